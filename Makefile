@@ -1,0 +1,64 @@
+# The front door of Raddle. Meson and ninja do the building; the scripts in tools/ do the rest.
+#
+#   make run                        see it work
+#   make test                       everything a change has to pass before it is committed
+#   make test T=policy              only the test programs whose name contains "policy"
+#   make CC=clang BUILD=build-clang another compiler, another folder
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+T      ?=
+
+# make's built-in CC is no choice of the user's: only a CC from outside reaches meson.
+ifneq ($(origin CC),default)
+export CC
+endif
+
+.DEFAULT_GOAL := all
+.PHONY: all run test ci nightly tidy format bench scoreboard install clean setup help
+
+all: setup ## build everything: build/raddle, build/libraddle-lab.{a,so}, tests, benches
+	@tools/build.sh $(BUILD)
+
+run: setup ## set up, build, and take the tour
+	@tools/build.sh $(BUILD) raddle
+	@$(BUILD)/raddle tour
+
+test: all ## set up, build, run every test; T=word selects programs
+	@tools/run_tests.sh $(BUILD) $(T)
+
+ci: ## what the server runs: two compilers, sanitizers, digests, fuzzing, planted bugs, tidy, format
+	@tools/setup.sh build ci
+	@tools/ci.sh
+
+nightly: ## ci with 10 minutes of fuzzing per target, valgrind, and tests/nightly/*.sh
+	@tools/setup.sh build ci nightly
+	@tools/ci.sh nightly
+
+tidy: setup ## check the rules a compiler does not know (include table, lengths, banned calls ...)
+	@tools/build.sh $(BUILD) tests/tidy
+	@$(BUILD)/tests/tidy .
+
+format: ## lay out every C file with clang-format
+	@tools/setup.sh format
+	@tools/format.sh
+
+bench: all ## run the benchmarks, print their tables, leave build/bench.json
+	@tools/bench.sh $(BUILD)
+
+scoreboard: all ## run the scoreboards of the lab, leave build/scoreboard.json
+	@tools/scoreboard.sh $(BUILD)
+
+install: all ## install binary, headers, libraries, pkg-config file; PREFIX and DESTDIR as usual
+	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
+	@tools/build.sh $(BUILD)
+	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+
+clean: ## remove what was built
+	rm -rf build build-*
+
+setup: # install the Debian packages the build and the tests need, if any is missing
+	@tools/setup.sh build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile

@@ -1,0 +1,10 @@
+/* A public header includes C's own headers and public ones. */
+#include <stddef.h>
+#include <stdint.h>
+#include <raddle/other.h>
+#include "raddle/other.h"
+#include <jansson.h> /* expect: include */
+#include "core/kernel.h" /* expect: include */
+#include "other.h" /* expect: include */
+
+int rad_thing_count(void); /* FIXME expect: todo */

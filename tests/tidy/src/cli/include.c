@@ -1,0 +1,4 @@
+#include "raddle/thing.h"
+#include "cli/options.h"
+#include "base/list.h" /* expect: include */
+#include "view/lanes.h" /* expect: include */

@@ -1,0 +1,1 @@
+/* The lab may speak of simulation. */

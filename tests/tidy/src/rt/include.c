@@ -1,0 +1,4 @@
+#include "base/list.h"
+#include "os/clock.h"
+#include "exec/task.h"
+#include "core/kernel.h" /* expect: include */

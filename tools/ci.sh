@@ -1,0 +1,107 @@
+#!/bin/bash
+# ci.sh [nightly] — every check there is. None stops the others; each prints how long it took. The last
+# line counts the test functions of the plain build plus one per check: "N passed, N failed".
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+nightly=${1:-}
+fuzz_seconds=${FUZZ_SECONDS:-10}
+[ -n "$nightly" ] && fuzz_seconds=${FUZZ_SECONDS:-600}
+unset CC MESON_ARGS T
+logs=build/ci
+mkdir -p "$logs"
+passed=0
+failed=0
+failures=
+
+# check NAME COMMAND... — runs it, keeps its output in build/ci/NAME.log; on success shows the last
+# line of it, on failure the last 60.
+check() {
+    local name=$1 log=$logs/$1.log begin=$EPOCHREALTIME status
+    shift
+    "$@" >"$log" 2>&1
+    status=$?
+    if [ $status = 0 ]; then
+        passed=$((passed + 1))
+        printf 'ok   ' && summarize "$begin" "$name" "$(tail -n 1 "$log")"
+    else
+        failed=$((failed + 1))
+        failures="$failures $name"
+        printf 'FAIL ' && summarize "$begin" "$name" "exit status $status; all of it in $log"
+        tail -n 60 "$log" | sed 's/^/     | /'
+    fi
+}
+
+summarize() { # BEGIN NAME TEXT
+    awk -v from="$1" -v to="$EPOCHREALTIME" -v name="$2" -v text="$3" \
+        'BEGIN { printf "%-14s %7.1f s  %s\n", name, to - from, text }'
+}
+
+build_and_test() { # DIR COMPILER MESON_ARGS
+    CC=$2 MESON_ARGS=$3 tools/build.sh "$1" && tools/run_tests.sh "$1"
+}
+
+build_only() { # DIR COMPILER MESON_ARGS
+    CC=$2 MESON_ARGS=$3 tools/build.sh "$1" raddle
+}
+
+# The same digests from four builds: two compilers, no optimisation and all of it.
+digests_agree() {
+    if [ ! -f tests/determinism.sh ]; then
+        echo "no tests/determinism.sh yet"
+        return 0
+    fi
+    build_only build-O0 gcc "-Doptimization=0" && build_only build-O3 clang "-Doptimization=3" &&
+        bash tests/determinism.sh build build-clang build-O0 build-O3
+}
+
+fuzz_all() {
+    CC=clang MESON_ARGS="-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false" \
+        tools/build.sh build-fuzz && tools/fuzz.sh build-fuzz "$fuzz_seconds"
+}
+
+planted_bugs_found() {
+    if ! compgen -G 'tests/planted/*.txt' >/dev/null; then
+        echo "no tests/planted/*.txt yet"
+        return 0
+    fi
+    bash tools/planted.sh
+}
+
+tidy() {
+    build/tests/tidy .
+}
+
+under_valgrind() { # the unit tests; the rest are processes that would take hours
+    TEST_TIMEOUT=3600 TEST_WRAP="valgrind --quiet --error-exitcode=99 --leak-check=full" \
+        tools/run_tests.sh build unit/
+}
+
+export TEST_TIMEOUT=${TEST_TIMEOUT:-300}
+check gcc build_and_test build gcc ""
+check clang build_and_test build-clang clang ""
+check sanitizers build_and_test build-asan gcc \
+    "-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all"
+check digests digests_agree
+check fuzz fuzz_all
+check planted planted_bugs_found
+check tidy tidy
+check format tools/format.sh --check
+if [ -n "$nightly" ]; then
+    check valgrind under_valgrind
+    for script in tests/nightly/*.sh; do
+        [ -f "$script" ] && check "nightly-$(basename "$script" .sh)" bash "$script" build
+    done
+fi
+
+# The plain run stands for its test functions instead of for one check.
+functions=$(sed -n 's/^\([0-9]* passed, [0-9]* failed\)$/\1/p' "$logs/gcc.log" | tail -n 1)
+if [ -n "$functions" ]; then
+    case " $failures " in *" gcc "*) failed=$((failed - 1)) ;; *) passed=$((passed - 1)) ;; esac
+    read -r p _ f _ <<<"$functions"
+    passed=$((passed + p))
+    failed=$((failed + f))
+fi
+[ -z "$failures" ] || printf '\nfailed:%s\n' "$failures"
+printf '\n%d min %d s in all\n' $((SECONDS / 60)) $((SECONDS % 60))
+echo "$passed passed, $failed failed" | tee "$logs/total"
+[ "$failed" = 0 ]

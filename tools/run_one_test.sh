@@ -1,0 +1,73 @@
+#!/bin/bash
+# run_one_test.sh BUILD_DIR KIND/NAME — runs one test program in a fresh directory, reads its TAP, and
+# writes BUILD_DIR/test-results/KIND.NAME.{log,summary}; the summary is "passed failed skipped name".
+#
+# Besides each "not ok", one failure is counted for a timeout, for an exit status without a failed
+# test to explain it, and for a program that ran more or fewer tests than it had planned.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=$1
+test=$2
+kind=${test%%/*}
+name=${test#*/}
+log=$build/test-results/$kind.$name.log
+limit=${TEST_TIMEOUT:-120}
+
+# What a test finds in its environment.
+export RADDLE="$build/raddle" RADDLE_SRC="$root" RADDLE_BUILD="$build"
+export LC_ALL=C CMOCKA_MESSAGE_OUTPUT=TAP
+export ASAN_OPTIONS=${ASAN_OPTIONS:-halt_on_error=1:detect_leaks=1:strict_string_checks=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
+
+case $test in
+unit/*) command=(${TEST_WRAP:-} "$build/tests/$name") ;;
+fuzz/*) command=("$build/tests/$name" "$root/tests/fuzz/corpus/$name") ;;
+bench/*) command=("$root/tools/tap_wrap.sh" "$name" "$build/tests/$name" --tiny) ;;
+cli/*) command=(bash "$root/tests/cli/$name.sh") ;;
+tidy/rules) command=("$build/tests/tidy" --tap "$root") ;;
+tidy/fixtures) command=("$build/tests/tidy" --fixtures "$root/tests/tidy") ;;
+symbols/*) command=("$root/tools/check_symbols.sh" "$build") ;;
+*) echo "run_one_test.sh: no kind '$kind'" >&2 && exit 0 ;;
+esac
+
+scratch=$(mktemp -d) || exit 0
+trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/run"
+begin=$EPOCHREALTIME
+(cd "$scratch/run" && exec timeout -k 5 "$limit" "${command[@]}") \
+    >"$scratch/out" 2>"$scratch/err" </dev/null
+status=$?
+end=$EPOCHREALTIME
+
+why=$(awk -v status="$status" -v limit="$limit" -v test="$test" -v summary="${log%.log}.summary" '
+    /^[ \t]*1\.\.[0-9]+/  { sub(/^[ \t]*1\.\./, ""); planned += $1 + 0; plans++; next }
+    /^(not )?ok.*# SKIP/  { skipped++; next }
+    /^ok([ \t]|$)/        { passed++; next }
+    /^not ok([ \t]|$)/    { failed++; next }
+    /^Bail out!/          { why = $0 }
+    END {
+        ran = passed + failed + skipped
+        if (status == 124 || status == 137) why = "stopped after " limit " s"
+        else if (status > 128 && !failed) why = "killed by signal " status - 128
+        else if (status != 0 && !failed) why = "exit status " status
+        else if (!plans) why = "printed no plan (1..N)"
+        else if (planned != ran) why = "planned " planned " tests, ran " ran + 0
+        if (why != "") { failed++; print why }
+        printf "%d %d %d %s\n", passed, failed, skipped, test > summary
+    }' "$scratch/out")
+{
+    [ -z "$why" ] || echo "not ok - $test: $why"
+    cat "$scratch/out"
+    if [ -s "$scratch/err" ]; then
+        echo "-- stderr:"
+        cat "$scratch/err"
+    fi
+} >"$log"
+[ -n "$why" ] && why=": $why"
+read -r passed failed _ <"${log%.log}.summary"
+word=ok
+[ "$failed" = 0 ] || word=FAIL
+awk -v word="$word" -v test="$test" -v passed="$passed" -v all="$((passed + failed))" \
+    -v from="$begin" -v to="$end" -v why="$why" \
+    'BEGIN { printf "%-4s %4d/%-4d %-34s %6.2f s%s\n", word, passed, all, test, to - from, why }'
+exit 0

@@ -1,0 +1,67 @@
+#!/bin/bash
+# run_tests.sh BUILD_DIR [WORD] — runs every test program (or those whose name contains WORD), two at
+# a time, and ends in the line "N passed, N failed", which counts test functions.
+#
+#   unit/test_*   cmocka programs                    cli/*    tests/cli/*.sh, with RADDLE=the binary
+#   fuzz/fuzz_*   seed corpora through the readers   bench/*  benches at their smallest (--tiny)
+#   tidy          the rules of tools/tidy.c, and the proof on tests/tidy that each of them bites
+#   symbols       what the libraries export
+#
+# From outside: TEST_JOBS (2), TEST_TIMEOUT (120 seconds per program), TEST_WRAP (a command in front
+# of the unit tests, such as valgrind). Results stay in BUILD_DIR/test-results/.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 1
+build=$(cd "${1:?usage: run_tests.sh BUILD_DIR [WORD]}" && pwd) || exit 2
+word=${2:-}
+results=$build/test-results
+rm -rf "$results"
+mkdir -p "$results"
+
+list_tests() {
+    local path
+    for path in tests/unit/test_*.c tests/fuzz/fuzz_*.c bench/bench_*.c; do
+        [ -f "$path" ] && echo "$(basename "$(dirname "$path")")/$(basename "$path" .c)"
+    done
+    for path in tests/cli/*.sh; do
+        [ -f "$path" ] && echo "cli/$(basename "$path" .sh)"
+    done
+    echo tidy/rules
+    echo tidy/fixtures
+    [ -f "$build/libraddle-lab.a" ] && echo symbols/lab
+}
+
+tests=$(list_tests | grep -F -- "$word")
+if [ -z "$tests" ]; then
+    echo "run_tests.sh: no test program has '$word' in its name" >&2
+    exit 2
+fi
+begin=$EPOCHREALTIME
+printf '%s\n' "$tests" | xargs -d '\n' -n 1 -P "${TEST_JOBS:-2}" tools/run_one_test.sh "$build"
+
+# A runner that was killed leaves no result: that is a failure too.
+for test in $tests; do
+    summary=$results/${test//\//.}.summary
+    [ -f "$summary" ] || echo "0 1 0 $test" >"$summary"
+done
+for test in $tests; do
+    log=$results/${test//\//.}.log
+    read -r _ failed _ <"${log%.log}.summary"
+    [ "$failed" = 0 ] && continue
+    printf '\n--- %s\n' "$test"
+    if [ "$(wc -l <"$log")" -gt 80 ]; then
+        grep -m 20 '^not ok' "$log" | grep -v '# SKIP'
+        echo "... the last lines of ${log#"$PWD"/}:"
+        tail -n 60 "$log"
+    else
+        cat "$log"
+    fi
+done
+echo
+cat "$results"/*.summary | awk -v from="$begin" -v to="$EPOCHREALTIME" '
+    { passed += $1; failed += $2; skipped += $3 }
+    END {
+        printf "%d programs in %.1f s", NR, to - from
+        if (skipped) printf ", %d tests skipped", skipped
+        printf "\n%d passed, %d failed\n", passed, failed
+        exit failed > 0
+    }'
