@@ -1,0 +1,272 @@
+/* raddle/lab.h — putting machines on trial: run, explore, replay, shrink, show.
+ *
+ * Everything the `raddle` command does is a call from here; the command adds words and colours. Calls
+ * return 0 or a negative RAD_E… code with the text in *error. A failure of the machine on trial is a
+ * result, not an error. Nothing here reads a clock, the environment or a random number unless the
+ * options ask for it (rad_explore_options.seconds). */
+#ifndef RADDLE_LAB_H
+#define RADDLE_LAB_H
+
+#include <raddle/machine.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Version -------------------------------------------------------------------------------------- */
+
+RAD_API const char *rad_version(void);       /* "0.1.0" */
+RAD_API const char *rad_build_git_sha(void); /* or "unknown" */
+RAD_API const char *rad_build_compiler(void);
+
+/* ---- Machines that ship with raddle, and yours ------------------------------------------------------ */
+
+RAD_API const rad_machine *rad_machine_at(uint32_t index); /* NULL after the last */
+RAD_API const rad_machine *rad_machine_find(const char *name);
+
+/* Adds a machine to the table above for this process; it must outlive its use. */
+RAD_API int rad_machine_add(const rad_machine *m, rad_error *error);
+
+/* A machine and the case to try. */
+typedef struct rad_target {
+    const rad_machine *machine;
+    rad_case c;
+} rad_target;
+
+/* The preset case; then words such as "n=10" change it. Errors name the parameter and its range. */
+RAD_API int rad_target_init(rad_target *t, const char *machine, rad_error *error);
+RAD_API int rad_target_set(rad_target *t, const char *assignment, rad_error *error);
+
+/* "reorder n=10", with " (repaired)" for the twin. */
+RAD_API void rad_target_text(const rad_target *t, char *text, size_t size);
+
+/* ---- Policies and strategies ------------------------------------------------------------------------ */
+
+typedef struct rad_named {
+    const char *name, *about;
+} rad_named;
+
+RAD_API bool rad_policy_at(uint32_t index, rad_named *out); /* false after the last */
+RAD_API bool rad_strategy_at(uint32_t index, rad_named *out);
+
+/* ---- One run ---------------------------------------------------------------------------------------- */
+
+enum rad_result {
+    RAD_RESULT_PASS = 0, /* finished, no oracle complained */
+    RAD_RESULT_FAILURE,
+    RAD_RESULT_DIVERGED /* strict replay only */
+};
+
+typedef struct rad_verdict {
+    enum rad_result result;
+    uint64_t steps;
+    uint64_t decisions;
+    char trace_hash[33];
+    /* RAD_RESULT_FAILURE */
+    char kind[40]; /* the oracle's name */
+    uint64_t failure_step;
+    char message[400];
+    char identity[120];
+    /* RAD_RESULT_DIVERGED */
+    char divergence[512];
+} rad_verdict;
+
+typedef struct rad_run_request {
+    const char *policy; /* "random", "pct:3", …; see rad_policy_at */
+    uint64_t seed;
+    const char *log;    /* write a strict log to this file; NULL: none */
+    uint64_t log_limit; /* bytes; 0 = 256 MiB */
+} rad_run_request;
+
+RAD_API int rad_lab_run(const rad_target *t, const rad_run_request *r, rad_verdict *v,
+                        rad_error *error);
+
+/* Replays a log strictly: any other set of enabled actions is a divergence. */
+RAD_API int rad_lab_replay_log(const char *path, rad_target *t, rad_verdict *v, rad_error *error);
+
+/* ---- Artifacts -------------------------------------------------------------------------------------- */
+
+typedef struct rad_artifact rad_artifact;
+
+RAD_API int rad_artifact_read(rad_artifact **a, const char *path, bool edited_ok, rad_error *error);
+RAD_API int rad_artifact_write(const rad_artifact *a, const char *path, rad_error *error);
+RAD_API char *rad_artifact_json(const rad_artifact *a, rad_error *error);   /* rad_free it */
+RAD_API char *rad_artifact_base64(const rad_artifact *a, rad_error *error); /* rad_free it */
+RAD_API void rad_artifact_free(rad_artifact *a);
+RAD_API void rad_free(void *p);
+
+RAD_API const rad_target *rad_artifact_target(const rad_artifact *a);
+RAD_API const char *rad_artifact_policy(const rad_artifact *a);
+RAD_API uint64_t rad_artifact_seed(const rad_artifact *a);
+RAD_API bool rad_artifact_expects_failure(const rad_artifact *a);
+RAD_API const rad_verdict *rad_artifact_verdict(const rad_artifact *a); /* what it says happens */
+RAD_API uint64_t rad_artifact_choice_count(const rad_artifact *a);      /* the list's length */
+
+/* True when the file is a log rather than an artifact (its first bytes say so). */
+RAD_API bool rad_is_log(const char *path);
+
+typedef struct rad_replay {
+    rad_verdict actual;
+    bool as_recorded; /* expectation, kind, step and hash all hold */
+    char reason[512]; /* what differs, when not */
+} rad_replay;
+
+/* `other` replays the choices on another target (a repaired twin); NULL: its own. */
+RAD_API int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
+                           rad_error *error);
+
+/* The artifact of a bug that is gone: expects what now happens. Refuses when the run still fails. */
+RAD_API int rad_artifact_accept(rad_artifact *a, rad_error *error);
+
+/* ---- Explore ---------------------------------------------------------------------------------------- */
+
+typedef struct rad_progress {
+    const char *phase; /* "surw", "preempt:2", … */
+    uint64_t runs, runs_budget;
+    uint64_t failures;
+    uint64_t classes; /* distinct trace classes */
+    double elapsed;   /* seconds */
+} rad_progress;
+
+typedef struct rad_explore_options {
+    const char *strategy; /* NULL = "auto" */
+    uint64_t runs;        /* 0 = RAD_RUNS_PRESET */
+    double seconds;       /* 0 = no limit; with one, results may depend on the machine's speed */
+    uint64_t seed;
+    uint32_t jobs; /* worker processes; 0 = 1. Results do not depend on it. */
+    bool stop_on_first;
+    bool twice;          /* run everything twice and compare */
+    double hang_seconds; /* CPU time one step may take; 0 = 10 */
+    void (*progress)(void *context,
+                     const rad_progress *p); /* several times a second; may be NULL */
+    /* Called as soon as a failure of a new identity is found, lowest run first; may be NULL. */
+    void (*found)(void *context, const rad_artifact *a);
+    void *context;
+    volatile const int *interrupted; /* becomes non-zero to stop early; may be NULL */
+} rad_explore_options;
+
+enum { RAD_RUNS_PRESET = 20000, RAD_FINDINGS_MAX = 16, RAD_PHASES_MAX = 32 };
+
+typedef struct rad_finding {
+    rad_artifact *artifact; /* of the lowest failing run with this identity */
+    uint64_t run;           /* its index */
+    uint64_t failures;      /* how many runs failed this way */
+} rad_finding;
+
+typedef struct rad_phase {
+    char name[24];
+    uint64_t runs;
+    uint64_t failures;
+    bool bounded;   /* an exhaustive search (dfs and its bounds) */
+    bool exhausted; /* it finished: everything within the bound was tried */
+    bool pruned;    /* the bound cut something off, so a higher one would see more */
+} rad_phase;
+
+typedef struct rad_exploration {
+    uint64_t runs, steps, failures;
+    uint64_t classes;    /* distinct trace classes seen */
+    bool classes_capped; /* more than the counter holds */
+    uint64_t evaluations[RAD_ORACLES_MAX];
+    bool complete; /* some phase tried every schedule there is */
+    bool interrupted, out_of_time;
+    double elapsed;
+    uint32_t finding_count;
+    rad_finding findings[RAD_FINDINGS_MAX]; /* by lowest run */
+    uint64_t findings_dropped;              /* identities beyond the table */
+    uint32_t phase_count;
+    rad_phase phases[RAD_PHASES_MAX];
+    uint32_t site_count; /* sites the machine names */
+    uint8_t site_reached[1024];
+} rad_exploration;
+
+RAD_API int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out,
+                            rad_error *error);
+RAD_API void rad_exploration_free(rad_exploration *e);
+
+/* ---- Shrink ----------------------------------------------------------------------------------------- */
+
+enum rad_certificate {
+    RAD_NOT_CERTIFIED = 0, /* the search below did not finish within its budget */
+    RAD_MINIMAL            /* no failure of this identity with one preemption fewer: exhausted */
+};
+
+typedef struct rad_measure {
+    uint64_t case_size; /* sum of the parameters that may shrink */
+    uint64_t choices;   /* length of the list */
+    uint64_t nonzero;   /* choices that differ from the baseline */
+    uint64_t preemptions;
+    uint64_t switches;
+    uint64_t steps;
+} rad_measure;
+
+typedef struct rad_shrink_options {
+    uint64_t checks;       /* runs the reducers may use; 0 = 20,000 */
+    uint64_t certify_runs; /* runs the certificate may use; 0 = 200,000 */
+    void (*progress)(void *context, const char *stage, uint64_t checks, const rad_measure *m);
+    void *context;
+    volatile const int *interrupted;
+} rad_shrink_options;
+
+typedef struct rad_shrink_report {
+    rad_measure before, after;
+    uint64_t checks;
+    enum rad_certificate certificate;
+    uint64_t certified_runs; /* schedules tried for it */
+    rad_artifact *second;    /* another bug met on the way, or NULL */
+} rad_shrink_report;
+
+/* *out is a new artifact with the same failure identity, at most as large by rad_measure. */
+RAD_API int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artifact **out,
+                           rad_shrink_report *report, rad_error *error);
+
+/* ---- Story: a run told step by step, for viewers ------------------------------------------------------ */
+
+enum rad_switch {
+    RAD_SWITCH_NONE = 0, /* the same actor goes on */
+    RAD_SWITCH_FORCED,   /* the one before blocked, yielded or ended */
+    RAD_SWITCH_PREEMPTIVE
+};
+
+typedef struct rad_line {
+    uint64_t step;
+    uint32_t actor;   /* index into actors */
+    char object[48];  /* "-" when none */
+    const char *site; /* or "" */
+    const char *kind; /* of the action */
+    enum rad_access access;
+    uint64_t value;
+    enum rad_switch turn;
+    bool
+        decisive; /* this switch matters: the shrunk list chooses something other than the baseline */
+    bool hidden;   /* not in the causal past of the failure */
+    char note[96]; /* choices made inside the step, notes of the machine; "" */
+} rad_line;
+
+typedef struct rad_wait_edge {
+    uint32_t actor;
+    char object[48];
+    char holder[48]; /* "-" when nobody has it */
+} rad_wait_edge;
+
+typedef struct rad_story {
+    uint32_t actor_count;
+    char (*actors)[48];
+    uint64_t line_count;
+    rad_line *lines;
+    uint32_t wait_count;
+    rad_wait_edge *waits; /* at the end */
+    rad_verdict verdict;
+    rad_measure measure;
+} rad_story;
+
+RAD_API int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error);
+RAD_API void rad_story_free(rad_story *s);
+
+/* The story as text: a swimlane of actors, the decisive switches marked, waits and verdict below.
+ * `width` in columns (0 = 100); `all` shows hidden lines too. rad_free the result. */
+RAD_API char *rad_story_text(const rad_story *s, uint32_t width, bool colour, bool all);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,211 @@
+/* raddle/machine.h — how to describe something that can be put on trial.
+ *
+ * A *machine* is anything whose next step somebody must choose: threads over shared cells, an
+ * executor, a protocol, a workflow. It answers a few questions (struct rad_machine); in return every
+ * tool of the lab works on it: explore, record, replay, shrink, show, corpus.
+ *
+ * The kernel (struct rad_kernel) owns the decisions. While it resets or steps a machine, the machine
+ * calls the functions below to say who exists, what became enabled or disabled, what a step touched,
+ * and to ask for choices on the way. A machine keeps no clock, no random numbers and nothing that
+ * depends on an address: everything it does is a function of its case and of the choices it was given.
+ *
+ *     reset(m, k)          rad_actor, rad_object, rad_action, rad_enable …
+ *     loop  the kernel picks one enabled action a
+ *           step(m, k, a)  rad_pick, rad_enable, rad_disable, rad_announce, rad_value, rad_fail …
+ *           check(m, k)    rad_fail when an invariant does not hold
+ *     until nothing is enabled, then idle(m, k) says whether that is the end or a deadlock. */
+#ifndef RADDLE_MACHINE_H
+#define RADDLE_MACHINE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RAD_API                        __attribute__((visibility("default")))
+#define RAD_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
+
+typedef struct rad_kernel rad_kernel;
+
+/* "No actor", "no object", "no site", "no action". */
+#define RAD_NONE UINT32_MAX
+
+/* ---- Errors -------------------------------------------------------------------------------------
+ * Calls return 0 or a negative code; the text, with file and place, is in struct rad_error. */
+
+#define RAD_ERROR_LIST(X)                                                                          \
+    X(RAD_EINPUT, -1, "bad input")         /* usage, file content: exit status 2 */                \
+    X(RAD_EIO, -2, "input/output error")   /* exit status 3 */                                     \
+    X(RAD_ENOMEM, -3, "out of memory")     /* exit status 3 */                                     \
+    X(RAD_ELIMIT, -4, "limit exceeded")    /* a bound of the lab, exit status 3 */                 \
+    X(RAD_EINTERRUPTED, -5, "interrupted") /* exit status 130 */                                   \
+    X(RAD_EBUG, -6, "internal error")      /* a bug in raddle, exit status 4 */
+
+enum {
+#define RAD_ERROR_ENUM(name, value, text) name = value,
+    RAD_ERROR_LIST(RAD_ERROR_ENUM)
+#undef RAD_ERROR_ENUM
+};
+
+typedef struct rad_error {
+    int code; /* 0 or one of the above */
+    char text[512];
+} rad_error;
+
+/* ---- Actors, objects, actions -------------------------------------------------------------------
+ * Each has a *number*, dense, in order of creation within the run: it gives the canonical order and is
+ * equal in all runs that began with the same choices. Actors and objects also have a *signature*,
+ * (spawner's signature, ordinal among the spawner's children), which is the same in every schedule and
+ * lets different runs be compared. `role` names what it is ("producer", "fork"), not which one; the
+ * string must outlive the kernel. Numbers are RAD_NONE only when memory ran out (the run then ends). */
+
+RAD_API uint32_t rad_actor(rad_kernel *k, uint32_t spawner, const char *role);
+RAD_API uint32_t rad_object(rad_kernel *k, uint32_t creator, const char *role);
+
+/* The action {kind, actor, object, argument}; equal ones get the same number. Most machines have one
+ * action per actor ("go on") and keep its number. */
+RAD_API uint32_t rad_action(rad_kernel *k, uint32_t kind, uint32_t actor, uint32_t object,
+                            uint64_t argument);
+
+/* Additions to and removals from the enabled set; allowed in reset and step, in any order. Enabling
+ * what is enabled, or disabling what is not, does nothing. */
+RAD_API void rad_enable(rad_kernel *k, uint32_t action);
+RAD_API void rad_disable(rad_kernel *k, uint32_t action);
+
+/* What an access does to an object. Two steps conflict when they touch one object and not both read. */
+enum rad_access { RAD_LOCAL = 0, RAD_READ = 1, RAD_WRITE = 2 };
+
+/* What `action` will do when it is next chosen: at which site (a place that survives an edit: numbers
+ * are the machine's, named by site_name), to which object. Holds until announced anew. */
+RAD_API void rad_announce(rad_kernel *k, uint32_t action, uint32_t site, uint32_t object,
+                          enum rad_access access);
+
+/* ---- Inside a step ------------------------------------------------------------------------------ */
+
+/* A choice on the way: 0 … count-1, where 0 is the dull value (oldest first, newest store, no fault).
+ * A count of 1 is not a decision. Kinds are for people and for bounds. */
+enum rad_pick_kind {
+    RAD_PICK_ACTION = 0, /* the kernel's own: which action is next */
+    RAD_PICK_CASE,       /* select case, branch */
+    RAD_PICK_WAKE,       /* which waiter is woken */
+    RAD_PICK_VALUE,      /* a value the program asked for */
+    RAD_PICK_FAULT,      /* does something fail here */
+    RAD_PICK_READ,       /* which store a load reads */
+    RAD_PICK_KINDS
+};
+RAD_API uint32_t rad_pick(rad_kernel *k, enum rad_pick_kind kind, uint32_t site, uint32_t count);
+
+/* The step touched one more object than its action announced. */
+RAD_API void rad_touch(rad_kernel *k, uint32_t object, enum rad_access access);
+
+/* What the step read, wrote or returned: goes into the trace and so into the digest. */
+RAD_API void rad_value(rad_kernel *k, uint64_t value);
+
+/* One more event of this step in the trace. kind < 0x8000, named by kind_name. */
+RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value);
+
+/* The current actor offers its turn: the baseline goes to another one. */
+RAD_API void rad_yield(rad_kernel *k);
+
+/* `actor` now waits for `object`, which `holder` has (or RAD_NONE). For reports; ends when any action
+ * of the actor is enabled. */
+RAD_API void rad_wait(rad_kernel *k, uint32_t actor, uint32_t object, uint32_t holder);
+
+/* `actor` has ended and cannot be waited for by a deadlock report. */
+RAD_API void rad_ended(rad_kernel *k, uint32_t actor);
+
+/* ---- Oracles ------------------------------------------------------------------------------------
+ * The first four belong to the kernel and lab; machines add their own from RAD_ORACLE_OWN on, named in
+ * `oracles`. Each evaluation is counted, so that "nothing found" can be told from "nothing checked". */
+
+enum rad_oracle {
+    RAD_ORACLE_DEADLOCK = 0,   /* nothing enabled, not finished */
+    RAD_ORACLE_LIVELOCK,       /* the step limit was reached */
+    RAD_ORACLE_CRASH,          /* the machine's process died */
+    RAD_ORACLE_HANG,           /* a step does not return */
+    RAD_ORACLE_NONDETERMINISM, /* the same choices gave another run */
+    RAD_ORACLE_ASSERT,         /* an assertion of the program on trial */
+    RAD_ORACLE_INVARIANT,      /* a property of the state after a step */
+    RAD_ORACLE_OWN = 8,
+    RAD_ORACLES_MAX = 40
+};
+
+/* Reports a failure of `oracle` about `object` (or RAD_NONE); the first one ends the run after this
+ * step. Its identity is the oracle and the object's role, so keep numbers out of roles. */
+RAD_API void rad_fail(rad_kernel *k, uint32_t oracle, uint32_t object, const char *format, ...)
+    RAD_PRINTF(4, 5);
+
+/* Counts one evaluation of an oracle. */
+RAD_API void rad_evaluated(rad_kernel *k, uint32_t oracle);
+
+#define RAD_CHECK(k, oracle, condition, object, ...)                                               \
+    (rad_evaluated((k), (oracle)),                                                                 \
+     (condition) ? (void)0 : rad_fail((k), (oracle), (object), __VA_ARGS__))
+
+/* ---- Looking at the kernel (also for policies and check functions) -------------------------------- */
+
+RAD_API uint64_t rad_step_count(const rad_kernel *k);
+RAD_API uint32_t rad_current_actor(const rad_kernel *k); /* of the action being stepped */
+RAD_API bool rad_is_enabled(const rad_kernel *k, uint32_t action);
+RAD_API uint32_t rad_enabled_count(const rad_kernel *k);
+
+/* ---- The case: what one trial is about ------------------------------------------------------------ */
+
+#define RAD_PARAMS_MAX 8
+
+typedef struct rad_param {
+    const char *name; /* lower case; NULL ends a list */
+    int64_t preset;
+    int64_t min, max;
+    const char *about;
+    bool fixed; /* shrinking leaves it alone */
+} rad_param;
+
+typedef struct rad_case {
+    bool repaired; /* the twin without the bug */
+    int64_t params[RAD_PARAMS_MAX];
+    uint64_t max_steps; /* more is a livelock; 0 = the lab's preset */
+} rad_case;
+
+/* ---- The machine ---------------------------------------------------------------------------------- */
+
+enum rad_end { RAD_END_FINISHED = 0, RAD_END_STUCK };
+
+/* The sink a machine pours its state into, in an order that does not depend on addresses. */
+typedef struct rad_state_hash rad_state_hash;
+RAD_API void rad_state_add(rad_state_hash *h, const void *bytes, size_t size);
+
+typedef struct rad_machine {
+    const char *name;
+    const char *about; /* one line */
+    const rad_param *params;
+    const char *const *oracles; /* names from RAD_ORACLE_OWN on, NULL at the end; or NULL */
+    const char *bug;            /* what is wrong with it, one line; NULL when nothing is */
+    uint32_t bug_site;          /* the site at which the bug bites (RAD_NONE: none) */
+
+    /* One instance; it is reset for every run. `c` is valid only during the call. */
+    int (*create)(void **self, const rad_case *c, rad_error *error);
+    void (*destroy)(void *self);
+    void (*reset)(void *self, rad_kernel *k);
+    void (*step)(void *self, rad_kernel *k, uint32_t action);
+    enum rad_end (*idle)(void *self, rad_kernel *k);
+
+    /* Optional. */
+    void (*check)(void *self, rad_kernel *k);           /* invariants, after every step */
+    void (*state)(const void *self, rad_state_hash *h); /* the *whole* state: allows dedup */
+    size_t (*save)(const void *self, void *to);         /* snapshot; to == NULL asks for the size */
+    void (*load)(void *self, const void *from);
+    /* The n-th smaller case, for what `params` cannot express; false when there are no more. */
+    bool (*reduce)(const rad_case *from, uint32_t n, rad_case *to);
+    const char *(*kind_name)(const void *self, uint32_t kind); /* of actions and notes */
+    const char *(*site_name)(const void *self, uint32_t site); /* NULL beyond the last site */
+} rad_machine;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,23 @@
+/* alloc.h — the only door to the heap, so that every allocation can be made to fail in tests. */
+#ifndef RAD_BASE_ALLOC_H
+#define RAD_BASE_ALLOC_H
+
+#include "base/check.h"
+
+/* Zeroed memory, or NULL. */
+RAD_INTERNAL void *rad__alloc(size_t count, size_t size);
+RAD_INTERNAL void rad__free(void *p);
+RAD_INTERNAL char *rad__copy_text(const char *text); /* NULL when memory ran out */
+
+/* Makes room for `need` elements in the array *p of *capacity elements; doubles, zeroes what is new.
+ * On failure nothing changes. */
+RAD_INTERNAL bool rad__grow(void **p, uint32_t *capacity, uint32_t need, size_t element_size);
+
+/* Typed form: RAD_GROW(&v->items, &v->capacity, v->count + 1). */
+#define RAD_GROW(array, capacity, need)                                                            \
+    rad__grow((void **)(array), (capacity), (need), sizeof **(array))
+
+/* Fault injection: the n-th allocation from now fails, and all after it; 0 turns it off. */
+RAD_INTERNAL void rad__alloc_fail_at(uint64_t n);
+
+#endif

@@ -1,0 +1,80 @@
+#include "base/bytes.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint8_t *bytes_room(rad_bytes *b, size_t size)
+{
+    if (b->failed || size > UINT32_MAX / 2 - b->size ||
+        !RAD_GROW(&b->data, &b->capacity, b->size + (uint32_t)size)) {
+        b->failed = true;
+        return NULL;
+    }
+    return b->data + b->size;
+}
+
+void rad__bytes_put(rad_bytes *b, const void *data, size_t size)
+{
+    uint8_t *room = bytes_room(b, size);
+    if (room == NULL) return;
+    if (size) memcpy(room, data, size);
+    b->size += (uint32_t)size;
+}
+
+void rad__bytes_put_varint(rad_bytes *b, uint64_t value)
+{
+    uint8_t *room = bytes_room(b, 10);
+    if (room == NULL) return;
+    uint32_t n = 0;
+    for (; value >= 0x80; value >>= 7) room[n++] = (uint8_t)(value | 0x80);
+    room[n++] = (uint8_t)value;
+    b->size += n;
+}
+
+void rad__bytes_format(rad_bytes *b, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int size = vsnprintf(NULL, 0, format, args);
+    uint8_t *room = size < 0 ? NULL : bytes_room(b, (size_t)size + 1);
+    if (room != NULL) {
+        vsnprintf((char *)room, (size_t)size + 1, format, again);
+        b->size += (uint32_t)size; /* the end mark stays outside */
+    }
+    va_end(again);
+    va_end(args);
+}
+
+void rad__bytes_free(rad_bytes *b)
+{
+    rad__free(b->data);
+    *b = (rad_bytes){0};
+}
+
+uint64_t rad__read_varint(rad_reader *r)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        if (r->at == r->end) break;
+        uint8_t byte = *r->at++;
+        if (shift == 63 && byte > 1) break; /* more than 64 bits */
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) return value;
+    }
+    r->failed = true;
+    return 0;
+}
+
+const void *rad__read_bytes(rad_reader *r, size_t size)
+{
+    if (r->failed || (size_t)(r->end - r->at) < size) {
+        r->failed = true;
+        return NULL;
+    }
+    const void *at = r->at;
+    r->at += size;
+    return at;
+}

@@ -1,0 +1,13 @@
+#include "base/check.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+_Noreturn void rad__panic(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "raddle: internal error at %s:%d: %s\n", file, line, what);
+    fprintf(stderr,
+            "raddle: this is a bug in raddle itself; please report it with the command line\n");
+    fflush(stderr);
+    _exit(4);
+}

@@ -1,0 +1,23 @@
+/* check.h — assertions. A failed one is a bug in raddle: message on stderr, exit status 4. */
+#ifndef RAD_BASE_CHECK_H
+#define RAD_BASE_CHECK_H
+
+#include <raddle/machine.h>
+
+#define RAD_INTERNAL    __attribute__((visibility("hidden")))
+#define RAD_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define RAD_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+RAD_INTERNAL _Noreturn void rad__panic(const char *file, int line, const char *what);
+
+/* Always on, also in release builds: cheap facts only. */
+#define RAD_ASSERT(x) (RAD_LIKELY(x) ? (void)0 : rad__panic(__FILE__, __LINE__, #x))
+
+/* Whole-structure validators and checks on hot paths: debug and test builds. */
+#ifdef RAD_CHECKED
+#define RAD_DCHECK(x) RAD_ASSERT(x)
+#else
+#define RAD_DCHECK(x) ((void)sizeof(x))
+#endif
+
+#endif
