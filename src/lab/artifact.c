@@ -1,0 +1,154 @@
+/* artifact.c — an artifact in memory: made from a run, looked at, freed. Its text is made in
+ * artifact_write.c and read in artifact_read.c. */
+#include "lab/artifact.h"
+
+#include "base/alloc.h"
+#include "lab/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Looking -------------------------------------------------------------------------------------- */
+
+const rad_target *rad_artifact_target(const rad_artifact *a)
+{
+    return &a->target;
+}
+
+const char *rad_artifact_policy(const rad_artifact *a)
+{
+    return a->policy;
+}
+
+uint64_t rad_artifact_seed(const rad_artifact *a)
+{
+    return a->seed;
+}
+
+bool rad_artifact_expects_failure(const rad_artifact *a)
+{
+    return a->expects_failure;
+}
+
+const rad_verdict *rad_artifact_verdict(const rad_artifact *a)
+{
+    return &a->expected;
+}
+
+uint64_t rad_artifact_choice_count(const rad_artifact *a)
+{
+    return a->choice_count;
+}
+
+void rad_artifact_free(rad_artifact *a)
+{
+    if (a != NULL) {
+        rad__free(a->choices);
+        rad__free(a->set_hashes);
+        rad__free(a);
+    }
+}
+
+void rad_free(void *p)
+{
+    rad__free(p);
+}
+
+/* ---- Making --------------------------------------------------------------------------------------- */
+
+void rad__verdict_of(const rad_kernel *k, rad_verdict *v)
+{
+    memset(v, 0, sizeof *v);
+    v->steps = k->step;
+    v->decisions = k->decisions;
+    rad__digest_text(k->trace.digest, v->trace_hash);
+    if (k->outcome == RAD_OUTCOME_FAILED) {
+        v->result = RAD_RESULT_FAILURE;
+        v->failure_step = k->failure.step;
+        snprintf(v->kind, sizeof v->kind, "%s", rad__oracle_name(k->machine, k->failure.oracle));
+        snprintf(v->message, sizeof v->message, "%s", k->failure.message);
+        snprintf(v->identity, sizeof v->identity, "%s", k->failure.identity);
+    } else if (k->outcome == RAD_OUTCOME_DIVERGED) {
+        v->result = RAD_RESULT_DIVERGED;
+        snprintf(v->divergence, sizeof v->divergence, "%s", k->error.text);
+    }
+    /* A machine may say anything; what is written and read back must be the same. */
+    rad__text_clean(v->kind);
+    rad__text_clean(v->message);
+    rad__text_clean(v->identity);
+    rad__text_clean(v->divergence);
+}
+
+int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char *policy,
+                             uint64_t seed, const rad_choice *choices, uint64_t count,
+                             const rad_verdict *expected, rad_error *error)
+{
+    RAD_ASSERT(count <= RAD_CHOICES_MAX);
+    *out = NULL;
+    int code = rad__json_seed(seed, error);
+    if (code != 0) {
+        return code;
+    }
+    while (count > 0 && choices[count - 1].chosen == 0) {
+        count--; /* the baseline comes by itself */
+    }
+    rad_artifact *a = rad__alloc(1, sizeof *a);
+    uint32_t *chosen = rad__alloc(count, sizeof *chosen);
+    if (a == NULL || chosen == NULL) {
+        rad__free(a);
+        rad__free(chosen);
+        return rad__error_memory(error);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        chosen[i] = choices[i].chosen;
+    }
+    a->target = *t;
+    a->seed = seed;
+    a->choices = chosen;
+    a->choice_count = count;
+    a->expected = *expected;
+    a->expects_failure = expected->result == RAD_RESULT_FAILURE;
+    snprintf(a->policy, sizeof a->policy, "%s", policy);
+    snprintf(a->version, sizeof a->version, "%s", rad_version());
+    snprintf(a->git_sha, sizeof a->git_sha, "%s", rad_build_git_sha());
+    snprintf(a->compiler, sizeof a->compiler, "%s", rad_build_compiler());
+    rad__text_clean(a->expected.kind);
+    rad__text_clean(a->expected.message);
+    rad__text_clean(a->expected.identity);
+    rad__text_clean(a->policy);
+    if (a->expected.trace_hash[0] == 0) {
+        memset(a->expected.trace_hash, '0', RAD_DIGEST_TEXT - 1); /* nobody could compute it */
+    }
+    *out = a;
+    return 0;
+}
+
+int rad__artifact_of_run(rad_artifact **out, const rad_target *t, const char *policy, uint64_t seed,
+                         const rad_kernel *k, rad_error *error)
+{
+    RAD_ASSERT(k->outcome == RAD_OUTCOME_FINISHED || k->outcome == RAD_OUTCOME_FAILED);
+    rad_verdict v;
+    rad_artifact *a;
+    *out = NULL;
+    rad__verdict_of(k, &v);
+    int code =
+        rad__artifact_of_choices(&a, t, policy, seed, k->choices.items, k->decisions, &v, error);
+    if (code != 0) {
+        return code;
+    }
+    uint32_t count = k->set_hash_count + (k->decisions % RAD_SET_HASH_EVERY != 0);
+    a->set_hashes = rad__alloc(count, sizeof *a->set_hashes);
+    if (a->set_hashes == NULL) {
+        rad_artifact_free(a);
+        return rad__error_memory(error);
+    }
+    if (k->set_hash_count) {
+        memcpy(a->set_hashes, k->set_hashes, k->set_hash_count * sizeof *a->set_hashes);
+    }
+    if (count > k->set_hash_count) {
+        a->set_hashes[count - 1] = k->set_roll;
+    }
+    a->set_hash_count = count;
+    *out = a;
+    return 0;
+}

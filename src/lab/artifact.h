@@ -1,0 +1,48 @@
+/* artifact.h — one failing (or passing) run as one small file. See docs/artifact.md for the fields. */
+#ifndef RAD_LAB_ARTIFACT_H
+#define RAD_LAB_ARTIFACT_H
+
+#include "core/kernel.h"
+
+#include <raddle/lab.h>
+
+enum {
+    RAD_ARTIFACT_SCHEMA = 1,
+    RAD_ARTIFACT_BYTES_MAX = 256 << 20 /* a larger file is refused, not read */
+};
+
+struct rad_artifact {
+    rad_target target;
+    uint64_t seed; /* at most INT64_MAX: JSON integers are signed */
+    char policy[48];
+    char version[24], git_sha[48], compiler[96]; /* of the build that wrote it */
+    uint32_t *choices;                           /* total: clamped, baseline after the end */
+    uint64_t choice_count;
+    uint64_t *set_hashes; /* rolling set hash after every 64th decision, and after the last */
+    uint32_t set_hash_count;
+    bool expects_failure;
+    rad_verdict expected;
+    bool edited; /* read with a wrong checksum, by permission */
+};
+
+/* From the kernel's last run (finished or failed): copies choices (trailing zeros cut) and hashes. */
+RAD_INTERNAL int rad__artifact_of_run(rad_artifact **a, const rad_target *t, const char *policy,
+                                      uint64_t seed, const rad_kernel *k, rad_error *error);
+
+/* From loose parts, for a run whose process died: no trace hash (all zeros), choices as recorded. */
+RAD_INTERNAL int rad__artifact_of_choices(rad_artifact **a, const rad_target *t, const char *policy,
+                                          uint64_t seed, const rad_choice *choices, uint64_t count,
+                                          const rad_verdict *expected, rad_error *error);
+
+/* Adds the rolling set hashes: those of every 64th decision, and `last` unless it is among them. */
+RAD_INTERNAL int rad__artifact_set_hashes(rad_artifact *a, const uint64_t *every, uint32_t count,
+                                          uint64_t last, uint64_t decisions, rad_error *error);
+
+/* What the kernel's last run looks like from outside. */
+RAD_INTERNAL void rad__verdict_of(const rad_kernel *k, rad_verdict *v);
+
+/* From and to text, without files. `name` is for messages. */
+RAD_INTERNAL int rad__artifact_parse(rad_artifact **a, const char *text, size_t size,
+                                     const char *name, bool edited_ok, rad_error *error);
+
+#endif

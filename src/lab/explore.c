@@ -1,0 +1,434 @@
+/* explore.c — many runs: cuts the plan into units, hands them to workers, folds the answers in order.
+ *
+ * The work of a phase is a list of pieces in run order. Pieces are started from the front by whoever is
+ * idle and folded strictly from the front, so that every number, and which failure counts as the first,
+ * is the same for any number of workers. What is not folded when the exploration stops never happened.
+ *
+ *     WAITING --start--> STARTED --answer--> DONE --all before it folded--> folded and gone
+ *     STARTED --its process died--> replaced by: the runs before, the death itself, the runs after */
+#include <raddle/lab.h>
+
+#include "base/alloc.h"
+#include "lab/pool.h"
+#include "lab/strategy.h"
+#include "os/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    UNIT_RUNS = 1024,     /* a few milliseconds on small machines */
+    TICK_MS = 50,         /* how often limits are looked at and progress is told */
+    CLASSES_MAX = 1 << 22 /* 64 MiB of fingerprints */
+};
+
+enum piece_state { PIECE_WAITING, PIECE_STARTED, PIECE_DONE };
+
+typedef struct piece piece;
+struct piece {
+    piece *next;
+    enum piece_state state;
+    bool closed; /* what would come after it is another piece's */
+    rad_unit unit;
+    rad_unit_result result;
+};
+
+typedef struct explorer {
+    const rad_target *target;
+    const rad_explore_options *options;
+    rad_exploration *out;
+    rad_pool *pool;
+    rad_set128 classes;
+    rad_estimates estimates;
+    piece *front; /* all pieces of the phase, in run order */
+    const rad_plan_phase *plan;
+    rad_phase *phase;
+    uint64_t budget; /* runs the phase may fold */
+    double started, told;
+    bool stop;
+    rad_error *error;
+} explorer;
+
+/* ---- Pieces --------------------------------------------------------------------------------------- */
+
+static void piece_free(piece *p)
+{
+    rad__free(p->unit.path);
+    rad__unit_result_free(&p->result);
+    rad__free(p);
+}
+
+static piece *piece_insert(explorer *x, piece **at, const rad_unit *u)
+{
+    piece *p = rad__alloc(1, sizeof *p);
+    if (p == NULL) {
+        rad__error_memory(x->error);
+        return NULL;
+    }
+    p->unit = *u;
+    p->next = *at;
+    *at = p;
+    return p;
+}
+
+static rad_choice *path_copy(explorer *x, const rad_choice *path, uint64_t count)
+{
+    rad_choice *copy = rad__alloc(count, sizeof *copy);
+    if (copy == NULL)
+        rad__error_memory(x->error);
+    else if (count)
+        memcpy(copy, path, count * sizeof *copy);
+    return copy;
+}
+
+static rad_unit phase_unit(const explorer *x, uint64_t first, uint64_t count)
+{
+    rad_unit u = {
+        .kind = x->plan->tree ? RAD_UNIT_TREE : RAD_UNIT_SAMPLE,
+        .stop_on_first = x->options->stop_on_first,
+        .twice = x->options->twice,
+        .dedup = x->plan->dedup,
+        .seed = x->options->seed,
+        .first = first,
+        .count = count,
+        .bound = x->plan->bound,
+        .bound_limit = x->plan->bound_limit,
+        .estimates = &x->estimates,
+    };
+    snprintf(u.policy, sizeof u.policy, "%s", x->plan->name);
+    return u;
+}
+
+/* ---- Folding -------------------------------------------------------------------------------------- */
+
+static void fold_finding(explorer *x, const rad_unit_finding *f)
+{
+    rad_exploration *out = x->out;
+    for (uint32_t i = 0; i < out->finding_count; i++) {
+        rad_finding *known = &out->findings[i];
+        if (strcmp(rad_artifact_verdict(known->artifact)->identity, f->verdict.identity) != 0)
+            continue;
+        known->failures += f->failures;
+        return;
+    }
+    if (out->finding_count == RAD_FINDINGS_MAX) {
+        out->findings_dropped++;
+        return;
+    }
+    rad_finding *fresh = &out->findings[out->finding_count];
+    int code =
+        rad__artifact_of_choices(&fresh->artifact, x->target, x->plan->name, x->options->seed,
+                                 f->choices, f->choice_count, &f->verdict, x->error);
+    if (code != 0) return;
+    if (rad__artifact_set_hashes(fresh->artifact, f->set_hashes, f->set_hash_count, f->set_roll,
+                                 f->choice_count, x->error) != 0) {
+        rad_artifact_free(fresh->artifact);
+        return;
+    }
+    fresh->run = out->runs + f->first_run;
+    fresh->failures = f->failures;
+    out->finding_count++;
+    if (x->options->found) x->options->found(x->options->context, fresh->artifact);
+}
+
+static void fold_result(explorer *x, const rad_unit_result *r)
+{
+    rad_exploration *out = x->out;
+    for (uint64_t i = 0; i < r->finding_count; i++) fold_finding(x, &r->findings[i]);
+    out->findings_dropped += r->findings_dropped;
+    out->runs += r->runs;
+    out->steps += r->steps;
+    out->failures += r->failures;
+    x->phase->runs += r->runs;
+    x->phase->failures += r->failures;
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) out->evaluations[i] += r->evaluations[i];
+    for (uint32_t i = 0; i < RAD_SITES_MAX; i++) out->site_reached[i] |= r->reached[i];
+    for (uint64_t i = 0; i < r->class_count; i++)
+        out->classes_capped |= rad__set128_add(&x->classes, r->classes[i]) == RAD_SET_FULL;
+    out->classes = x->classes.count;
+    rad__estimates_fold(&x->estimates, &r->learned);
+    x->phase->pruned |= r->pruned;
+    if (x->options->stop_on_first && out->failures > 0) x->stop = true;
+}
+
+/* Folds what is done at the front. A tree piece that has not finished goes on in its place; one that
+ * would overrun the budget is done again with what is left. */
+static void explorer_fold(explorer *x)
+{
+    while (x->front && x->front->state == PIECE_DONE && !x->stop && x->error->code == 0) {
+        piece *p = x->front;
+        uint64_t left = x->budget - x->phase->runs;
+        if (p->result.runs > left) {
+            rad__unit_result_free(&p->result);
+            p->unit.count = left;
+            p->state = PIECE_WAITING;
+            return;
+        }
+        fold_result(x, &p->result);
+        x->front = p->next;
+        if (p->unit.kind == RAD_UNIT_TREE && !p->closed && !p->result.exhausted && !x->stop) {
+            rad_unit rest = p->unit;
+            rest.count = UNIT_RUNS;
+            rest.path = p->result.path;
+            rest.path_count = p->result.path_count;
+            p->result.path = NULL; /* handed over */
+            if (piece_insert(x, &x->front, &rest) == NULL) rad__free(rest.path);
+        }
+        piece_free(p);
+        if (x->phase->runs == x->budget) return;
+    }
+}
+
+/* ---- Starting and answers -------------------------------------------------------------------------- */
+
+/* Something to start: the first waiting piece, or the later half of one that waits when others idle. */
+static int explorer_start(explorer *x)
+{
+    for (piece *p = x->front; p && rad__pool_idle(x->pool) > 0; p = p->next) {
+        if (p->state != PIECE_WAITING) continue;
+        rad_unit other;
+        bool more_hands = rad__pool_idle(x->pool) > 1 && !p->unit.dedup;
+        if (p->unit.kind == RAD_UNIT_TREE && !p->closed && more_hands &&
+            rad__tree_split(&p->unit, &other)) {
+            other.count = UNIT_RUNS;
+            if (piece_insert(x, &p->next, &other) == NULL) {
+                rad__free(other.path);
+                return x->error->code;
+            }
+        }
+        p->state = PIECE_STARTED;
+        if (rad__pool_start(x->pool, &p->unit, p, x->error) != 0) return x->error->code;
+    }
+    return 0;
+}
+
+/* The result of a run whose process died, as if a unit of that one run had answered. */
+static bool death_result(explorer *x, const rad_pool_answer *a, rad_unit_result *r)
+{
+    *r = (rad_unit_result){.runs = 1, .failures = 1, .steps = a->verdict.steps, .exhausted = true};
+    r->evaluations[RAD_ORACLE_CRASH] = 1;
+    rad_choice *choices = path_copy(x, a->choices, a->choice_count);
+    if (choices == NULL) return false;
+    r->findings[r->finding_count++] = (rad_unit_finding){
+        .verdict = a->verdict,
+        .failures = 1,
+        .choices = choices,
+        .choice_count = a->choice_count,
+    };
+    return true;
+}
+
+/* The piece that was being done becomes the runs before the death; the death and the rest follow it. */
+static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
+{
+    rad_unit rest = p->unit;
+    rest.path = NULL;
+    bool more = false;
+    if (rest.kind == RAD_UNIT_TREE) {
+        uint64_t length = a->choice_count;
+        bool pruned = false;
+        rest.path = path_copy(x, a->choices, length);
+        if (rest.path == NULL) return x->error->code;
+        more = rad__tree_advance(rest.path, &length, rest.floor, rest.bound, rest.bound_limit,
+                                 &pruned);
+        x->phase->pruned |= pruned;
+        rest.path_count = length;
+        rest.count = UNIT_RUNS;
+    } else {
+        more = a->run + 1 < rest.count;
+        rest.first += a->run + 1;
+        rest.count -= a->run + 1;
+    }
+    more = more && !p->closed;
+    piece *death = piece_insert(x, &p->next, &p->unit);
+    if (death == NULL) return x->error->code;
+    death->unit.path = NULL;
+    death->unit.path_count = 0;
+    death->closed = true;
+    death->state = PIECE_DONE;
+    if (!death_result(x, a, &death->result)) return x->error->code;
+    if (more && piece_insert(x, &death->next, &rest) == NULL) return x->error->code;
+    if (!more) rad__free(rest.path);
+    p->closed = true;
+    p->unit.count = a->run;
+    p->state = a->run > 0 ? PIECE_WAITING : PIECE_DONE; /* no runs before: an empty result */
+    return 0;
+}
+
+static int explorer_answer(explorer *x)
+{
+    rad_pool_answer a;
+    int code = rad__pool_wait(x->pool, TICK_MS, &a, x->error);
+    if (code != 0 || a.ticket == NULL) return code;
+    piece *p = a.ticket;
+    if (a.died) return explorer_death(x, p, &a);
+    p->result = a.result;
+    p->state = PIECE_DONE;
+    if (p->result.error.code != 0)
+        return rad__error(x->error, p->result.error.code, "%s", p->result.error.text);
+    return 0;
+}
+
+static void explorer_tell(explorer *x)
+{
+    const rad_explore_options *o = x->options;
+    double now = rad__os_now_seconds();
+    x->out->elapsed = now - x->started;
+    if (o->interrupted && *o->interrupted) x->out->interrupted = x->stop = true;
+    if (o->seconds > 0 && x->out->elapsed >= o->seconds) x->out->out_of_time = x->stop = true;
+    if (o->progress == NULL || now - x->told < TICK_MS / 1000.0) return;
+    x->told = now;
+    rad_progress progress = {
+        .phase = x->plan->name,
+        .runs = x->out->runs,
+        .runs_budget = o->runs ? o->runs : RAD_RUNS_PRESET,
+        .failures = x->out->failures,
+        .classes = x->out->classes,
+        .elapsed = x->out->elapsed,
+    };
+    o->progress(o->context, &progress);
+}
+
+/* ---- Phases --------------------------------------------------------------------------------------- */
+
+/* Works until every piece is folded, the budget is used up, or something says stop. */
+static int explorer_work(explorer *x)
+{
+    while (x->front && !x->stop && x->phase->runs < x->budget) {
+        int code = explorer_start(x);
+        if (code == 0) code = explorer_answer(x);
+        if (code == 0) explorer_fold(x);
+        if (code == 0) code = x->error->code;
+        if (code != 0) return code;
+        explorer_tell(x);
+    }
+    return 0;
+}
+
+static void explorer_drop(explorer *x)
+{
+    while (x->front) {
+        piece *p = x->front;
+        x->front = p->next;
+        piece_free(p);
+    }
+}
+
+/* Workers may still be busy with pieces that do not count any more. */
+static int explorer_settle(explorer *x, uint32_t jobs)
+{
+    while (rad__pool_idle(x->pool) < jobs) {
+        rad_pool_answer a;
+        int code = rad__pool_wait(x->pool, TICK_MS, &a, x->error);
+        if (code != 0) return code;
+        if (a.ticket && !a.died) rad__unit_result_free(&a.result);
+        explorer_tell(x);
+        if (x->stop) break; /* closing the pool kills them */
+    }
+    return 0;
+}
+
+static int phase_sample(explorer *x)
+{
+    uint64_t next = 0, jobs = x->options->jobs ? x->options->jobs : 1;
+    while (next < x->budget && !x->stop) {
+        uint64_t end = x->plan->learns ? rad__epoch_end(next) : next + UNIT_RUNS * jobs * 4;
+        if (end > x->budget) end = x->budget;
+        uint64_t size = (end - next + jobs - 1) / jobs;
+        if (size > UNIT_RUNS) size = UNIT_RUNS;
+        piece **at = &x->front;
+        for (; next < end; next += size) {
+            if (size > end - next) size = end - next;
+            rad_unit u = phase_unit(x, next, size);
+            piece *p = piece_insert(x, at, &u);
+            if (p == NULL) return x->error->code;
+            at = &p->next;
+        }
+        int code = explorer_work(x);
+        if (code != 0) return code;
+    }
+    return 0;
+}
+
+static int phase_tree(explorer *x)
+{
+    rad_unit u = phase_unit(x, 0, UNIT_RUNS);
+    if (piece_insert(x, &x->front, &u) == NULL) return x->error->code;
+    int code = explorer_work(x);
+    x->phase->bounded = true;
+    x->phase->exhausted = code == 0 && x->front == NULL && !x->stop;
+    if (x->phase->exhausted && !x->phase->pruned) x->out->complete = true;
+    return code;
+}
+
+static int explorer_phase(explorer *x, const rad_plan_phase *plan, uint64_t total)
+{
+    uint64_t left = total - x->out->runs;
+    x->plan = plan;
+    x->phase = &x->out->phases[x->out->phase_count++];
+    *x->phase = (rad_phase){0};
+    snprintf(x->phase->name, sizeof x->phase->name, "%s", plan->name);
+    x->budget = plan->runs < left ? plan->runs : left;
+    rad__estimates_clear(&x->estimates);
+    int code = plan->tree ? phase_tree(x) : phase_sample(x);
+    if (code == 0 && !x->stop) code = explorer_settle(x, x->options->jobs ? x->options->jobs : 1);
+    explorer_drop(x);
+    return code;
+}
+
+static int explorer_phases(explorer *x, const rad_plan *plan, uint64_t total)
+{
+    for (uint32_t i = 0; i < plan->count && !x->stop; i++) {
+        /* A higher bound adds nothing when the last one cut nothing off, or did not finish. */
+        const rad_phase *last =
+            x->out->phase_count ? &x->out->phases[x->out->phase_count - 1] : NULL;
+        bool row = plan->phases[i].deepen && i > 0 && plan->phases[i - 1].deepen;
+        if (row && (!last->exhausted || !last->pruned)) break;
+        if (x->out->runs >= total) break;
+        int code = explorer_phase(x, &plan->phases[i], total);
+        if (code != 0) return code;
+    }
+    return 0;
+}
+
+static void count_sites(const rad_target *t, rad_exploration *out)
+{
+    void *self = NULL;
+    if (t->machine->site_name == NULL || t->machine->create(&self, &t->c, NULL) != 0) return;
+    while (out->site_count < RAD_SITES_MAX && t->machine->site_name(self, out->site_count) != NULL)
+        out->site_count++;
+    t->machine->destroy(self);
+}
+
+int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out,
+                    rad_error *error)
+{
+    rad_plan plan;
+    explorer x = {.target = t, .options = o, .out = out, .error = error};
+    uint64_t total = o->runs ? o->runs : RAD_RUNS_PRESET;
+    *out = (rad_exploration){0};
+    int code = rad__plan(&plan, o->strategy, total, t->machine, error);
+    if (code != 0) return code;
+    x.classes.limit = CLASSES_MAX;
+    x.started = x.told = rad__os_now_seconds();
+    count_sites(t, out);
+    code = rad__pool_open(&x.pool, t, o->jobs, o->hang_seconds, error);
+    if (code == 0) code = explorer_phases(&x, &plan, total);
+    out->elapsed = rad__os_now_seconds() - x.started;
+    explorer_drop(&x);
+    rad__pool_close(x.pool);
+    rad__set128_free(&x.classes);
+    rad__estimates_free(&x.estimates);
+    if (code == RAD_EINTERRUPTED) {
+        out->interrupted = true;
+        error->code = code = 0;
+    }
+    if (code != 0) rad_exploration_free(out);
+    return code;
+}
+
+void rad_exploration_free(rad_exploration *e)
+{
+    for (uint32_t i = 0; i < e->finding_count; i++) rad_artifact_free(e->findings[i].artifact);
+    e->finding_count = 0;
+}

@@ -1,0 +1,282 @@
+#include "lab/pool.h"
+
+#include "base/alloc.h"
+#include "os/process.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct worker {
+    rad_rig rig;
+    int pid;
+    int to, from; /* pipes; -1 = closed */
+    void *ticket; /* NULL = idle */
+    /* For the watchdog: where the run was when it was last seen to move, and its CPU time then. */
+    uint64_t seen_run, seen_steps, seen_cpu_ns;
+} worker;
+
+struct rad_pool {
+    worker *workers;
+    uint32_t count;
+    uint64_t hang_ns;
+};
+
+/* ---- The worker's side ------------------------------------------------------------------------------ */
+
+/* A message is its size and its bytes. 1 = read, 0 = end of stream, negative = error. */
+static int message_read(int fd, rad_bytes *into, rad_error *error)
+{
+    uint64_t size = 0;
+    int64_t got = rad__os_read(fd, &size, sizeof size, error);
+    if (got <= 0) return got < 0 ? error->code : 0;
+    into->size = 0;
+    if (got != sizeof size || size > UINT32_MAX / 2 ||
+        !RAD_GROW(&into->data, &into->capacity, (uint32_t)size))
+        return rad__error_memory(error);
+    while (into->size < size) {
+        got = rad__os_read(fd, into->data + into->size, size - into->size, error);
+        if (got <= 0) return got < 0 ? error->code : 0;
+        into->size += (uint32_t)got;
+    }
+    return 1;
+}
+
+static int message_write(int fd, const rad_bytes *b, rad_error *error)
+{
+    if (b->failed) return rad__error_memory(error);
+    uint64_t size = b->size;
+    int code = rad__os_write_all(fd, &size, sizeof size, error);
+    return code ? code : rad__os_write_all(fd, b->data, b->size, error);
+}
+
+typedef struct worker_fds {
+    worker *w;
+    int in, out;
+} worker_fds;
+
+static int worker_main(void *context)
+{
+    worker_fds *f = context;
+    rad_unit_bench bench;
+    rad_bytes buffer = {0};
+    rad_estimates estimates = {0};
+    rad_error error = {0};
+    signal(SIGINT, SIG_IGN); /* the supervisor decides what an interrupt means */
+    rad__unit_bench_open(&bench, &f->w->rig);
+    while (message_read(f->in, &buffer, &error) == 1) {
+        rad_unit unit;
+        rad_unit_result result;
+        rad_reader reader = rad__reader(buffer.data, buffer.size);
+        if (!rad__unit_read(&unit, &estimates, &reader)) return 3;
+        rad__unit_run(&bench, &unit, &result);
+        buffer.size = 0;
+        rad__unit_result_write(&result, &buffer);
+        rad__unit_result_free(&result);
+        rad__unit_free(&unit);
+        if (message_write(f->out, &buffer, &error) != 0) return 3;
+    }
+    rad__unit_bench_close(&bench);
+    rad__estimates_free(&estimates);
+    rad__bytes_free(&buffer);
+    return 0;
+}
+
+/* ---- The supervisor's side ------------------------------------------------------------------------- */
+
+static void worker_stop(worker *w)
+{
+    rad_os_exit ignored;
+    rad__os_close(w->to);
+    rad__os_close(w->from);
+    w->to = w->from = -1;
+    if (w->pid == 0) return;
+    rad__os_kill(w->pid, NULL);
+    rad__os_wait(w->pid, true, &ignored, NULL);
+    w->pid = 0;
+}
+
+static int worker_start(rad_pool *p, worker *w, rad_error *error)
+{
+    int request[2] = {-1, -1}, answer[2] = {-1, -1};
+    (void)p;
+    if (rad__os_pipe(request, error) != 0) return error->code;
+    if (rad__os_pipe(answer, error) != 0) {
+        rad__os_close(request[0]);
+        rad__os_close(request[1]);
+        return error->code;
+    }
+    /* The child keeps copies of all these ends; it sees the end of its requests when it is killed or
+     * when every copy of the writing end is closed, which worker_stop does not rely on. */
+    worker_fds fds = {w, request[0], answer[1]};
+    int code = rad__os_fork(&w->pid, &fds, worker_main, error);
+    rad__os_close(request[0]);
+    rad__os_close(answer[1]);
+    w->to = request[1];
+    w->from = answer[0];
+    if (code != 0) {
+        w->pid = 0;
+        worker_stop(w);
+    }
+    return code;
+}
+
+int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double hang_seconds,
+                   rad_error *error)
+{
+    if (jobs == 0) jobs = 1;
+    if (jobs > RAD_JOBS_MAX)
+        return rad__error(error, RAD_EINPUT, "-j %u: expected at most %d worker processes", jobs,
+                          RAD_JOBS_MAX);
+    rad_pool *p = rad__alloc(1, sizeof *p);
+    if (p == NULL) return rad__error_memory(error);
+    p->hang_ns = (uint64_t)((hang_seconds > 0 ? hang_seconds : 10) * 1e9);
+    p->workers = rad__alloc(jobs, sizeof *p->workers);
+    int code = p->workers ? 0 : rad__error_memory(error);
+    for (uint32_t i = 0; i < jobs && code == 0; i++) {
+        worker *w = &p->workers[i];
+        w->to = w->from = -1;
+        code = rad__rig_open(&w->rig, t, error);
+        if (code != 0) break;
+        p->count = i + 1;
+        code = worker_start(p, w, error);
+    }
+    if (code != 0) {
+        rad__pool_close(p);
+        p = NULL;
+    }
+    *out = p;
+    return code;
+}
+
+void rad__pool_close(rad_pool *p)
+{
+    if (p == NULL) return;
+    for (uint32_t i = 0; i < p->count; i++) {
+        worker_stop(&p->workers[i]);
+        rad__rig_close(&p->workers[i].rig);
+    }
+    rad__free(p->workers);
+    rad__free(p);
+}
+
+uint32_t rad__pool_idle(const rad_pool *p)
+{
+    uint32_t idle = 0;
+    for (uint32_t i = 0; i < p->count; i++) idle += p->workers[i].ticket == NULL;
+    return idle;
+}
+
+int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *error)
+{
+    worker *w = p->workers;
+    while (w->ticket != NULL) w++;
+    rad_bytes bytes = {0};
+    rad__unit_write(u, &bytes);
+    w->ticket = ticket;
+    w->rig.shared->run = 0;
+    w->seen_run = w->seen_steps = w->seen_cpu_ns = 0;
+    int code = message_write(w->to, &bytes, error);
+    rad__bytes_free(&bytes);
+    return code;
+}
+
+void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const rad_os_exit *how,
+                           double hung_seconds)
+{
+    const rad_beacon *beacon = &shared->beacon;
+    char what[40];
+    *v = (rad_verdict){
+        .result = RAD_RESULT_FAILURE,
+        .steps = beacon->steps,
+        .failure_step = beacon->steps,
+        .decisions = shared->choice_count,
+    };
+    rad__digest_text((rad_digest){beacon->digest_low, beacon->digest_high}, v->trace_hash);
+    if (hung_seconds > 0) {
+        snprintf(v->kind, sizeof v->kind, "hang");
+        snprintf(v->identity, sizeof v->identity, "hang");
+        snprintf(v->message, sizeof v->message, "step %llu did not return within %g s of CPU time",
+                 (unsigned long long)v->failure_step, hung_seconds);
+        return;
+    }
+    if (how->signal)
+        snprintf(what, sizeof what, "%s", rad__os_signal_name(how->signal));
+    else
+        snprintf(what, sizeof what, "exit status %d", how->status);
+    snprintf(v->kind, sizeof v->kind, "crash");
+    snprintf(v->identity, sizeof v->identity, "crash:%s", what);
+    snprintf(v->message, sizeof v->message, "the process died in step %llu: %s",
+             (unsigned long long)v->failure_step, what);
+}
+
+/* What became of a worker whose pipe has ended: a verdict on the run it was in, or an error of ours. */
+static int worker_died(rad_pool *p, worker *w, bool hung, rad_pool_answer *a, rad_error *error)
+{
+    rad_os_exit how = {0, 0};
+    int code = rad__os_wait(w->pid, true, &how, error);
+    w->pid = 0;
+    worker_stop(w);
+    if (code < 0) return code;
+    if (how.signal == 0 && how.status == 4)
+        return rad__error(error, RAD_EBUG, "a worker process met an internal error (see above)");
+    if (how.signal == SIGINT || how.signal == SIGTERM)
+        return rad__error(error, RAD_EINTERRUPTED, "interrupted");
+    rad__verdict_of_death(&a->verdict, w->rig.shared, &how, hung ? (double)p->hang_ns / 1e9 : 0);
+    a->died = true;
+    a->run = w->rig.shared->run;
+    a->choices = w->rig.choices;
+    a->choice_count = a->verdict.decisions;
+    return worker_start(p, w, error);
+}
+
+static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *error)
+{
+    rad_bytes bytes = {0};
+    int got = message_read(w->from, &bytes, error);
+    a->ticket = w->ticket;
+    w->ticket = NULL;
+    int code = got < 0 ? got : 0;
+    if (got == 0) code = worker_died(p, w, false, a, error);
+    if (got == 1) {
+        rad_reader reader = rad__reader(bytes.data, bytes.size);
+        if (!rad__unit_result_read(&a->result, &reader)) code = rad__error_memory(error);
+    }
+    rad__bytes_free(&bytes);
+    return code;
+}
+
+/* True when the worker has burnt its CPU allowance in one step. */
+static bool worker_hangs(const rad_pool *p, worker *w)
+{
+    uint64_t run = w->rig.shared->run, steps = w->rig.shared->beacon.steps, cpu_ns = 0;
+    if (w->ticket == NULL || rad__os_cpu_ns(w->pid, &cpu_ns, NULL) != 0) return false;
+    if (w->seen_cpu_ns == 0 || run != w->seen_run || steps != w->seen_steps) {
+        w->seen_run = run;
+        w->seen_steps = steps;
+        w->seen_cpu_ns = cpu_ns;
+        return false;
+    }
+    return cpu_ns - w->seen_cpu_ns > p->hang_ns;
+}
+
+int rad__pool_wait(rad_pool *p, int timeout_ms, rad_pool_answer *a, rad_error *error)
+{
+    int fds[RAD_JOBS_MAX];
+    bool ready[RAD_JOBS_MAX];
+    *a = (rad_pool_answer){0};
+    for (uint32_t i = 0; i < p->count; i++) fds[i] = p->workers[i].ticket ? p->workers[i].from : -1;
+    int count = rad__os_poll(fds, p->count, timeout_ms, ready, error);
+    if (count < 0) return count;
+    for (uint32_t i = 0; i < p->count && count > 0; i++)
+        if (fds[i] >= 0 && ready[i]) return worker_answer(p, &p->workers[i], a, error);
+    for (uint32_t i = 0; i < p->count; i++) {
+        worker *w = &p->workers[i];
+        if (!worker_hangs(p, w)) continue;
+        rad__os_kill(w->pid, NULL);
+        a->ticket = w->ticket;
+        w->ticket = NULL;
+        return worker_died(p, w, true, a, error);
+    }
+    return 0;
+}

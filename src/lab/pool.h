@@ -1,0 +1,42 @@
+/* pool.h — worker processes that do units, and the supervisor that survives them.
+ *
+ * Each worker is a fork with a rig of its own, whose choices lie in memory shared with the supervisor.
+ * When a machine kills its process, or a step does not return, the supervisor knows the run and its
+ * choices so far, reports them, and forks the worker anew. */
+#ifndef RAD_LAB_POOL_H
+#define RAD_LAB_POOL_H
+
+#include "lab/unit.h"
+#include "os/process.h"
+
+/* The verdict on a run whose process is gone, from what it left in shared memory. `hung_seconds` is 0
+ * unless it was killed for not returning. */
+RAD_INTERNAL void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared,
+                                        const rad_os_exit *how, double hung_seconds);
+
+typedef struct rad_pool rad_pool;
+
+enum { RAD_JOBS_MAX = 64 };
+
+RAD_INTERNAL int rad__pool_open(rad_pool **p, const rad_target *t, uint32_t jobs,
+                                double hang_seconds, rad_error *error);
+RAD_INTERNAL void rad__pool_close(rad_pool *p); /* kills what still works */
+
+RAD_INTERNAL uint32_t rad__pool_idle(const rad_pool *p);
+/* Needs an idle worker. `ticket` comes back with the answer. */
+RAD_INTERNAL int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *error);
+
+typedef struct rad_pool_answer {
+    void *ticket; /* NULL: nothing came within the time */
+    bool died;    /* the process is gone: `verdict`, `run` and the choices tell of its last run */
+    rad_unit_result result;
+    rad_verdict verdict;
+    uint64_t run;              /* index within the unit */
+    const rad_choice *choices; /* valid until the next call */
+    uint64_t choice_count;
+} rad_pool_answer;
+
+/* Waits up to `timeout_ms` for one answer. Errors: resources, a bug of ours in a worker, interrupted. */
+RAD_INTERNAL int rad__pool_wait(rad_pool *p, int timeout_ms, rad_pool_answer *a, rad_error *error);
+
+#endif

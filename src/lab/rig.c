@@ -1,0 +1,67 @@
+#include "lab/rig.h"
+
+#include "os/shared.h"
+
+int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)
+{
+    *r = (rad_rig){.target = *t};
+    void *mapping = NULL;
+    size_t head = (sizeof(rad_rig_shared) + 63) / 64 * 64;
+    r->mapping_size = head + (size_t)RAD_CHOICES_MAX * sizeof(rad_choice);
+    if (rad__os_shared_map(&mapping, r->mapping_size, error) != 0) return error->code;
+    r->shared = mapping;
+    r->choices = (rad_choice *)((char *)mapping + head);
+    rad_choice_buffer buffer = {r->choices, RAD_CHOICES_MAX, &r->shared->choice_count};
+    int code = rad__kernel_open(&r->kernel, buffer, error);
+    if (code == 0) code = rad__policy_guide(&r->guide, error);
+    if (code == 0) code = t->machine->create(&r->self, &t->c, error);
+    if (code != 0) {
+        rad__rig_close(r);
+        return code;
+    }
+    rad__kernel_use(r->kernel, t->machine, r->self);
+    return 0;
+}
+
+void rad__rig_close(rad_rig *r)
+{
+    if (r->self) r->target.machine->destroy(r->self);
+    rad__policy_destroy(r->guide);
+    rad__kernel_close(r->kernel);
+    rad__estimates_free(&r->blank);
+    rad__os_shared_unmap(r->shared, r->mapping_size);
+    *r = (rad_rig){0};
+}
+
+int rad__rig_change(rad_rig *r, const rad_target *t, rad_error *error)
+{
+    void *self = NULL;
+    RAD_ASSERT(t->machine == r->target.machine);
+    int code = t->machine->create(&self, &t->c, error);
+    if (code != 0) return code;
+    r->target.machine->destroy(r->self);
+    r->self = self;
+    r->target = *t;
+    rad__kernel_use(r->kernel, t->machine, self);
+    return 0;
+}
+
+rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy)
+{
+    return (rad_run_options){
+        .policy = policy,
+        .info = {.estimates = &r->blank},
+        .max_steps = r->target.c.max_steps,
+        .beacon = &r->shared->beacon,
+    };
+}
+
+enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count,
+                                bool whole_trace, rad_observer *watcher)
+{
+    rad_run_options options = rad__rig_options(r, r->guide);
+    options.whole_trace = whole_trace;
+    options.observers[0] = watcher;
+    rad__guide_set(r->guide, choices, count);
+    return rad__kernel_run(r->kernel, &options);
+}

@@ -1,0 +1,40 @@
+/* rig.h — a kernel with a machine in it, ready to run: what every tool of the lab starts from. */
+#ifndef RAD_LAB_RIG_H
+#define RAD_LAB_RIG_H
+
+#include "core/kernel.h"
+#include "lab/artifact.h"
+
+/* Head of the mapping that a supervisor shares with the process that runs. */
+typedef struct rad_rig_shared {
+    volatile uint64_t run; /* which run of the current unit is under way */
+    volatile uint64_t choice_count;
+    rad_beacon beacon;
+} rad_rig_shared;
+
+typedef struct rad_rig {
+    rad_target target;
+    rad_kernel *kernel;
+    void *self;          /* the machine */
+    rad_policy *guide;   /* for choice lists */
+    rad_estimates blank; /* knows nothing */
+    rad_rig_shared *shared;
+    rad_choice *choices; /* of the run under way, behind the head */
+    size_t mapping_size;
+} rad_rig;
+
+/* Memory for the choices is reserved for the worst case and paid for when used. */
+RAD_INTERNAL int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error);
+RAD_INTERNAL void rad__rig_close(rad_rig *r);
+
+/* Another case of the same machine, in place; on failure the rig is as before. */
+RAD_INTERNAL int rad__rig_change(rad_rig *r, const rad_target *t, rad_error *error);
+
+/* Options for a run of this rig; the caller adds what it needs. */
+RAD_INTERNAL rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy);
+
+/* Runs a choice list: total, the baseline after its end. `watcher` may be NULL. */
+RAD_INTERNAL enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count,
+                                             bool whole_trace, rad_observer *watcher);
+
+#endif

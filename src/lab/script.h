@@ -1,0 +1,17 @@
+/* script.h — the policy `script`: given actors run in a given order, as far as they can.
+ *
+ * For trying another order of the steps of a known run: where the wanted actor cannot run, the baseline
+ * does, and whether the failure is still there is for the caller to see. */
+#ifndef RAD_LAB_SCRIPT_H
+#define RAD_LAB_SCRIPT_H
+
+#include "core/policy.h"
+#include "lab/unit.h"
+
+RAD_INTERNAL int rad__policy_script(rad_policy **p, rad_error *error);
+
+/* Everything is borrowed. */
+RAD_INTERNAL void rad__script_set(rad_policy *p, const rad_cue *cues, uint64_t cue_count,
+                                  const uint32_t *picks, uint64_t pick_count);
+
+#endif

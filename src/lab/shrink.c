@@ -1,0 +1,257 @@
+#include "lab/shrink.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CHECKS_PRESET = 20000, CERTIFY_PRESET = 200000 };
+
+uint64_t rad__case_size(const rad_target *t)
+{
+    uint64_t size = 0;
+    const rad_param *p = t->machine->params;
+    for (uint32_t i = 0; p && p[i].name; i++)
+        if (!p[i].fixed) size += (uint64_t)(t->c.params[i] - p[i].min);
+    return size;
+}
+
+bool rad__shrink_goes_on(const rad_shrinker *s)
+{
+    bool interrupted = s->options->interrupted && *s->options->interrupted;
+    return s->checks < s->checks_max && s->error->code == 0 && !interrupted;
+}
+
+/* ---- Taking what is better ------------------------------------------------------------------------- */
+
+static void measure_of(const rad_target *t, const rad_unit_finding *f, rad_measure *m,
+                       uint64_t *sum)
+{
+    *m = (rad_measure){
+        .case_size = rad__case_size(t), .switches = f->switches, .steps = f->verdict.steps};
+    *sum = 0;
+    for (uint64_t i = 0; i < f->choice_count; i++) {
+        const rad_choice *c = &f->choices[i];
+        *sum += c->chosen;
+        m->nonzero += c->chosen != 0;
+        m->preemptions += rad__tree_cost(RAD_BOUND_PREEMPTIONS, c, c->chosen);
+        if (c->chosen != 0) m->choices = i + 1; /* trailing zeros are the baseline */
+    }
+}
+
+static bool measure_less(const rad_measure *a, uint64_t a_sum, const rad_measure *b, uint64_t b_sum)
+{
+    const uint64_t left[] = {a->case_size, a->preemptions, a->switches, a->nonzero,
+                             a_sum,        a->choices,     a->steps};
+    const uint64_t right[] = {b->case_size, b->preemptions, b->switches, b->nonzero,
+                              b_sum,        b->choices,     b->steps};
+    for (uint32_t i = 0; i < sizeof left / sizeof *left; i++)
+        if (left[i] != right[i]) return left[i] < right[i];
+    return false;
+}
+
+static void finding_free(rad_unit_finding *f)
+{
+    rad__free(f->choices);
+    rad__free(f->set_hashes);
+    *f = (rad_unit_finding){0};
+}
+
+/* Takes the finding over when it is the same failure and less; the caller still frees what it gave. */
+static bool shrink_consider(rad_shrinker *s, const rad_target *t, rad_unit_finding *f)
+{
+    bool first = s->best.choices == NULL;
+    if (!first && strcmp(f->verdict.identity, s->best.verdict.identity) != 0) {
+        if (s->second == NULL)
+            rad__artifact_of_choices(&s->second, t, "shrink", 0, f->choices, f->choice_count,
+                                     &f->verdict, s->error);
+        return false;
+    }
+    rad_measure m;
+    uint64_t sum;
+    measure_of(t, f, &m, &sum);
+    if (!first && !measure_less(&m, sum, &s->measure, s->sum)) return false;
+    finding_free(&s->best);
+    s->best = *f;
+    *f = (rad_unit_finding){0};
+    s->target = *t;
+    s->measure = m;
+    s->sum = sum;
+    return true;
+}
+
+/* ---- Trying ---------------------------------------------------------------------------------------- */
+
+static bool same_target(const rad_target *a, const rad_target *b)
+{
+    if (a->machine != b->machine || a->c.repaired != b->c.repaired ||
+        a->c.max_steps != b->c.max_steps)
+        return false;
+    const rad_param *p = a->machine->params;
+    for (uint32_t i = 0; p && p[i].name; i++)
+        if (a->c.params[i] != b->c.params[i]) return false;
+    return true;
+}
+
+static bool shrink_pool(rad_shrinker *s, const rad_target *t)
+{
+    if (s->pool && same_target(&s->pool_target, t)) return true;
+    rad__pool_close(s->pool);
+    s->pool = NULL;
+    s->pool_target = *t;
+    return rad__pool_open(&s->pool, t, 1, 0, s->error) == 0;
+}
+
+bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
+{
+    rad_pool_answer a = {0};
+    if (!rad__shrink_goes_on(s) || !shrink_pool(s, t)) return false;
+    if (rad__pool_start(s->pool, u, s, s->error) != 0) return false;
+    while (a.ticket == NULL)
+        if (rad__pool_wait(s->pool, 100, &a, s->error) != 0) return false;
+    bool better = false;
+    if (a.died) {
+        s->checks++;
+        rad_unit_finding f = {
+            .verdict = a.verdict,
+            .choices = rad__alloc(a.choice_count, sizeof(rad_choice)),
+            .choice_count = a.choice_count,
+        };
+        if (f.choices == NULL) {
+            rad__error_memory(s->error);
+            return false;
+        }
+        memcpy(f.choices, a.choices, a.choice_count * sizeof *f.choices);
+        better = shrink_consider(s, t, &f);
+        finding_free(&f);
+        return better;
+    }
+    s->checks += a.result.runs;
+    if (a.result.error.code != 0)
+        rad__error(s->error, a.result.error.code, "%s", a.result.error.text);
+    for (uint64_t i = 0; i < a.result.finding_count; i++)
+        better |= shrink_consider(s, t, &a.result.findings[i]);
+    rad__unit_result_free(&a.result);
+    return better;
+}
+
+bool rad__shrink_try_list(rad_shrinker *s, const rad_choice *list, uint64_t count)
+{
+    rad_unit u = {
+        .kind = RAD_UNIT_TREE, .count = 1, .path = (rad_choice *)list, .path_count = count};
+    rad_target t = s->target;
+    return rad__shrink_try(s, &t, &u);
+}
+
+/* ---- The pipeline ---------------------------------------------------------------------------------- */
+
+static void shrink_tell(const rad_shrinker *s, const char *stage)
+{
+    const rad_shrink_options *o = s->options;
+    if (o->progress) o->progress(o->context, stage, s->checks, &s->measure);
+}
+
+/* Round after round until nothing gets smaller any more. */
+static void shrink_rounds(rad_shrinker *s)
+{
+    rad_measure before;
+    uint64_t sum;
+    do {
+        before = s->measure;
+        sum = s->sum;
+        shrink_tell(s, "choices");
+        rad__shrink_list(s);
+        shrink_tell(s, "case");
+        rad__shrink_case(s);
+        shrink_tell(s, "order");
+        rad__shrink_order(s);
+    } while (rad__shrink_goes_on(s) && measure_less(&s->measure, s->sum, &before, sum));
+}
+
+/* Everything with one preemption fewer. True when that found a smaller failure: go on from there. */
+static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
+{
+    report->certificate = RAD_MINIMAL;
+    if (s->measure.preemptions == 0) return false;
+    rad_exploration found;
+    char strategy[32];
+    snprintf(strategy, sizeof strategy, "preempt:%llu",
+             (unsigned long long)(s->measure.preemptions - 1));
+    shrink_tell(s, "certificate");
+    rad_explore_options o = {
+        .strategy = strategy,
+        .runs = s->options->certify_runs ? s->options->certify_runs : CERTIFY_PRESET,
+        .interrupted = s->options->interrupted,
+        .seed = 1,
+    };
+    if (rad_lab_explore(&s->target, &o, &found, s->error) != 0) return false;
+    report->certified_runs = found.runs;
+    const rad_phase *last = found.phase_count ? &found.phases[found.phase_count - 1] : NULL;
+    if (!last || !last->exhausted) report->certificate = RAD_NOT_CERTIFIED;
+    bool better = false;
+    for (uint32_t i = 0; i < found.finding_count && !better; i++) {
+        const rad_artifact *a = found.findings[i].artifact;
+        if (strcmp(a->expected.identity, s->best.verdict.identity) != 0) continue;
+        report->certificate = RAD_NOT_CERTIFIED;
+        if (!RAD_GROW(&s->draft, &s->draft_capacity, (uint32_t)a->choice_count + 1)) break;
+        for (uint64_t c = 0; c < a->choice_count; c++)
+            s->draft[c] = (rad_choice){.chosen = a->choices[c]};
+        better = rad__shrink_try_list(s, s->draft, a->choice_count);
+    }
+    rad_exploration_free(&found);
+    return better;
+}
+
+static int shrink_artifact(rad_shrinker *s, const rad_artifact *from, rad_artifact **out)
+{
+    rad_unit_finding *f = &s->best;
+    int code = rad__artifact_of_choices(out, &s->target, from->policy, from->seed, f->choices,
+                                        f->choice_count, &f->verdict, s->error);
+    return code ? code
+                : rad__artifact_set_hashes(*out, f->set_hashes, f->set_hash_count, f->set_roll,
+                                           f->choice_count, s->error);
+}
+
+static int shrink_start(rad_shrinker *s, const rad_artifact *a)
+{
+    if (!RAD_GROW(&s->draft, &s->draft_capacity, (uint32_t)a->choice_count + 1))
+        return rad__error_memory(s->error);
+    for (uint64_t i = 0; i < a->choice_count; i++)
+        s->draft[i] = (rad_choice){.chosen = a->choices[i]};
+    rad__shrink_try_list(s, s->draft, a->choice_count);
+    if (s->error->code != 0) return s->error->code;
+    if (s->best.choices == NULL)
+        return rad__error(s->error, RAD_EINPUT,
+                          "nothing to shrink: the run does not fail (any more)");
+    if (a->expects_failure && strcmp(s->best.verdict.identity, a->expected.identity) != 0)
+        return rad__error(s->error, RAD_EINPUT,
+                          "the run fails differently from what the file says: '%s' instead of '%s'",
+                          s->best.verdict.identity, a->expected.identity);
+    return 0;
+}
+
+int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artifact **out,
+                   rad_shrink_report *report, rad_error *error)
+{
+    rad_shrinker s = {.options = o, .target = a->target, .error = error};
+    s.checks_max = o->checks ? o->checks : CHECKS_PRESET;
+    *out = NULL;
+    *report = (rad_shrink_report){0};
+    int code = shrink_start(&s, a);
+    report->before = s.measure;
+    if (code == 0) {
+        do {
+            shrink_rounds(&s);
+        } while (error->code == 0 && shrink_certify(&s, report));
+        code = error->code;
+    }
+    if (code == 0) code = shrink_artifact(&s, a, out);
+    report->after = s.measure;
+    report->checks = s.checks;
+    report->second = code == 0 ? s.second : NULL;
+    if (code != 0) rad_artifact_free(s.second);
+    rad__pool_close(s.pool);
+    finding_free(&s.best);
+    rad__free(s.draft);
+    return code;
+}

@@ -1,0 +1,45 @@
+/* shrink.h — making a failing run small: state shared by its stages.
+ *
+ * A candidate is run; it is taken when it fails with the same identity and is strictly less by the order
+ * below. So shrinking ends, never slips to another bug (which is reported as a second one), and does
+ * nothing to its own output. What is kept is not the candidate but what its run recorded: clamped values
+ * and a useless tail disappear by themselves.
+ *
+ * Order: case, preemptions, switches, choices other than the baseline, their sum, length, steps. */
+#ifndef RAD_LAB_SHRINK_H
+#define RAD_LAB_SHRINK_H
+
+#include "lab/pool.h"
+
+typedef struct rad_shrinker {
+    const rad_shrink_options *options;
+    rad_target target;     /* of the best run */
+    rad_unit_finding best; /* owned */
+    rad_measure measure;
+    uint64_t sum; /* of the choices */
+    rad_pool *pool;
+    rad_target pool_target;
+    uint64_t checks, checks_max;
+    rad_artifact *second;
+    rad_choice *draft; /* the candidate being built */
+    uint32_t draft_capacity;
+    rad_error *error;
+} rad_shrinker;
+
+/* Runs a unit on `t` and takes what is better; true when something was. */
+RAD_INTERNAL bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u);
+
+/* The same for a choice list on the best target. */
+RAD_INTERNAL bool rad__shrink_try_list(rad_shrinker *s, const rad_choice *list, uint64_t count);
+
+/* False when the budget is used up, the user interrupts, or something went wrong. */
+RAD_INTERNAL bool rad__shrink_goes_on(const rad_shrinker *s);
+
+RAD_INTERNAL uint64_t rad__case_size(const rad_target *t);
+
+/* Stages; each may be called any number of times. */
+RAD_INTERNAL void rad__shrink_list(rad_shrinker *s);  /* shrink_list.c: cut, zero, delete, lower */
+RAD_INTERNAL void rad__shrink_case(rad_shrinker *s);  /* shrink_case.c */
+RAD_INTERNAL void rad__shrink_order(rad_shrinker *s); /* shrink_order.c: fewer switches */
+
+#endif

@@ -1,0 +1,117 @@
+/* shrink_order.c — fewer switches: merge the runs of one actor.
+ *
+ * The steps of the best run are cut into blocks of one actor. A block is pulled back to the actor's block
+ * before it, or that one is pushed forward to it; the new order is run as a script. Where the steps in
+ * between are independent this is the same trace told better; where they are not, it may still fail in
+ * the same way with a preemption less. Either way the run decides. */
+#include "base/alloc.h"
+#include "lab/recorder.h"
+#include "lab/rig.h"
+#include "lab/shrink.h"
+
+#include <string.h>
+
+typedef struct order {
+    rad_shrinker *s;
+    rad_recorder recorder;
+    rad_cue *cues;  /* the best run */
+    rad_cue *draft; /* the order being tried */
+    uint32_t cue_capacity, draft_capacity;
+    uint32_t count;
+} order;
+
+/* Runs the best list here, in this process: it is known to fail, not to crash. */
+static bool order_record(order *o)
+{
+    rad_shrinker *s = o->s;
+    rad_rig rig;
+    uint64_t count = s->measure.choices;
+    uint32_t *list = rad__alloc(count, sizeof *list);
+    if (list == NULL || rad__rig_open(&rig, &s->target, s->error) != 0) {
+        rad__free(list);
+        return false;
+    }
+    for (uint64_t i = 0; i < count; i++) list[i] = s->best.choices[i].chosen;
+    rad__rig_guide(&rig, list, count, false, &o->recorder.observer);
+    rad__free(list);
+    rad__rig_close(&rig);
+    const rad_recorder *r = &o->recorder;
+    o->count = r->step_count;
+    if (r->failed || !RAD_GROW(&o->cues, &o->cue_capacity, o->count) ||
+        !RAD_GROW(&o->draft, &o->draft_capacity, o->count))
+        return false;
+    for (uint32_t i = 0; i < o->count; i++)
+        o->cues[i] = (rad_cue){r->steps[i].actor, r->steps[i].pick_at, r->steps[i].pick_count};
+    return true;
+}
+
+/* Moves cues [from, to) so that they begin at `at`, outside that range, and runs the result. */
+static bool order_move(order *o, uint32_t from, uint32_t to, uint32_t at)
+{
+    uint32_t size = to - from;
+    memcpy(o->draft, o->cues, o->count * sizeof *o->cues);
+    if (at < from) {
+        memmove(o->draft + at + size, o->cues + at, (from - at) * sizeof *o->cues);
+        memcpy(o->draft + at, o->cues + from, size * sizeof *o->cues);
+    } else {
+        memmove(o->draft + from, o->cues + to, (at - to) * sizeof *o->cues);
+        memcpy(o->draft + at - size, o->cues + from, size * sizeof *o->cues);
+    }
+    rad_unit u = {
+        .kind = RAD_UNIT_SCRIPT,
+        .count = 1,
+        .cues = o->draft,
+        .cue_count = o->count,
+        .picks = o->recorder.picks,
+        .pick_count = o->recorder.pick_count,
+    };
+    rad_target t = o->s->target;
+    return rad__shrink_try(o->s, &t, &u);
+}
+
+static uint32_t block_end(const order *o, uint32_t from)
+{
+    uint32_t to = from + 1;
+    while (to < o->count && o->cues[to].actor == o->cues[from].actor) to++;
+    return to;
+}
+
+static uint32_t block_start(const order *o, uint32_t last)
+{
+    uint32_t from = last;
+    while (from > 0 && o->cues[from - 1].actor == o->cues[last].actor) from--;
+    return from;
+}
+
+/* The block before [from, …) of the same actor: its last cue, or RAD_NONE. */
+static uint32_t block_before(const order *o, uint32_t from)
+{
+    for (uint32_t i = from; i-- > 0;)
+        if (o->cues[i].actor == o->cues[from].actor) return i;
+    return RAD_NONE;
+}
+
+static bool order_pass(order *o)
+{
+    for (uint32_t from = 0; from < o->count && rad__shrink_goes_on(o->s);
+         from = block_end(o, from)) {
+        uint32_t before = block_before(o, from);
+        if (before == RAD_NONE) continue;
+        if (order_move(o, from, block_end(o, from), before + 1)) return true;
+        if (order_move(o, block_start(o, before), before + 1, from)) return true;
+    }
+    return false;
+}
+
+void rad__shrink_order(rad_shrinker *s)
+{
+    order o = {.s = s};
+    const char *kind = s->best.verdict.kind;
+    if (strcmp(kind, "crash") == 0 || strcmp(kind, "hang") == 0) return; /* not in this process */
+    rad__recorder_open(&o.recorder);
+    while (rad__shrink_goes_on(s) && order_record(&o) && order_pass(&o)) {
+    }
+    rad__recorder_close(&o.recorder);
+    rad__free(o.cues);
+    rad__free(o.draft);
+}

@@ -1,0 +1,181 @@
+/* story.c — tells a run step by step: who did what, which switches mattered, what led to the end. */
+#include "base/alloc.h"
+#include "lab/artifact.h"
+#include "lab/recorder.h"
+#include "lab/rig.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A story points at names that live in the machine, so it keeps the rig. */
+typedef struct told {
+    rad_story story; /* first: what the caller sees */
+    rad_rig rig;
+    rad_recorder recorder;
+    bool *past;
+} told;
+
+static const char *site_text(const rad_kernel *k, uint32_t site)
+{
+    const char *name =
+        k->machine->site_name && site != RAD_NONE ? k->machine->site_name(k->self, site) : NULL;
+    return name ? name : "";
+}
+
+static const char *kind_text(const rad_kernel *k, uint32_t kind)
+{
+    const char *name = k->machine->kind_name ? k->machine->kind_name(k->self, kind) : NULL;
+    return name ? name : "step";
+}
+
+static void line_note(rad_line *line, const rad_kernel *k, const rad_event *e)
+{
+    static const char *const picks[RAD_PICK_KINDS] = {"chose", "took case", "woke waiter",
+                                                      "drew",  "met fault", "read store"};
+    size_t used = strlen(line->note);
+    const char *comma = used ? ", " : "";
+    if (e->what == RAD_EVENT_PICK)
+        snprintf(line->note + used, sizeof line->note - used, "%s%s %llu of %u", comma,
+                 picks[e->kind < RAD_PICK_KINDS ? e->kind : 0], (unsigned long long)e->value,
+                 (unsigned)e->count);
+    else
+        snprintf(line->note + used, sizeof line->note - used, "%s%s %llu", comma,
+                 kind_text(k, e->kind), (unsigned long long)e->value);
+}
+
+static enum rad_switch line_turn(const told *t, uint64_t step)
+{
+    const rad_recorded *now = &t->recorder.steps[step];
+    if (step == 0 || t->recorder.steps[step - 1].actor == now->actor) return RAD_SWITCH_NONE;
+    if (now->decision == RAD_NONE) return RAD_SWITCH_FORCED;
+    const rad_choice *c = &t->rig.choices[now->decision];
+    return c->flags & RAD_CHOICE_PREEMPTIBLE ? RAD_SWITCH_PREEMPTIVE : RAD_SWITCH_FORCED;
+}
+
+static void line_fill(told *t, rad_line *line, const rad_event *e)
+{
+    const rad_kernel *k = t->rig.kernel;
+    const rad_recorded *recorded = &t->recorder.steps[e->step];
+    line->step = e->step;
+    line->actor = e->actor < k->actor_count ? e->actor : k->actor_count;
+    rad__object_name(k, e->object, line->object);
+    line->site = site_text(k, e->site);
+    line->kind = kind_text(k, e->kind);
+    line->access = e->access;
+    line->value = e->value;
+    line->turn = line_turn(t, e->step);
+    line->decisive =
+        recorded->decision != RAD_NONE && t->rig.choices[recorded->decision].chosen != 0;
+    line->hidden = !t->past[e->step];
+}
+
+static int told_lines(told *t, rad_error *error)
+{
+    const rad_kernel *k = t->rig.kernel;
+    rad_story *s = &t->story;
+    s->lines = rad__alloc(t->recorder.step_count, sizeof *s->lines);
+    if (s->lines == NULL) return rad__error_memory(error);
+    s->line_count = t->recorder.step_count;
+    for (uint64_t i = 0; i < k->trace.count; i++) {
+        const rad_event *e = rad__trace_at(&k->trace, i);
+        if (e->step >= s->line_count) continue;
+        if (e->what == RAD_EVENT_STEP)
+            line_fill(t, &s->lines[e->step], e);
+        else
+            line_note(&s->lines[e->step], k, e);
+    }
+    return 0;
+}
+
+static int told_actors(told *t, rad_error *error)
+{
+    const rad_kernel *k = t->rig.kernel;
+    rad_story *s = &t->story;
+    s->actors = rad__alloc(k->actor_count + 1, sizeof *s->actors);
+    s->waits = rad__alloc(k->actor_count, sizeof *s->waits);
+    if (s->actors == NULL || s->waits == NULL) return rad__error_memory(error);
+    for (uint32_t i = 0; i < k->actor_count; i++) rad__actor_name(k, i, s->actors[i]);
+    s->actor_count = k->actor_count;
+    bool nobody = false;
+    for (uint32_t i = 0; i < t->recorder.step_count; i++)
+        nobody |= t->recorder.steps[i].actor >= k->actor_count;
+    if (nobody) snprintf(s->actors[s->actor_count++], sizeof *s->actors, "outside");
+    for (uint32_t i = 0; i < k->actor_count; i++) {
+        if (!k->actors[i].waiting) continue;
+        rad_wait_edge *edge = &s->waits[s->wait_count++];
+        edge->actor = i;
+        rad__object_name(k, k->actors[i].waits_for, edge->object);
+        rad__actor_name(k, k->actors[i].holder, edge->holder);
+    }
+    return 0;
+}
+
+static void told_measure(told *t)
+{
+    const rad_kernel *k = t->rig.kernel;
+    rad_measure *m = &t->story.measure;
+    *m = (rad_measure){.switches = k->switches, .steps = k->step};
+    for (uint64_t i = 0; i < k->decisions; i++) {
+        const rad_choice *c = &t->rig.choices[i];
+        if (c->chosen == 0) continue;
+        m->choices = i + 1;
+        m->nonzero++;
+        m->preemptions += c->kind == RAD_PICK_ACTION && (c->flags & RAD_CHOICE_PREEMPTIBLE);
+    }
+}
+
+/* A run that kills its process is told up to the step before. */
+static int told_run(told *t, const rad_artifact *a, rad_error *error)
+{
+    bool deadly = strcmp(a->expected.kind, "crash") == 0 || strcmp(a->expected.kind, "hang") == 0;
+    rad_kernel *k = t->rig.kernel;
+    if (deadly) t->rig.target.c.max_steps = a->expected.failure_step;
+    bool nothing = deadly && a->expected.failure_step == 0; /* 0 would mean the preset */
+    if (nothing) t->rig.target.c.max_steps = 1;
+    if (!nothing) rad__rig_guide(&t->rig, a->choices, a->choice_count, true, &t->recorder.observer);
+    if (k->outcome == RAD_OUTCOME_ERROR || t->recorder.failed || k->trace.failed)
+        return rad__error(error, k->error.code ? k->error.code : RAD_ENOMEM, "%s",
+                          k->error.code ? k->error.text : "out of memory");
+    if (deadly)
+        t->story.verdict = a->expected;
+    else
+        rad__verdict_of(k, &t->story.verdict);
+    t->past = rad__alloc(t->recorder.step_count, sizeof *t->past);
+    if (t->past == NULL) return rad__error_memory(error);
+    rad__recorder_past(&t->recorder, k, t->past);
+    bool tells_all = deadly || !k->failed || k->failure.oracle == RAD_ORACLE_LIVELOCK;
+    for (uint32_t i = 0; i < t->recorder.step_count && tells_all; i++) t->past[i] = true;
+    return 0;
+}
+
+int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error)
+{
+    *out = NULL;
+    told *t = rad__alloc(1, sizeof *t);
+    if (t == NULL) return rad__error_memory(error);
+    rad__recorder_open(&t->recorder);
+    int code = rad__rig_open(&t->rig, &a->target, error);
+    if (code == 0) code = told_run(t, a, error);
+    if (code == 0) code = told_lines(t, error);
+    if (code == 0) code = told_actors(t, error);
+    if (code != 0) {
+        rad_story_free(&t->story);
+        return code;
+    }
+    told_measure(t);
+    *out = &t->story;
+    return 0;
+}
+
+void rad_story_free(rad_story *s)
+{
+    if (s == NULL) return;
+    told *t = (told *)s;
+    rad__free(s->actors);
+    rad__free(s->lines);
+    rad__free(s->waits);
+    rad__free(t->past);
+    rad__recorder_close(&t->recorder);
+    if (t->rig.kernel) rad__rig_close(&t->rig);
+    rad__free(t);
+}

@@ -1,0 +1,149 @@
+#include "lab/strategy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EPOCH = 256, BOUND_MAX = 1000, DEEPEN_MAX = 20 };
+
+static const rad_named STRATEGIES[] = {
+    {"auto", "a portfolio: baseline, random, surw, pct, then preemption bounds 0, 1, 2, …"},
+    {"first", "one run, the first of the canonical order"},
+    {"random", "uniform over what is enabled"},
+    {"fair", "one run, round robin"},
+    {"pct:D", "random priorities with D-1 changes"},
+    {"surw", "uniform over interleavings of the events on one object"},
+    {"dfs", "every schedule, depth first"},
+    {"preempt:K", "every schedule with at most 0, 1, … K preemptions"},
+    {"delay:K", "every schedule with at most 0, 1, … K delays against the baseline"},
+    {"dedup", "every state once (machines whose whole state the lab knows)"},
+};
+
+bool rad_strategy_at(uint32_t index, rad_named *out)
+{
+    if (index >= sizeof STRATEGIES / sizeof *STRATEGIES) return false;
+    *out = STRATEGIES[index];
+    return true;
+}
+
+uint64_t rad__epoch_end(uint64_t run)
+{
+    static const uint64_t early[] = {1, 16, 64};
+    for (uint32_t i = 0; i < sizeof early / sizeof *early; i++)
+        if (run < early[i]) return early[i];
+    return (run / EPOCH + 1) * EPOCH;
+}
+
+static rad_plan_phase *plan_add(rad_plan *p, uint64_t runs)
+{
+    RAD_ASSERT(p->count < RAD_PHASES_MAX);
+    rad_plan_phase *phase = &p->phases[p->count++];
+    *phase = (rad_plan_phase){.runs = runs};
+    return phase;
+}
+
+static void plan_sample(rad_plan *p, const char *policy, uint64_t runs)
+{
+    if (runs == 0) return;
+    rad_plan_phase *phase = plan_add(p, runs);
+    snprintf(phase->name, sizeof phase->name, "%s", policy);
+    phase->learns = strncmp(policy, "surw", 4) == 0 || strncmp(policy, "pct", 3) == 0;
+}
+
+static void plan_tree(rad_plan *p, const char *name, uint64_t runs)
+{
+    rad_plan_phase *phase = plan_add(p, runs);
+    snprintf(phase->name, sizeof phase->name, "%s", name);
+    phase->tree = true;
+}
+
+/* Bounds 0, 1, … limit; each pass repeats the lower ones, which cost little beside it. */
+static void plan_bounds(rad_plan *p, enum rad_bound bound, uint64_t limit, uint64_t runs)
+{
+    const char *name = bound == RAD_BOUND_DELAYS ? "delay" : "preempt";
+    for (uint64_t b = 0; b <= limit && p->count < RAD_PHASES_MAX; b++) {
+        rad_plan_phase *phase = plan_add(p, runs);
+        snprintf(phase->name, sizeof phase->name, "%s:%llu", name, (unsigned long long)b);
+        phase->tree = phase->deepen = true;
+        phase->bound = bound;
+        phase->bound_limit = b;
+    }
+}
+
+static void plan_auto(rad_plan *p, uint64_t runs)
+{
+    uint64_t eighth = runs / 8;
+    plan_sample(p, "baseline", 1);
+    plan_sample(p, "random", eighth);
+    plan_sample(p, "surw", 3 * eighth);
+    plan_sample(p, "pct:3", eighth);
+    plan_bounds(p, RAD_BOUND_PREEMPTIONS, DEEPEN_MAX, runs);
+}
+
+static bool plan_number(const char *text, uint64_t max, uint64_t *value)
+{
+    char *end;
+    if (*text < '0' || *text > '9') return false;
+    unsigned long long number = strtoull(text, &end, 10);
+    *value = number;
+    return *end == 0 && number <= max;
+}
+
+static int plan_bounded(rad_plan *p, const char *strategy, enum rad_bound bound, uint64_t runs,
+                        rad_error *error)
+{
+    uint64_t limit = 0;
+    const char *number = strchr(strategy, ':');
+    if (number == NULL || !plan_number(number + 1, BOUND_MAX, &limit))
+        return rad__error(
+            error, RAD_EINPUT,
+            "strategy '%s': expected a bound from 0 to %d after the colon, such as %s", strategy,
+            BOUND_MAX, bound == RAD_BOUND_DELAYS ? "delay:2" : "preempt:2");
+    if (limit < RAD_PHASES_MAX) {
+        plan_bounds(p, bound, limit, runs);
+    } else {
+        plan_tree(p, strategy, runs);
+        p->phases[0].bound = bound;
+        p->phases[0].bound_limit = limit;
+    }
+    return 0;
+}
+
+int rad__plan(rad_plan *p, const char *strategy, uint64_t runs, const rad_machine *m,
+              rad_error *error)
+{
+    *p = (rad_plan){0};
+    if (strategy == NULL) strategy = "auto";
+    if (strncmp(strategy, "preempt", 7) == 0)
+        return plan_bounded(p, strategy, RAD_BOUND_PREEMPTIONS, runs, error);
+    if (strncmp(strategy, "delay", 5) == 0)
+        return plan_bounded(p, strategy, RAD_BOUND_DELAYS, runs, error);
+    if (strcmp(strategy, "auto") == 0) {
+        plan_auto(p, runs);
+        return 0;
+    }
+    if (strcmp(strategy, "dfs") == 0 || strcmp(strategy, "dedup") == 0) {
+        plan_tree(p, strategy, runs);
+        p->phases[0].dedup = strcmp(strategy, "dedup") == 0;
+        if (p->phases[0].dedup && m->state == NULL)
+            return rad__error(error, RAD_EINPUT,
+                              "strategy dedup: machine '%s' does not give its whole state",
+                              m->name);
+        return 0;
+    }
+    rad_policy *policy = NULL;
+    rad_error unknown = {0};
+    int code = rad__policy_create(&policy, strategy, &unknown);
+    rad__policy_destroy(policy);
+    if (code == RAD_ENOMEM) return rad__error_memory(error);
+    if (code != 0 && strchr(strategy, ':') != NULL)
+        return rad__error(error, code, "%s", unknown.text);
+    if (code != 0)
+        return rad__error(error, RAD_EINPUT,
+                          "unknown strategy '%s': expected auto, first, random, fair, pct:D, surw, "
+                          "dfs, preempt:K, delay:K or dedup",
+                          strategy);
+    bool once = strcmp(strategy, "first") == 0 || strcmp(strategy, "fair") == 0;
+    plan_sample(p, strategy, once ? 1 : runs);
+    return 0;
+}

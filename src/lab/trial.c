@@ -1,0 +1,238 @@
+/* trial.c — single runs: record one, replay one. Each runs in a process of its own, so that a machine
+ * that dies is a verdict and not the end of us. */
+#include "base/alloc.h"
+#include "lab/artifact.h"
+#include "lab/log_file.h"
+#include "lab/pool.h"
+#include "os/process.h"
+#include "os/shared.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool rad_policy_at(uint32_t index, rad_named *out)
+{
+    const rad_policy_class *class = rad__policy_class_at(index);
+    if (class == NULL) return false;
+    *out = (rad_named){class->name, class->about};
+    return true;
+}
+
+/* ---- A run in a child ------------------------------------------------------------------------------ */
+
+/* Shared between the two processes. */
+typedef struct trial_answer {
+    volatile bool done;
+    int code;
+    rad_error error;
+    rad_verdict verdict;
+} trial_answer;
+
+typedef struct trial {
+    rad_rig rig;
+    rad_policy *policy;
+    uint64_t seed;
+    rad_log_out *log;
+    trial_answer *answer;
+} trial;
+
+static void trial_run(trial *t)
+{
+    trial_answer *a = t->answer;
+    rad_kernel *k = t->rig.kernel;
+    rad_run_options options = rad__rig_options(&t->rig, t->policy);
+    options.info.seed = t->seed;
+    options.observers[0] = t->log ? rad__log_observer(t->log) : NULL;
+    rad__kernel_run(k, &options);
+    if (k->outcome == RAD_OUTCOME_ERROR) {
+        a->code = rad__error(&a->error, k->error.code, "%s", k->error.text);
+    } else {
+        rad__verdict_of(k, &a->verdict);
+        const char *report =
+            t->policy->class == &rad__replay_class ? rad__replay_report(t->policy) : "";
+        if (*report) snprintf(a->verdict.divergence, sizeof a->verdict.divergence, "%s", report);
+        if (t->log) a->code = rad__log_keep(t->log, k, &a->error);
+        t->log = NULL;
+    }
+}
+
+static int trial_child(void *context)
+{
+    trial *t = context;
+    trial_run(t);
+    t->answer->done = true;
+    return 0;
+}
+
+/* Forks, waits, and turns what came of it into a verdict. */
+static int trial_do(trial *t, rad_verdict *v, rad_error *error)
+{
+    void *shared = NULL;
+    int pid = 0;
+    rad_os_exit how;
+    int code = rad__os_shared_map(&shared, sizeof *t->answer, error);
+    if (code != 0) return code;
+    t->answer = shared;
+    code = rad__os_fork(&pid, t, trial_child, error);
+    if (code == 0) code = rad__os_wait(pid, true, &how, error);
+    if (code >= 0) {
+        const trial_answer *a = t->answer;
+        code = 0;
+        if (a->done && a->code != 0)
+            code = rad__error(error, a->code, "%s", a->error.text);
+        else if (a->done)
+            *v = a->verdict;
+        else if (how.signal == 0 && how.status == 4)
+            code = rad__error(error, RAD_EBUG, "the run met an internal error (see above)");
+        else
+            rad__verdict_of_death(v, t->rig.shared, &how, 0);
+    }
+    rad__os_shared_unmap(shared, sizeof *t->answer);
+    return code;
+}
+
+int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict *v,
+                rad_error *error)
+{
+    trial t = {.seed = r->seed};
+    int code = rad__rig_open(&t.rig, target, error);
+    if (code != 0) return code;
+    code = rad__policy_create(&t.policy, r->policy ? r->policy : "random", error);
+    if (code == 0 && r->log)
+        code = rad__log_create(&t.log, r->log, target, r->policy ? r->policy : "random", r->seed,
+                               r->log_limit, error);
+    if (code == 0) code = trial_do(&t, v, error);
+    rad__log_discard(t.log);
+    rad__policy_destroy(t.policy);
+    rad__rig_close(&t.rig);
+    return code;
+}
+
+int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad_error *error)
+{
+    rad_log_in *log = NULL;
+    trial t = {0};
+    int code = rad__log_open(&log, path, error);
+    if (code == 0) {
+        *target = rad__log_head(log)->target;
+        t.seed = rad__log_head(log)->seed;
+        code = rad__rig_open(&t.rig, target, error);
+    }
+    if (code == 0) {
+        code = rad__policy_replay(&t.policy, rad__log_reader(log), error);
+        if (code == 0) code = trial_do(&t, v, error);
+        rad__policy_destroy(t.policy);
+        rad__rig_close(&t.rig);
+    }
+    rad__log_close(log);
+    return code;
+}
+
+/* ---- Replaying an artifact -------------------------------------------------------------------------- */
+
+/* Runs the artifact's list once on `t`; the caller frees the answer's result. */
+static int replay_once(const rad_artifact *a, const rad_target *t, rad_pool_answer *answer,
+                       rad_error *error)
+{
+    rad_pool *pool = NULL;
+    rad_choice *path = rad__alloc(a->choice_count, sizeof *path);
+    if (path == NULL) return rad__error_memory(error);
+    for (uint64_t i = 0; i < a->choice_count; i++) path[i] = (rad_choice){.chosen = a->choices[i]};
+    rad_unit u = {.kind = RAD_UNIT_TREE, .count = 1, .path = path, .path_count = a->choice_count};
+    int code = rad__pool_open(&pool, t, 1, 0, error);
+    if (code == 0) code = rad__pool_start(pool, &u, answer, error);
+    *answer = (rad_pool_answer){0};
+    while (code == 0 && answer->ticket == NULL) code = rad__pool_wait(pool, 100, answer, error);
+    if (code == 0 && !answer->died && answer->result.error.code != 0)
+        code = rad__error(error, answer->result.error.code, "%s", answer->result.error.text);
+    answer->choices = NULL; /* the pool's */
+    rad__pool_close(pool);
+    rad__free(path);
+    return code;
+}
+
+/* Between which decisions the sets of the two runs first differed. */
+static void replay_locate(const rad_artifact *a, const rad_unit_result *r, char *text, size_t size)
+{
+    uint64_t same = 0, most = a->set_hash_count;
+    while (same < most && same < r->last_hash_count && a->set_hashes[same] == r->last_hashes[same])
+        same++;
+    if (same >= r->last_hash_count || same >= most) {
+        snprintf(text, size, "; the runs part after decision %llu",
+                 (unsigned long long)(same * RAD_SET_HASH_EVERY));
+        return;
+    }
+    snprintf(text, size, "; the runs part between decisions %llu and %llu",
+             (unsigned long long)(same * RAD_SET_HASH_EVERY),
+             (unsigned long long)((same + 1) * RAD_SET_HASH_EVERY));
+}
+
+static void verdict_text(const rad_verdict *v, char *text, size_t size)
+{
+    if (v->result == RAD_RESULT_PASS)
+        snprintf(text, size, "pass after %llu steps", (unsigned long long)v->steps);
+    else
+        snprintf(text, size, "%s at step %llu", v->identity, (unsigned long long)v->failure_step);
+}
+
+static void replay_compare(const rad_artifact *a, const rad_unit_result *r, rad_replay *out)
+{
+    const rad_verdict *want = &a->expected, *have = &out->actual;
+    char wanted[200], had[200], where[100] = "";
+    bool same_kind = want->result == have->result && strcmp(want->identity, have->identity) == 0;
+    bool same_place = want->result == RAD_RESULT_PASS || want->failure_step == have->failure_step;
+    bool same_hash = strcmp(want->trace_hash, have->trace_hash) == 0;
+    out->as_recorded = same_kind && same_place && same_hash;
+    if (out->as_recorded) return;
+    verdict_text(want, wanted, sizeof wanted);
+    verdict_text(have, had, sizeof had);
+    if (r->last_hashes) replay_locate(a, r, where, sizeof where);
+    if (same_kind && same_place)
+        snprintf(out->reason, sizeof out->reason,
+                 "%s as recorded, but the trace differs: expected hash %s, found %s%s", had,
+                 want->trace_hash, have->trace_hash, where);
+    else
+        snprintf(out->reason, sizeof out->reason, "expected %s, found %s%s", wanted, had, where);
+}
+
+int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
+                   rad_error *error)
+{
+    rad_pool_answer answer;
+    *out = (rad_replay){0};
+    int code = replay_once(a, other ? other : &a->target, &answer, error);
+    if (code == 0) {
+        out->actual = answer.died ? answer.verdict : answer.result.last;
+        replay_compare(a, &answer.result, out);
+    }
+    rad__unit_result_free(&answer.result);
+    return code;
+}
+
+int rad_artifact_accept(rad_artifact *a, rad_error *error)
+{
+    rad_replay now;
+    int code = rad_lab_replay(a, NULL, &now, error);
+    if (code != 0) return code;
+    if (now.actual.result != RAD_RESULT_PASS)
+        return rad__error(error, RAD_EINPUT, "still fails: %s at step %llu", now.actual.identity,
+                          (unsigned long long)now.actual.failure_step);
+    a->expected = now.actual;
+    a->expects_failure = false;
+    a->set_hash_count = 0;
+    a->edited = false;
+    return 0;
+}
+
+int rad__artifact_set_hashes(rad_artifact *a, const uint64_t *every, uint32_t count, uint64_t last,
+                             uint64_t decisions, rad_error *error)
+{
+    uint64_t *hashes = rad__alloc((size_t)count + 1, sizeof *hashes);
+    if (hashes == NULL) return rad__error_memory(error);
+    if (count) memcpy(hashes, every, count * sizeof *hashes);
+    if (decisions % RAD_SET_HASH_EVERY != 0) hashes[count++] = last;
+    rad__free(a->set_hashes);
+    a->set_hashes = hashes;
+    a->set_hash_count = count;
+    return 0;
+}

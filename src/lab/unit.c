@@ -1,0 +1,352 @@
+/* unit.c — doing a unit: the loop in which a worker process spends its life. */
+#include "lab/unit.h"
+
+#include "base/alloc.h"
+#include "lab/script.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void rad__unit_bench_open(rad_unit_bench *b, rad_rig *rig)
+{
+    *b = (rad_unit_bench){.rig = rig};
+    rad__classes_open(&b->classes);
+}
+
+void rad__unit_bench_close(rad_unit_bench *b)
+{
+    rad__policy_destroy(b->policy);
+    rad__policy_destroy(b->script);
+    rad__classes_close(&b->classes);
+    rad__set128_free(&b->seen);
+    rad__set128_free(&b->visited);
+    rad__free(b->guide);
+    rad__free(b->events);
+}
+
+void rad__unit_result_free(rad_unit_result *r)
+{
+    for (uint64_t i = 0; i < r->finding_count; i++) {
+        rad__free(r->findings[i].choices);
+        rad__free(r->findings[i].set_hashes);
+    }
+    rad__free(r->path);
+    rad__free(r->classes);
+    rad__free(r->last_hashes);
+    rad__estimates_free(&r->learned);
+    *r = (rad_unit_result){0};
+}
+
+static void unit_nomem(rad_unit_result *out)
+{
+    rad__error_memory(&out->error);
+}
+
+static void *unit_copy(const void *from, size_t count, size_t size, rad_unit_result *out)
+{
+    void *copy = rad__alloc(count, size);
+    if (copy == NULL)
+        unit_nomem(out);
+    else if (count)
+        memcpy(copy, from, count * size);
+    return copy;
+}
+
+/* ---- What a run leaves ---------------------------------------------------------------------------- */
+
+static void unit_failure(rad_unit_bench *b, rad_unit_result *out, const rad_verdict *v,
+                         uint64_t run)
+{
+    const rad_kernel *k = b->rig->kernel;
+    out->failures++;
+    for (uint64_t i = 0; i < out->finding_count; i++) {
+        if (strcmp(out->findings[i].verdict.identity, v->identity) != 0) continue;
+        out->findings[i].failures++;
+        return;
+    }
+    if (out->finding_count == RAD_UNIT_FINDINGS) {
+        out->findings_dropped++;
+        return;
+    }
+    out->findings[out->finding_count++] = (rad_unit_finding){
+        .verdict = *v,
+        .first_run = run,
+        .failures = 1,
+        .choices = unit_copy(b->rig->choices, k->decisions, sizeof(rad_choice), out),
+        .choice_count = k->decisions,
+        .set_hashes = unit_copy(k->set_hashes, k->set_hash_count, sizeof(uint64_t), out),
+        .set_hash_count = k->set_hash_count,
+        .set_roll = k->set_roll,
+        .switches = k->switches,
+    };
+}
+
+static void unit_class(rad_unit_bench *b, rad_unit_result *out)
+{
+    if (b->classes.failed || rad__set128_add(&b->seen, b->classes.sum) != RAD_SET_NEW) return;
+    if (!RAD_GROW(&out->classes, &out->class_capacity, (uint32_t)out->class_count + 1)) return;
+    out->classes[out->class_count++] = b->classes.sum;
+}
+
+/* ---- Twice: the same choices must give the same run ------------------------------------------------- */
+
+static bool unit_keep_events(rad_unit_bench *b, const rad_trace *t)
+{
+    if (!RAD_GROW(&b->events, &b->event_capacity, (uint32_t)t->count)) return false;
+    for (uint64_t i = 0; i < t->count; i++) b->events[i] = *rad__trace_at(t, i);
+    return true;
+}
+
+static uint64_t unit_first_difference(const rad_unit_bench *b, const rad_trace *t, uint64_t count)
+{
+    uint64_t i = 0;
+    while (i < count && i < t->count &&
+           memcmp(&b->events[i], rad__trace_at(t, i), sizeof(rad_event)) == 0)
+        i++;
+    if (i < t->count) return rad__trace_at(t, i)->step;
+    return i < count ? b->events[i].step : t->count ? rad__trace_at(t, t->count - 1)->step : 0;
+}
+
+/* Runs the recorded choices again; fills `v` with the difference, if there is one. */
+static bool unit_differs(rad_unit_bench *b, rad_verdict *v, rad_unit_result *out)
+{
+    rad_kernel *k = b->rig->kernel;
+    uint64_t decisions = k->decisions, events = k->trace.count;
+    if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)decisions + 1) ||
+        !unit_keep_events(b, &k->trace)) {
+        unit_nomem(out);
+        return false;
+    }
+    for (uint64_t i = 0; i < decisions; i++) b->guide[i] = b->rig->choices[i].chosen;
+    rad_verdict again;
+    rad__rig_guide(b->rig, b->guide, decisions, true, NULL);
+    rad__verdict_of(k, &again);
+    if (strcmp(v->trace_hash, again.trace_hash) == 0 && v->result == again.result) return false;
+    *v = again;
+    v->result = RAD_RESULT_FAILURE;
+    v->failure_step = unit_first_difference(b, &k->trace, events);
+    snprintf(v->kind, sizeof v->kind, "nondeterminism");
+    snprintf(v->identity, sizeof v->identity, "nondeterminism");
+    snprintf(v->message, sizeof v->message,
+             "the same choices gave another run: first difference at step %llu",
+             (unsigned long long)v->failure_step);
+    return true;
+}
+
+/* ---- Runs ----------------------------------------------------------------------------------------- */
+
+/* Takes one run into the result; false ends the unit. */
+static bool unit_fold(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out, uint64_t run)
+{
+    rad_kernel *k = b->rig->kernel;
+    out->runs++;
+    out->steps += k->step;
+    if (k->outcome == RAD_OUTCOME_ERROR || k->outcome == RAD_OUTCOME_DIVERGED) {
+        out->error = k->error;
+        return false;
+    }
+    if (k->outcome != RAD_OUTCOME_PRUNED) unit_class(b, out);
+    bool failed = k->outcome == RAD_OUTCOME_FAILED;
+    if (failed || u->twice) {
+        rad_verdict v;
+        rad__verdict_of(k, &v);
+        if (u->twice && k->outcome != RAD_OUTCOME_PRUNED && unit_differs(b, &v, out)) failed = true;
+        if (failed) unit_failure(b, out, &v, run);
+    }
+    return out->error.code == 0 && !(failed && u->stop_on_first);
+}
+
+static bool unit_policy(rad_unit_bench *b, const char *name, rad_unit_result *out)
+{
+    if (b->policy && strcmp(b->policy_name, name) == 0) return true;
+    rad__policy_destroy(b->policy);
+    b->policy = NULL;
+    bool baseline = strcmp(name, "baseline") == 0; /* a guide without a list */
+    int code = baseline ? rad__policy_guide(&b->policy, &out->error)
+                        : rad__policy_create(&b->policy, name, &out->error);
+    snprintf(b->policy_name, sizeof b->policy_name, "%s", name);
+    return code == 0;
+}
+
+static void unit_sample(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
+{
+    if (!unit_policy(b, u->policy, out)) return;
+    rad_run_options options = rad__rig_options(b->rig, b->policy);
+    options.info = (rad_run_info){.seed = u->seed, .estimates = u->estimates};
+    options.into = &out->learned;
+    options.whole_trace = u->twice;
+    options.observers[0] = &b->classes.observer;
+    for (uint64_t i = 0; i < u->count; i++) {
+        b->rig->shared->run = i;
+        options.info.run = u->first + i;
+        rad__kernel_run(b->rig->kernel, &options);
+        if (!unit_fold(b, u, out, i)) return;
+    }
+}
+
+/* Ends a run that reached a state from which everything has been or will be explored. */
+typedef struct dedup {
+    rad_observer observer;
+    rad_unit_bench *bench;
+    uint64_t prefix; /* decisions that belong to the path: their states are known on purpose */
+} dedup;
+
+static bool dedup_deciding(rad_observer *o, rad_kernel *k)
+{
+    dedup *d = (dedup *)o;
+    if (k->decisions < d->prefix) return false;
+    rad_state_hash h = {{0, 0}};
+    k->machine->state(k->self, &h);
+    return rad__set128_add(&d->bench->visited, h.digest) == RAD_SET_KNOWN;
+}
+
+static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
+{
+    rad_rig *rig = b->rig;
+    dedup watch = {{.deciding = dedup_deciding}, b, u->path_count};
+    rad_run_options options = rad__rig_options(rig, rig->guide);
+    options.whole_trace = u->twice;
+    options.observers[0] = &b->classes.observer;
+    options.observers[1] = u->dedup ? &watch.observer : NULL;
+    uint64_t length = u->path_count;
+    memcpy(rig->choices, u->path, length * sizeof *u->path);
+    for (uint64_t i = 0; i < u->count; i++) {
+        if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)length + 1)) {
+            unit_nomem(out);
+            return;
+        }
+        for (uint64_t j = 0; j < length; j++) b->guide[j] = rig->choices[j].chosen;
+        rig->shared->run = i;
+        watch.prefix = length;
+        rad__guide_set(rig->guide, b->guide, length);
+        rad__kernel_run(rig->kernel, &options);
+        bool more = unit_fold(b, u, out, i);
+        length = rig->kernel->decisions;
+        out->exhausted = !rad__tree_advance(rig->choices, &length, u->floor, u->bound,
+                                            u->bound_limit, &out->pruned);
+        if (out->exhausted || !more) break;
+    }
+    out->path = unit_copy(rig->choices, length, sizeof *out->path, out);
+    out->path_count = length;
+}
+
+static void unit_script(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
+{
+    if (b->script == NULL && rad__policy_script(&b->script, &out->error) != 0) return;
+    rad__script_set(b->script, u->cues, u->cue_count, u->picks, u->pick_count);
+    rad_run_options options = rad__rig_options(b->rig, b->script);
+    b->rig->shared->run = 0;
+    rad__kernel_run(b->rig->kernel, &options);
+    unit_fold(b, u, out, 0);
+}
+
+void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
+{
+    rad_kernel *k = b->rig->kernel;
+    *out = (rad_unit_result){0};
+    memset(k->evaluations, 0, sizeof k->evaluations);
+    memset(k->reached, 0, sizeof k->reached);
+    rad__set128_clear(&b->seen);
+    switch (u->kind) {
+    case RAD_UNIT_SAMPLE: unit_sample(b, u, out); break;
+    case RAD_UNIT_TREE: unit_tree(b, u, out); break;
+    case RAD_UNIT_SCRIPT: unit_script(b, u, out); break;
+    }
+    if (out->runs) rad__verdict_of(k, &out->last);
+    if (out->runs == 1 && u->count == 1) {
+        out->last_hashes = unit_copy(k->set_hashes, k->set_hash_count, sizeof *k->set_hashes, out);
+        out->last_hash_count = k->set_hash_count;
+    }
+    memcpy(out->evaluations, k->evaluations, sizeof out->evaluations);
+    memcpy(out->reached, k->reached, sizeof out->reached);
+}
+
+/* ---- Between processes ----------------------------------------------------------------------------- */
+
+static void put_array(rad_bytes *to, const void *items, uint64_t count, size_t size)
+{
+    rad__bytes_put(to, &count, sizeof count);
+    rad__bytes_put(to, items, count * size);
+}
+
+static void *get_array(rad_reader *from, uint64_t *count, size_t size)
+{
+    const void *count_at = rad__read_bytes(from, sizeof *count);
+    if (count_at == NULL) return NULL;
+    memcpy(count, count_at, sizeof *count);
+    const void *bytes = *count > SIZE_MAX / size ? NULL : rad__read_bytes(from, *count * size);
+    void *items = bytes ? rad__alloc(*count, size) : NULL;
+    if (items == NULL) {
+        from->failed = true;
+        *count = 0;
+    } else if (*count) {
+        memcpy(items, bytes, *count * size);
+    }
+    return items;
+}
+
+void rad__unit_write(const rad_unit *u, rad_bytes *to)
+{
+    rad__bytes_put(to, u, sizeof *u);
+    put_array(to, u->path, u->path_count, sizeof *u->path);
+    put_array(to, u->cues, u->cue_count, sizeof *u->cues);
+    put_array(to, u->picks, u->pick_count, sizeof *u->picks);
+    rad_estimates none = {0};
+    rad__estimates_write(u->estimates ? u->estimates : &none, to);
+}
+
+void rad__unit_free(rad_unit *u)
+{
+    rad__free(u->path);
+    rad__free((void *)u->cues);
+    rad__free((void *)u->picks);
+}
+
+bool rad__unit_read(rad_unit *u, rad_estimates *estimates, rad_reader *from)
+{
+    const void *head = rad__read_bytes(from, sizeof *u);
+    if (head == NULL) return false;
+    memcpy(u, head, sizeof *u);
+    u->path = get_array(from, &u->path_count, sizeof *u->path);
+    u->cues = get_array(from, &u->cue_count, sizeof *u->cues);
+    u->picks = get_array(from, &u->pick_count, sizeof *u->picks);
+    u->estimates = estimates;
+    return rad__estimates_read(estimates, from) && !from->failed;
+}
+
+void rad__unit_result_write(const rad_unit_result *r, rad_bytes *to)
+{
+    rad__bytes_put(to, r, sizeof *r);
+    put_array(to, r->path, r->path_count, sizeof *r->path);
+    put_array(to, r->classes, r->class_count, sizeof *r->classes);
+    put_array(to, r->last_hashes, r->last_hash_count, sizeof *r->last_hashes);
+    for (uint64_t i = 0; i < r->finding_count; i++) {
+        const rad_unit_finding *f = &r->findings[i];
+        put_array(to, f->choices, f->choice_count, sizeof *f->choices);
+        put_array(to, f->set_hashes, f->set_hash_count, sizeof *f->set_hashes);
+    }
+    rad__estimates_write(&r->learned, to);
+}
+
+bool rad__unit_result_read(rad_unit_result *r, rad_reader *from)
+{
+    const void *head = rad__read_bytes(from, sizeof *r);
+    if (head == NULL) return false;
+    memcpy(r, head, sizeof *r);
+    uint64_t findings = r->finding_count, hashes;
+    r->finding_count =
+        0; /* counted again as their arrays arrive, so that freeing is always right */
+    r->learned = (rad_estimates){0};
+    r->classes = NULL;
+    r->last_hashes = NULL;
+    r->path = get_array(from, &r->path_count, sizeof *r->path);
+    r->classes = get_array(from, &r->class_count, sizeof *r->classes);
+    r->last_hashes = get_array(from, &r->last_hash_count, sizeof *r->last_hashes);
+    for (uint64_t i = 0; i < findings && i < RAD_UNIT_FINDINGS; i++) {
+        rad_unit_finding *f = &r->findings[r->finding_count++];
+        f->choices = get_array(from, &f->choice_count, sizeof *f->choices);
+        f->set_hashes = get_array(from, &hashes, sizeof *f->set_hashes);
+        f->set_hash_count = (uint32_t)hashes;
+    }
+    return rad__estimates_read(&r->learned, from) && !from->failed;
+}

@@ -1,0 +1,126 @@
+/* unit.h — a portion of exploration: what a worker process is asked to do, and what it answers.
+ *
+ * A unit is a pure function of its content, so it does not matter which process does it, when, or how
+ * the whole is cut into units. Three kinds:
+ *
+ *   sample   runs [first, first + count) of a policy, with given estimates
+ *   tree     up to `count` runs of a depth-first search, from `path` on, never going back above `floor`
+ *   script   one run in which given actors run in a given order, as far as they can
+ *
+ * A tree unit that does not finish answers with the path it would have run next. */
+#ifndef RAD_LAB_UNIT_H
+#define RAD_LAB_UNIT_H
+
+#include "base/set128.h"
+#include "lab/classes.h"
+#include "lab/rig.h"
+
+enum rad_bound { RAD_BOUND_NONE = 0, RAD_BOUND_PREEMPTIONS, RAD_BOUND_DELAYS };
+
+enum rad_unit_kind { RAD_UNIT_SAMPLE = 0, RAD_UNIT_TREE, RAD_UNIT_SCRIPT };
+
+/* One step of a script: who runs, and what it picks inside the step. */
+typedef struct rad_cue {
+    uint32_t actor;
+    uint32_t pick_at, pick_count; /* range in the script's picks */
+} rad_cue;
+
+typedef struct rad_unit {
+    enum rad_unit_kind kind;
+    bool stop_on_first;
+    bool twice;
+    bool dedup;
+    char policy[32]; /* sample */
+    uint64_t seed;
+    uint64_t first; /* sample: index of the first run within the phase */
+    uint64_t count;
+    enum rad_bound bound; /* tree */
+    uint64_t bound_limit;
+    uint64_t floor;
+    rad_choice *path; /* tree: the next run's prefix */
+    uint64_t path_count;
+    const rad_estimates *estimates; /* sample */
+    const rad_cue *cues;            /* script */
+    uint64_t cue_count;
+    const uint32_t *picks;
+    uint64_t pick_count;
+} rad_unit;
+
+/* One way to fail, first seen in run `first_run` of the unit. */
+typedef struct rad_unit_finding {
+    rad_verdict verdict;
+    uint64_t first_run;
+    uint64_t failures;
+    rad_choice *choices;
+    uint64_t choice_count;
+    uint64_t *set_hashes;
+    uint32_t set_hash_count;
+    uint64_t set_roll; /* after the last decision */
+    uint64_t switches;
+} rad_unit_finding;
+
+enum { RAD_UNIT_FINDINGS = 8 };
+
+typedef struct rad_unit_result {
+    uint64_t runs, steps, failures;
+    rad_verdict last;      /* of the last run */
+    uint64_t *last_hashes; /* its rolling set hashes, when the unit was one run */
+    uint64_t last_hash_count;
+    uint64_t evaluations[RAD_ORACLES_MAX];
+    uint8_t reached[RAD_SITES_MAX];
+    bool exhausted; /* tree: nothing is left */
+    bool pruned;    /* tree: the bound cut something off */
+    rad_choice *path;
+    uint64_t path_count;
+    rad_estimates learned;
+    rad_digest *classes; /* of the runs, each once within the unit */
+    uint64_t class_count;
+    uint32_t class_capacity;
+    uint64_t finding_count;
+    rad_unit_finding findings[RAD_UNIT_FINDINGS];
+    uint64_t findings_dropped;
+    rad_error error; /* resources: the unit is void */
+} rad_unit_result;
+
+/* What a process keeps between units. */
+typedef struct rad_unit_bench {
+    rad_rig *rig;
+    rad_policy *policy;
+    char policy_name[32];
+    rad_classes classes;
+    rad_set128 seen;    /* classes within the unit */
+    rad_set128 visited; /* states, for dedup; lives as long as the process */
+    uint32_t *guide;
+    uint32_t guide_capacity;
+    rad_event *events; /* of the first of two runs */
+    uint32_t event_capacity;
+    rad_policy *script;
+} rad_unit_bench;
+
+RAD_INTERNAL void rad__unit_bench_open(rad_unit_bench *b, rad_rig *rig);
+RAD_INTERNAL void rad__unit_bench_close(rad_unit_bench *b);
+RAD_INTERNAL void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out);
+RAD_INTERNAL void rad__unit_result_free(rad_unit_result *r);
+
+/* Between processes of one build. Reading allocates; false when short or out of memory. */
+RAD_INTERNAL void rad__unit_free(rad_unit *u); /* one that was read */
+RAD_INTERNAL void rad__unit_write(const rad_unit *u, rad_bytes *to);
+RAD_INTERNAL bool rad__unit_read(rad_unit *u, rad_estimates *estimates, rad_reader *from);
+RAD_INTERNAL void rad__unit_result_write(const rad_unit_result *r, rad_bytes *to);
+RAD_INTERNAL bool rad__unit_result_read(rad_unit_result *r, rad_reader *from);
+
+/* ---- Depth-first search over choice lists (tree.c) -------------------------------------------------- */
+
+/* What index `chosen` of a decision costs under the bound. */
+RAD_INTERNAL uint64_t rad__tree_cost(enum rad_bound bound, const rad_choice *c, uint32_t chosen);
+
+/* Turns a finished run into the path of the next one, in place: `count` becomes its length. False when
+ * nothing is left at or below `floor`. Sets *pruned when the bound cut an alternative off. */
+RAD_INTERNAL bool rad__tree_advance(rad_choice *run, uint64_t *count, uint64_t floor,
+                                    enum rad_bound bound, uint64_t limit, bool *pruned);
+
+/* Cuts off the later half of what is left: path/floor keep the deeper part, *other gets the rest (path
+ * in a new allocation). False when there is nothing to give away. */
+RAD_INTERNAL bool rad__tree_split(rad_unit *u, rad_unit *other);
+
+#endif

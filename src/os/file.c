@@ -1,0 +1,168 @@
+/* file.c — whole files and folders; see file.h. Streams are in stream.c. */
+#include "os/file.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "os/fault.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int rad__os_read_file(const char *path, uint64_t limit, char **data, size_t *size, rad_error *error)
+{
+    rad_os_reader *r = NULL;
+    *data = NULL;
+    *size = 0;
+    int code = rad__os_reader_open(&r, path, error);
+    if (code != 0) {
+        return code;
+    }
+    uint64_t bytes = rad__os_reader_size(r);
+    if (bytes > limit) {
+        code = rad__error(error, RAD_EINPUT, "%s: %llu bytes, more than the limit of %llu", path,
+                          (unsigned long long)bytes, (unsigned long long)limit);
+        goto out;
+    }
+    *data = rad__alloc(bytes + 1, 1);
+    if (*data == NULL) {
+        code = rad__error_memory(error);
+        goto out;
+    }
+    int64_t got = rad__os_reader_get(r, *data, bytes, error);
+    if (got < 0) {
+        code = (int)got;
+        rad__free(*data);
+        *data = NULL;
+        goto out;
+    }
+    *size = (size_t)got; /* shorter when somebody cut it meanwhile */
+out:
+    rad__os_reader_close(r);
+    return code;
+}
+
+int rad__os_write_file(const char *path, const void *data, size_t size, rad_error *error)
+{
+    rad_os_writer *w = NULL;
+    int code = rad__os_writer_open(&w, path, error);
+    if (code != 0) {
+        return code;
+    }
+    code = rad__os_writer_put(w, data, size, error);
+    if (code != 0) {
+        rad__os_writer_discard(w);
+        return code;
+    }
+    return rad__os_writer_keep(w, error);
+}
+
+bool rad__os_exists(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0;
+}
+
+int rad__os_make_directory(const char *path, rad_error *error)
+{
+    struct stat s;
+    if (!rad__os_fails(ENOSPC) && mkdir(path, 0777) == 0) {
+        return 0;
+    }
+    int number = errno;
+    if (number == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)) {
+        return 0;
+    }
+    return rad__error(error, RAD_EIO, "%s: cannot make the folder: %s", path, strerror(number));
+}
+
+/* ---- Folders -------------------------------------------------------------------------------------- */
+
+void rad__os_names_free(rad_os_names *names)
+{
+    for (uint32_t i = 0; i < names->count; i++) {
+        rad__free(names->items[i]);
+    }
+    rad__free(names->items);
+    *names = (rad_os_names){0};
+}
+
+static void names_sift(char **items, uint32_t count, uint32_t at)
+{
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count) {
+            return;
+        }
+        if (child + 1 < count && strcmp(items[child], items[child + 1]) < 0) {
+            child++;
+        }
+        if (strcmp(items[at], items[child]) >= 0) {
+            return;
+        }
+        char *swap = items[at];
+        items[at] = items[child];
+        items[child] = swap;
+        at = child;
+    }
+}
+
+/* Heap sort: names in a folder are distinct, so stability is no question. */
+static void names_sort(char **items, uint32_t count)
+{
+    for (uint32_t i = count / 2; i-- > 0;) {
+        names_sift(items, count, i);
+    }
+    while (count > 1) {
+        char *largest = items[0];
+        items[0] = items[--count];
+        items[count] = largest;
+        names_sift(items, count, 0);
+    }
+}
+
+static int names_add(rad_os_names *names, const char *name, rad_error *error)
+{
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        return 0;
+    }
+    char *copy = rad__copy_text(name);
+    if (copy == NULL || !RAD_GROW(&names->items, &names->capacity, names->count + 1)) {
+        rad__free(copy);
+        return rad__error_memory(error);
+    }
+    names->items[names->count++] = copy;
+    return 0;
+}
+
+int rad__os_list(rad_os_names *names, const char *folder, rad_error *error)
+{
+    *names = (rad_os_names){0};
+    DIR *dir = rad__os_fails(EIO) ? NULL : opendir(folder);
+    if (dir == NULL) {
+        int number = errno;
+        int code = number == ENOENT || number == ENOTDIR ? RAD_EINPUT : RAD_EIO;
+        return rad__error(error, code, "%s: cannot list the folder: %s", folder, strerror(number));
+    }
+    int code = 0;
+    while (code == 0) {
+        errno = 0;
+        struct dirent *entry = rad__os_fails(EIO) ? NULL : readdir(dir);
+        if (entry == NULL) {
+            if (errno != 0) {
+                code = rad__error(error, RAD_EIO, "%s: cannot list the folder: %s", folder,
+                                  strerror(errno));
+            }
+            break;
+        }
+        code = names_add(names, entry->d_name, error);
+    }
+    closedir(dir);
+    if (code != 0) {
+        rad__os_names_free(names);
+        return code;
+    }
+    names_sort(names->items, names->count);
+    return 0;
+}

@@ -1,0 +1,211 @@
+/* process.c — see process.h. */
+#define _GNU_SOURCE
+#include "os/process.h"
+
+#include "base/error.h"
+#include "os/fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int process_error(rad_error *error, const char *what)
+{
+    return rad__error(error, RAD_EIO, "cannot %s: %s", what, strerror(errno));
+}
+
+_Noreturn static void process_child(pid_t parent, void *context, int (*run)(void *context))
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(0); /* the parent died before the line above */
+    }
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    _exit(run(context));
+}
+
+int rad__os_fork(int *pid, void *context, int (*run)(void *context), rad_error *error)
+{
+    pid_t parent = getpid();
+    *pid = rad__os_fails(EAGAIN) ? -1 : fork();
+    if (*pid == 0) {
+        process_child(parent, context, run);
+    }
+    return *pid < 0 ? process_error(error, "start a process") : 0;
+}
+
+int rad__os_wait(int pid, bool block, rad_os_exit *out, rad_error *error)
+{
+    int status = 0;
+    *out = (rad_os_exit){0, 0};
+    for (;;) {
+        pid_t got = rad__os_fails(ECHILD) ? -1 : waitpid(pid, &status, block ? 0 : WNOHANG);
+        if (got == 0) {
+            return 0;
+        }
+        if (got == pid) {
+            break;
+        }
+        if (errno != EINTR) {
+            return process_error(error, "wait for a process");
+        }
+    }
+    if (WIFSIGNALED(status)) {
+        out->signal = WTERMSIG(status);
+    } else {
+        out->status = WEXITSTATUS(status);
+    }
+    return 1;
+}
+
+const char *rad__os_signal_name(int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {
+        {SIGABRT, "SIGABRT"}, {SIGALRM, "SIGALRM"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+        {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},   {SIGINT, "SIGINT"},   {SIGKILL, "SIGKILL"},
+        {SIGPIPE, "SIGPIPE"}, {SIGQUIT, "SIGQUIT"}, {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},
+        {SIGTERM, "SIGTERM"}, {SIGTRAP, "SIGTRAP"}, {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"},
+        {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i].number == number) {
+            return names[i].name;
+        }
+    }
+    return "unknown signal";
+}
+
+int rad__os_kill(int pid, rad_error *error)
+{
+    RAD_ASSERT(pid > 0); /* 0 and negative numbers mean whole groups */
+    if (rad__os_fails(EPERM) || (kill(pid, SIGKILL) != 0 && errno != ESRCH)) {
+        return process_error(error, "kill a process");
+    }
+    return 0;
+}
+
+int rad__os_cpu_ns(int pid, uint64_t *ns, rad_error *error)
+{
+    clockid_t id;
+    struct timespec t;
+    *ns = 0;
+    int number = rad__os_fails(ESRCH) ? errno : clock_getcpuclockid(pid, &id);
+    if (number == 0 && clock_gettime(id, &t) != 0) {
+        number = errno;
+    }
+    if (number != 0) {
+        errno = number;
+        return process_error(error, "read the CPU time of a process");
+    }
+    *ns = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+    return 0;
+}
+
+uint32_t rad__os_cpu_count(void)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+/* ---- Talking -------------------------------------------------------------------------------------- */
+
+int rad__os_pipe(int fds[2], rad_error *error)
+{
+    fds[0] = fds[1] = -1;
+    if (rad__os_fails(EMFILE) || pipe2(fds, O_CLOEXEC) != 0) {
+        fds[0] = fds[1] = -1;
+        return process_error(error, "open a pipe");
+    }
+    return 0;
+}
+
+void rad__os_close(int fd)
+{
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+int64_t rad__os_read(int fd, void *to, size_t size, rad_error *error)
+{
+    for (;;) {
+        ssize_t got = rad__os_fails(EIO) ? -1 : read(fd, to, size);
+        if (got >= 0) {
+            return got;
+        }
+        if (errno != EINTR) {
+            return process_error(error, "read from a pipe");
+        }
+    }
+}
+
+/* A write to a pipe nobody reads raises SIGPIPE, which kills programs that did not ask for it. Holds it
+ * back for one write, and takes it away when it came from there. */
+static ssize_t process_write(int fd, const void *data, size_t size)
+{
+    sigset_t broken, before, pending;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    sigpending(&pending);
+    bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    ssize_t put = rad__os_fails(EIO) ? -1 : write(fd, data, size);
+    int number = errno;
+    if (put < 0 && number == EPIPE && !was_pending) {
+        sigtimedwait(&broken, NULL, &(struct timespec){0, 0});
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = number;
+    return put;
+}
+
+int rad__os_write_all(int fd, const void *data, size_t size, rad_error *error)
+{
+    const char *at = data;
+    while (size > 0) {
+        ssize_t put = process_write(fd, at, size);
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put < 0) {
+            return process_error(error, "write to a pipe");
+        }
+        at += put;
+        size -= (size_t)put;
+    }
+    return 0;
+}
+
+int rad__os_poll(const int *fds, uint32_t count, int timeout_ms, bool *ready, rad_error *error)
+{
+    struct pollfd items[RAD_OS_POLL_MAX];
+    RAD_ASSERT(count <= RAD_OS_POLL_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        items[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+        ready[i] = false;
+    }
+    int got = rad__os_fails(EIO) ? -1 : poll(items, count, timeout_ms);
+    if (got < 0 && errno == EINTR) {
+        return 0;
+    }
+    if (got < 0) {
+        return process_error(error, "wait for a pipe");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ready[i] = items[i].revents != 0;
+    }
+    return got;
+}
