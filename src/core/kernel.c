@@ -1,0 +1,295 @@
+/* kernel.c — the loop. See kernel.h for the rules. */
+#include "core/kernel.h"
+
+#include "base/alloc.h"
+#include "base/digest_inline.h"
+#include "base/prng.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Trace ---------------------------------------------------------------------------------------- */
+
+static void kernel_event(rad_kernel *k, const rad_event *e)
+{
+    rad_trace *t = &k->trace;
+    struct {
+        rad_digest digest;
+        rad_event event;
+    } link = {t->digest, *e};
+    XXH128_hash_t h = XXH3_128bits(&link, sizeof link);
+    t->digest = (rad_digest){h.low64, h.high64};
+    if (RAD_UNLIKELY(t->whole && t->count == t->capacity && !rad__trace_grow(t)))
+        rad__kernel_error(k, RAD_ENOMEM, "out of memory while keeping the whole trace");
+    t->events[t->count++ & (t->capacity - 1)] = *e;
+}
+
+/* ---- Decisions ------------------------------------------------------------------------------------ */
+
+static void kernel_record(rad_kernel *k, const rad_decision *d, uint32_t chosen)
+{
+    uint64_t n = k->decisions;
+    if (RAD_UNLIKELY(n >= k->choices.capacity)) {
+        rad__kernel_error(k, RAD_ELIMIT, "more decisions in one run than the limit allows");
+        return;
+    }
+    k->choices.items[n] = (rad_choice){
+        .chosen = chosen,
+        .count = d->count,
+        .site = d->site,
+        .kind = (uint16_t)d->kind,
+        .flags = d->preemptible ? RAD_CHOICE_PREEMPTIBLE : 0,
+    };
+    k->decisions = n + 1;
+    *k->choices.count = n + 1;
+    k->set_roll = rad__mix64(k->set_roll ^ k->set_hash) + ((uint64_t)d->count << 32 | chosen);
+    if (k->decisions % RAD_SET_HASH_EVERY != 0) return;
+    if (!RAD_GROW(&k->set_hashes, &k->set_hash_capacity, k->set_hash_count + 1))
+        rad__kernel_error(k, RAD_ENOMEM, "out of memory while recording decisions");
+    else
+        k->set_hashes[k->set_hash_count++] = k->set_roll;
+}
+
+static uint32_t kernel_choose(rad_kernel *k, const rad_decision *d)
+{
+    uint32_t chosen = k->policy_class->choose(k->options.policy, k, d);
+    if (RAD_UNLIKELY(k->ended)) return 0; /* a strict policy refused */
+    if (RAD_UNLIKELY(chosen >= d->count)) {
+        rad__kernel_error(k, RAD_EBUG, "a policy chose something that was not offered");
+        return 0;
+    }
+    kernel_record(k, d, chosen);
+    for (uint32_t i = 0; i < k->observer_count; i++) {
+        rad_observer *o = k->options.observers[i];
+        if (o->decided) o->decided(o, k, d, chosen);
+    }
+    return chosen;
+}
+
+uint32_t rad_pick(rad_kernel *k, enum rad_pick_kind kind, uint32_t site, uint32_t count)
+{
+    if (count <= 1 || k->ended) return 0;
+    rad_decision d = {.kind = kind, .site = site, .count = count, .baseline = RAD_NONE};
+    uint32_t chosen = kernel_choose(k, &d);
+    kernel_event(k, &(rad_event){
+                        .step = (uint32_t)k->step,
+                        .kind = (uint16_t)kind,
+                        .what = RAD_EVENT_PICK,
+                        .actor = rad_current_actor(k),
+                        .object = RAD_NONE,
+                        .site = site,
+                        .count = count,
+                        .value = chosen,
+                    });
+    return chosen;
+}
+
+void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value)
+{
+    kernel_event(k, &(rad_event){
+                        .step = (uint32_t)k->step,
+                        .kind = (uint16_t)kind,
+                        .what = RAD_EVENT_NOTE,
+                        .actor = rad_current_actor(k),
+                        .object = object,
+                        .site = RAD_NONE,
+                        .value = value,
+                    });
+}
+
+/* The current actor's action, if the baseline goes on with it. */
+static uint32_t kernel_continuation(const rad_kernel *k)
+{
+    if (k->current == RAD_NONE || k->yielded || k->streak >= RAD_BASELINE_STREAK) return RAD_NONE;
+    uint32_t actor = k->actions[k->current].actor;
+    return actor < k->actor_count ? rad__actor_action(k, actor) : RAD_NONE;
+}
+
+/* The action to run next, or RAD_NONE when the run is over. */
+static uint32_t kernel_next(rad_kernel *k)
+{
+    uint32_t count = k->enabled.count;
+    if (RAD_UNLIKELY(count == 0)) return RAD_NONE;
+    if (count == 1) return k->oldest;
+    for (uint32_t i = 0; i < k->observer_count; i++) {
+        rad_observer *o = k->options.observers[i];
+        if (o->deciding && o->deciding(o, k)) {
+            k->outcome = RAD_OUTCOME_PRUNED;
+            k->ended = true;
+            return RAD_NONE;
+        }
+    }
+    uint32_t continuation = kernel_continuation(k);
+    rad_decision d = {
+        .kind = RAD_PICK_ACTION,
+        .site = continuation != RAD_NONE ? k->actions[continuation].site : RAD_NONE,
+        .count = count,
+        .baseline = continuation != RAD_NONE ? continuation : k->oldest,
+        .preemptible = continuation != RAD_NONE,
+    };
+    uint32_t index = kernel_choose(k, &d);
+    return k->ended ? RAD_NONE : rad__action_at(k, &d, index);
+}
+
+/* ---- Steps ---------------------------------------------------------------------------------------- */
+
+static void kernel_tell_ran(rad_kernel *k, uint32_t action)
+{
+    rad_footprint f = {k->touched, k->touched_count, k->yielded};
+    if (k->policy_class->ran) k->policy_class->ran(k->options.policy, k, action, &f);
+    for (uint32_t i = 0; i < k->observer_count; i++) {
+        rad_observer *o = k->options.observers[i];
+        if (o->ran) o->ran(o, k, action, &f);
+    }
+}
+
+static void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
+{
+    const rad_action_entry *a = &k->actions[action];
+    rad_event event = {
+        .step = (uint32_t)k->step,
+        .kind = (uint16_t)a->kind,
+        .what = RAD_EVENT_STEP,
+        .access = a->access,
+        .actor = a->actor,
+        .object = a->target,
+        .site = a->site,
+        .count = offered,
+    };
+    bool same = k->current != RAD_NONE && k->actions[k->current].actor == event.actor;
+    k->streak = same && !k->yielded ? k->streak + 1 : 1;
+    k->switches += !same && k->current != RAD_NONE;
+    k->current = action;
+    k->yielded = false;
+    k->value = 0;
+    k->touched[0] = (rad_touched){event.object, event.access};
+    k->touched_count = 1;
+    if (event.site < RAD_SITES_MAX) k->reached[event.site] = 1;
+    k->machine->step(k->self, k, action);
+    rad__enabled_stepped(k, action);
+    event.value = k->value;
+    kernel_event(k, &event);
+    if (k->machine->check && !k->ended) k->machine->check(k->self, k);
+    if (k->policy_class->ran || k->observer_count) kernel_tell_ran(k, action);
+    RAD_DCHECK(k->ended || rad__enabled_valid(k));
+}
+
+static void kernel_beacon(rad_kernel *k)
+{
+    k->options.beacon->steps = k->step;
+    k->options.beacon->digest_low = k->trace.digest.low;
+    k->options.beacon->digest_high = k->trace.digest.high;
+}
+
+static void kernel_livelock(rad_kernel *k)
+{
+    rad_fail(k, RAD_ORACLE_LIVELOCK, RAD_NONE, "not finished after %llu steps",
+             (unsigned long long)k->options.max_steps);
+}
+
+static void kernel_loop(rad_kernel *k)
+{
+    while (!k->ended) {
+        uint32_t offered = k->enabled.count;
+        if (RAD_UNLIKELY(k->step >= k->options.max_steps) && offered > 0) {
+            kernel_livelock(k);
+            break;
+        }
+        uint32_t action = kernel_next(k);
+        if (action == RAD_NONE) break;
+        kernel_step(k, action, offered);
+        k->step++;
+        if (k->options.beacon) kernel_beacon(k);
+    }
+    rad_evaluated(k, RAD_ORACLE_LIVELOCK);
+    if (k->ended) return;
+    rad_evaluated(k, RAD_ORACLE_DEADLOCK);
+    if (k->machine->idle(k->self, k) == RAD_END_STUCK) rad__deadlock_report(k);
+}
+
+/* ---- Life ----------------------------------------------------------------------------------------- */
+
+static void kernel_reset(rad_kernel *k, const rad_run_options *options)
+{
+    k->options = *options;
+    if (k->options.max_steps == 0) k->options.max_steps = RAD_MAX_STEPS;
+    k->policy_class = options->policy->class;
+    k->observer_count = 0;
+    while (k->observer_count < RAD_OBSERVERS_MAX && options->observers[k->observer_count])
+        k->observer_count++;
+    k->actor_count = k->object_count = 0;
+    k->root_actors = k->root_objects = 0;
+    rad__actions_forget(k);
+    rad__bitset_clear(&k->enabled);
+    k->set_hash = k->set_roll = 0;
+    k->oldest = k->newest = k->current = RAD_NONE;
+    k->fresh_count = k->touched_count = 0;
+    k->step = k->decisions = k->switches = 0;
+    k->streak = 0;
+    k->set_hash_count = 0;
+    *k->choices.count = 0;
+    k->yielded = k->failed = k->ended = false;
+    k->outcome = RAD_OUTCOME_FINISHED;
+    k->failure.oracle = RAD_NONE;
+    k->error.code = 0;
+    rad__trace_restart(&k->trace, options->whole_trace);
+}
+
+enum rad_outcome rad__kernel_run(rad_kernel *k, const rad_run_options *options)
+{
+    kernel_reset(k, options);
+    if (k->policy_class->begin) k->policy_class->begin(options->policy, k, &k->options.info);
+    for (uint32_t i = 0; i < k->observer_count; i++) {
+        rad_observer *o = k->options.observers[i];
+        if (o->begin) o->begin(o, k);
+    }
+    if (k->options.beacon) kernel_beacon(k); /* reset may die, too */
+    k->machine->reset(k->self, k);
+    rad__enabled_settle(k);
+    if (k->options.beacon) kernel_beacon(k);
+    if (k->machine->check && !k->ended) k->machine->check(k->self, k);
+    kernel_loop(k);
+    if (k->policy_class->end) k->policy_class->end(options->policy, k, options->into);
+    if (options->into) {
+        options->into->runs++;
+        if (k->decisions > options->into->decisions_max)
+            options->into->decisions_max = k->decisions;
+    }
+    return k->outcome;
+}
+
+int rad__kernel_open(rad_kernel **out, rad_choice_buffer choices, rad_error *error)
+{
+    rad_kernel *k = rad__alloc(1, sizeof *k);
+    *out = NULL;
+    if (k == NULL) return rad__error_memory(error);
+    k->choices = choices;
+    if (!rad__trace_open(&k->trace) || !RAD_GROW(&k->touched, &k->touched_capacity, 8)) {
+        rad__kernel_close(k);
+        return rad__error_memory(error);
+    }
+    *out = k;
+    return 0;
+}
+
+void rad__kernel_use(rad_kernel *k, const rad_machine *machine, void *self)
+{
+    k->machine = machine;
+    k->self = self;
+}
+
+void rad__kernel_close(rad_kernel *k)
+{
+    if (k == NULL) return;
+    rad__free(k->actors);
+    rad__free(k->objects);
+    rad__free(k->actions);
+    rad__free(k->intern);
+    rad__free(k->intern_stamp);
+    rad__free(k->fresh);
+    rad__free(k->touched);
+    rad__free(k->set_hashes);
+    rad__bitset_free(&k->enabled);
+    rad__trace_free(&k->trace);
+    rad__free(k);
+}

@@ -1,0 +1,198 @@
+/* kernel.h — the decision kernel: one loop that owns every choice of a machine.
+ *
+ * Run          reset -> (decide -> step -> check)* -> outcome
+ * Decide       one enabled: it runs, nobody is asked, nothing is logged
+ *              two or more: the policy gives an index, the kernel records it
+ *              none: the machine says finished or stuck
+ *
+ * Enabled set  dense action numbers in a bitmap (canonical order = ascending number) and, threaded
+ *              through the actions, a list in the order of enabling (for the baseline)
+ * Index        0 is the baseline: the current actor's action while it can go on, has not yielded and has
+ *              not been chosen BASELINE_STREAK times in a row; otherwise the one enabled longest, ties by
+ *              number (what ran waits from the end of its step, behind what the step enabled). 1 … are
+ *              the others in canonical order.
+ *
+ * I1  bit set <=> action enabled <=> linked in the list or waiting in `fresh` (settled after the step).
+ * I2  set_hash is the sum of the hashes of the enabled actions.
+ * I3  choices has one record per decision with two or more values, in order. */
+#ifndef RAD_CORE_KERNEL_H
+#define RAD_CORE_KERNEL_H
+
+#include "base/bitset.h"
+#include "base/error.h"
+#include "core/policy.h"
+#include "core/trace.h"
+
+enum { RAD_BASELINE_STREAK = 1000, RAD_SITES_MAX = 1024 };
+
+enum rad_outcome {
+    RAD_OUTCOME_FINISHED = 0,
+    RAD_OUTCOME_FAILED,   /* an oracle reported: see failure */
+    RAD_OUTCOME_DIVERGED, /* a strict replay met something else: see error */
+    RAD_OUTCOME_PRUNED,   /* an observer ended the run: nothing new behind this state */
+    RAD_OUTCOME_ERROR     /* resources or a bug: see error */
+};
+
+typedef struct rad_failure {
+    uint32_t oracle;
+    uint64_t step;
+    char message[400];
+    char identity[120]; /* oracle and role of the object: the same bug in another run or case */
+} rad_failure;
+
+/* Things that watch a run besides its policy: log writer, trace classes, dedup. All optional. */
+typedef struct rad_observer rad_observer;
+struct rad_observer {
+    void (*begin)(rad_observer *o, rad_kernel *k);
+    void (*changed)(rad_observer *o, rad_kernel *k, uint32_t action, bool enabled);
+    /* Before a choice among actions; true ends the run as pruned. */
+    bool (*deciding)(rad_observer *o, rad_kernel *k);
+    void (*decided)(rad_observer *o, rad_kernel *k, const rad_decision *d, uint32_t chosen);
+    void (*ran)(rad_observer *o, rad_kernel *k, uint32_t action, const rad_footprint *f);
+};
+
+enum { RAD_OBSERVERS_MAX = 4 };
+
+/* Lies in memory shared with the supervisor: what is known of a run when its process dies. */
+typedef struct rad_beacon {
+    volatile uint64_t steps; /* completed */
+    volatile uint64_t digest_low, digest_high;
+} rad_beacon;
+
+typedef struct rad_run_options {
+    rad_policy *policy;
+    rad_run_info info;
+    uint64_t max_steps;  /* 0 = RAD_MAX_STEPS */
+    bool whole_trace;    /* keep every event, not only the last ones */
+    rad_estimates *into; /* what the policy learned is added here; may be NULL */
+    rad_beacon *beacon;  /* where the run is, for the supervisor; may be NULL */
+    rad_observer *observers[RAD_OBSERVERS_MAX];
+} rad_run_options;
+
+#define RAD_MAX_STEPS UINT64_C(100000)
+
+typedef struct rad_actor_entry {
+    uint64_t signature;
+    const char *role;
+    uint32_t spawner;
+    uint32_t actors_spawned;
+    uint32_t objects_made;
+    uint32_t action;  /* the newest enabled one; RAD_NONE: ask rad__actor_action */
+    uint32_t enabled; /* how many */
+    uint32_t waits_for;
+    uint32_t holder;
+    bool waiting;
+    bool ended;
+} rad_actor_entry;
+
+typedef struct rad_object_entry {
+    uint64_t signature;
+    const char *role;
+} rad_object_entry;
+
+enum rad_link { RAD_LINK_NONE = 0, RAD_LINK_LIST, RAD_LINK_FRESH };
+
+typedef struct rad_action_entry {
+    uint64_t hash; /* of the four fields: its share of set_hash */
+    uint64_t argument;
+    uint32_t kind;
+    uint32_t actor;
+    uint32_t object;
+    uint32_t older, newer; /* neighbours in the order of enabling */
+    uint32_t site;         /* announced */
+    uint32_t target;       /* announced object */
+    uint8_t access;        /* announced */
+    uint8_t link;          /* enum rad_link */
+} rad_action_entry;
+
+struct rad_kernel {
+    const rad_machine *machine;
+    void *self;
+
+    rad_actor_entry *actors;
+    uint32_t actor_count, actor_capacity;
+    rad_object_entry *objects;
+    uint32_t object_count, object_capacity;
+    uint32_t root_actors, root_objects; /* made by nobody: ordinals for their signatures */
+    rad_action_entry *actions;
+    uint32_t action_count, action_capacity;
+    uint32_t *intern; /* open addressing: action number, valid when stamp matches */
+    uint32_t *intern_stamp;
+    uint32_t intern_size, intern_generation;
+
+    rad_bitset enabled;
+    uint64_t set_hash;
+    uint32_t oldest, newest; /* ends of the list */
+    uint32_t *fresh;         /* enabled in this step, to be linked in order of number */
+    uint32_t fresh_count, fresh_capacity;
+
+    uint64_t step;
+    uint32_t current;  /* action being stepped, or the last one */
+    uint32_t streak;   /* how often in a row the current actor was chosen */
+    uint64_t switches; /* how often another actor ran than before */
+    bool yielded;
+    uint64_t value;
+    rad_touched *touched;
+    uint32_t touched_count, touched_capacity;
+
+    rad_choice_buffer choices;
+    uint64_t decisions;
+    uint64_t set_roll;    /* rolling hash over (set_hash, count, chosen) of all decisions */
+    uint64_t *set_hashes; /* set_roll at every 64th decision */
+    uint32_t set_hash_count, set_hash_capacity;
+    rad_trace trace;
+
+    rad_run_options options;
+    const rad_policy_class *policy_class;
+    uint32_t observer_count;
+    bool failed;
+    bool ended; /* the run must stop after this step: failure, divergence, error */
+    enum rad_outcome outcome;
+    rad_failure failure;
+    rad_error error;
+
+    uint64_t evaluations[RAD_ORACLES_MAX]; /* over all runs of this kernel */
+    uint8_t reached[RAD_SITES_MAX];        /* sites stepped, over all runs */
+};
+
+/* `choices` has room for the caller's limit; machine and self may be set later by rad__kernel_use. */
+RAD_INTERNAL int rad__kernel_open(rad_kernel **k, rad_choice_buffer choices, rad_error *error);
+RAD_INTERNAL void rad__kernel_close(rad_kernel *k);
+RAD_INTERNAL void rad__kernel_use(rad_kernel *k, const rad_machine *machine, void *self);
+RAD_INTERNAL enum rad_outcome rad__kernel_run(rad_kernel *k, const rad_run_options *options);
+
+/* Index <-> action for a decision of kind RAD_PICK_ACTION. */
+RAD_INTERNAL uint32_t rad__action_at(const rad_kernel *k, const rad_decision *d, uint32_t index);
+RAD_INTERNAL uint32_t rad__index_of(const rad_kernel *k, const rad_decision *d, uint32_t action);
+
+/* Ends the run: by a strict policy or by whatever noticed a lack of resources. */
+RAD_INTERNAL void rad__kernel_diverge(rad_kernel *k, const char *format, ...) RAD_PRINTF(2, 3);
+RAD_INTERNAL void rad__kernel_error(rad_kernel *k, int code, const char *text);
+
+/* "producer 2", "fork 0", or the bare role when it is the only one; "-" for RAD_NONE. */
+enum { RAD_NAME_MAX = 48 };
+RAD_INTERNAL void rad__actor_name(const rad_kernel *k, uint32_t actor, char name[RAD_NAME_MAX]);
+RAD_INTERNAL void rad__object_name(const rad_kernel *k, uint32_t object, char name[RAD_NAME_MAX]);
+RAD_INTERNAL void rad__action_name(const rad_kernel *k, uint32_t action,
+                                   char name[2 * RAD_NAME_MAX]);
+RAD_INTERNAL const char *rad__oracle_name(const rad_machine *m, uint32_t oracle);
+
+/* A new run has no actions yet; the kernel's own files only. */
+RAD_INTERNAL void rad__actions_forget(rad_kernel *k);
+
+/* Links what was enabled in reset, or in the step of `action`; the kernel's own files only. */
+RAD_INTERNAL void rad__enabled_settle(rad_kernel *k);
+RAD_INTERNAL uint32_t rad__enabled_newest_of(const rad_kernel *k, uint32_t actor);
+RAD_INTERNAL void rad__enabled_stepped(rad_kernel *k, uint32_t action);
+RAD_INTERNAL bool rad__enabled_valid(const rad_kernel *k);
+RAD_INTERNAL void rad__deadlock_report(rad_kernel *k);
+
+/* Between steps: the enabled action of an actor, the newest if there are several, or RAD_NONE. */
+static inline uint32_t rad__actor_action(const rad_kernel *k, uint32_t actor)
+{
+    const rad_actor_entry *a = &k->actors[actor];
+    if (RAD_LIKELY(a->action != RAD_NONE || a->enabled == 0)) return a->action;
+    return rad__enabled_newest_of(k, actor);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* trace.h — what happened: fixed records, a rolling digest, and the last events (or all of them).
+ *
+ * Layout version 1: 32 bytes, little-endian, no padding. The digest after n events is
+ * XXH3_128(digest after n-1 || event n), starting from the version number. */
+#ifndef RAD_CORE_TRACE_H
+#define RAD_CORE_TRACE_H
+
+#include "base/digest.h"
+
+enum { RAD_TRACE_VERSION = 1, RAD_TRACE_KEEP = 4096 };
+
+enum rad_event_what {
+    RAD_EVENT_STEP = 1, /* an action ran */
+    RAD_EVENT_PICK = 2, /* a choice inside the step that follows */
+    RAD_EVENT_NOTE = 3  /* something the machine adds to the step that follows */
+};
+
+typedef struct rad_event {
+    uint32_t step;
+    uint16_t kind; /* of the action, the pick or the note */
+    uint8_t what;
+    uint8_t access;
+    uint32_t actor;
+    uint32_t object;
+    uint32_t site;
+    uint32_t count; /* how many were enabled, or how many values the pick had */
+    uint64_t value; /* what the step said by rad_value; the picked value */
+} rad_event;
+
+_Static_assert(sizeof(rad_event) == 32, "the digest is over this layout");
+
+typedef struct rad_trace {
+    rad_event *events; /* a ring of the last `capacity` ones, or all of them when `whole` */
+    uint32_t capacity; /* a power of two */
+    uint64_t count;
+    rad_digest digest;
+    bool whole;
+    bool failed; /* memory ran out while keeping all */
+} rad_trace;
+
+RAD_INTERNAL bool rad__trace_open(rad_trace *t);
+RAD_INTERNAL void rad__trace_free(rad_trace *t);
+RAD_INTERNAL void rad__trace_restart(rad_trace *t, bool whole);
+RAD_INTERNAL bool rad__trace_grow(rad_trace *t);
+
+/* The event number n, which must still be kept. */
+static inline const rad_event *rad__trace_at(const rad_trace *t, uint64_t n)
+{
+    RAD_DCHECK(n < t->count && n + t->capacity >= t->count);
+    return &t->events[n & (t->capacity - 1)];
+}
+
+#endif
