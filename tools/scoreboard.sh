@@ -1,9 +1,10 @@
 #!/bin/bash
-# scoreboard.sh BUILD_DIR — runs every bench/scoreboard_*.sh and joins what they wrote in
-# BUILD_DIR/scoreboard.json.
+# scoreboard.sh BUILD_DIR — the public scoreboards: prints their tables, leaves BUILD_DIR/scoreboard.json,
+# {"entries": [...]} with one entry per bug: suite, name, found, runs, shrunk, twin_reports,
+# twin_evaluations, twin_reached. Exits 1 when a bug was missed or a twin reported something.
 #
-# A scoreboard is called as `scoreboard_x.sh RADDLE FILE` with the path of the binary: it prints its
-# table on stdout, writes one JSON object to FILE, and exits 1 when a goal it states was missed.
+# A suite is a program that writes one entry per line: bench/scoreboard_*.c, and tools/planted.sh for
+# the bugs planted in raddle itself.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 build=$(cd "$1" && pwd) || exit 2
@@ -11,15 +12,18 @@ parts=$build/scoreboard-parts
 rm -rf "$parts"
 mkdir -p "$parts"
 status=0
-for path in bench/scoreboard_*.sh; do
-    [ -f "$path" ] || continue
-    name=$(basename "$path" .sh)
+for path in bench/scoreboard_*.c; do
+    name=$(basename "$path" .c)
     printf '== %s\n' "$name"
-    bash "$path" "$build/raddle" "$parts/$name.json" || { echo "$name: status $?"; status=1; }
+    "$build/tests/$name" --json "$parts/$name.jsonl" || { echo "$name: status $?"; status=1; }
     echo
 done
-files=("$parts"/*.json)
-[ -f "${files[0]}" ] || files=()
-tools/join_json.sh "$build/scoreboard.json" "${files[@]}"
+echo "== planted bugs"
+PLANTED_JSON=$parts/planted.jsonl bash tools/planted.sh || { echo "planted: status $?"; status=1; }
+{
+    printf '{"entries": [\n'
+    cat "$parts"/*.jsonl | sed '$!s/$/,/'
+    printf ']}\n'
+} >"$build/scoreboard.json"
 echo "results: ${build##*/}/scoreboard.json"
 exit $status

@@ -8,7 +8,7 @@ packages_build="gcc libc6-dev make meson ninja-build pkg-config|pkgconf
     libcmocka-dev libjansson-dev libxxhash-dev libzstd-dev"
 packages_format="clang-format"
 packages_ci="clang clang-format libclang-rt-14-dev|libclang-rt-dev"
-packages_nightly="valgrind libc6-dbg"
+packages_nightly="valgrind libc6-dbg gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 
 wanted=
 for part in "${@:-build}"; do

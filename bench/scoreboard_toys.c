@@ -1,0 +1,138 @@
+/* scoreboard_toys.c — every toy machine: its bug is found, shrunk and replayed; its twin stays clean.
+ *
+ *     scoreboard_toys [--tiny] [--json FILE]
+ *
+ * Per machine: `auto` until the first failure (at most 100,000 runs), shrink, replay in a new process;
+ * then 100,000 runs (surw) of the repaired twin, with the evaluations of the same oracle counted and the bug's
+ * site reached; and the twin exhaustively where a depth-first search ends within a million runs. FILE gets
+ * one JSON object per line. Exits 1 when anything of this does not hold. */
+#include "bench.h"
+#include "core/kernel.h"
+
+#include <raddle/lab.h>
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct entry {
+    const char *name;
+    bool found, replayed, complete, twin_reached;
+    uint64_t runs, shrunk, preemptions, twin_reports, twin_evaluations, twin_runs, twin_schedules;
+    double seconds; /* to find, shrink and replay */
+    enum rad_certificate certificate;
+} entry;
+
+static uint32_t oracle_of(const rad_machine *m, const char *kind)
+{
+    uint32_t oracle = 0;
+    while (oracle < RAD_ORACLES_MAX - 1 && strcmp(rad__oracle_name(m, oracle), kind) != 0) oracle++;
+    return oracle;
+}
+
+/* Finds, shrinks, replays; the oracle that spoke is the result, or RAD_NONE. */
+static uint32_t try_bug(entry *e, const rad_target *t, uint64_t runs)
+{
+    rad_error error = {0};
+    rad_exploration found;
+    rad_explore_options o = {.runs = runs, .seed = 1, .stop_on_first = true};
+    double start = bench_now();
+    if (rad_lab_explore(t, &o, &found, &error) != 0) {
+        fprintf(stderr, "%s: %s\n", e->name, error.text);
+        return RAD_NONE;
+    }
+    uint32_t oracle = RAD_NONE;
+    if (found.finding_count > 0) {
+        const rad_artifact *a = found.findings[0].artifact;
+        rad_artifact *small = NULL;
+        rad_shrink_report report;
+        rad_shrink_options shrink = {0};
+        rad_replay replay = {0};
+        e->found = true;
+        e->runs = found.findings[0].run + 1;
+        oracle = oracle_of(t->machine, rad_artifact_verdict(a)->kind);
+        if (rad_lab_shrink(a, &shrink, &small, &report, &error) == 0 &&
+            rad_lab_replay(small, NULL, &replay, &error) == 0) {
+            e->shrunk = report.after.choices;
+            e->preemptions = report.after.preemptions;
+            e->certificate = report.certificate;
+            e->replayed = replay.as_recorded;
+            rad_artifact_free(report.second);
+        }
+        rad_artifact_free(small);
+    }
+    e->seconds = bench_now() - start;
+    rad_exploration_free(&found);
+    return oracle;
+}
+
+static void try_twin(entry *e, const rad_target *t, uint32_t oracle, uint64_t runs)
+{
+    rad_error error = {0};
+    rad_exploration x;
+    rad_target twin = *t;
+    twin.c.repaired = true;
+    rad_explore_options o = {.strategy = "surw", .runs = runs, .seed = 1};
+    e->twin_reports = UINT64_MAX; /* until a run says otherwise */
+    if (rad_lab_explore(&twin, &o, &x, &error) != 0) return;
+    e->twin_reports = x.failures;
+    e->twin_runs = x.runs;
+    e->twin_evaluations = oracle == RAD_NONE ? 0 : x.evaluations[oracle];
+    e->twin_reached = t->machine->bug_site < 1024 && x.site_reached[t->machine->bug_site];
+    rad_exploration_free(&x);
+    o.strategy = "dfs";
+    o.runs = runs * 10;
+    if (rad_lab_explore(&twin, &o, &x, &error) != 0) return;
+    e->complete = x.complete;
+    e->twin_schedules = x.runs;
+    e->twin_reports += x.failures;
+    rad_exploration_free(&x);
+}
+
+static void tell(const entry *e, FILE *json)
+{
+    char twin[64];
+    snprintf(twin, sizeof twin, e->complete ? "all %llu schedules" : "%llu schedules, not all",
+             (unsigned long long)e->twin_schedules);
+    printf("  %-14s %-7s %6llu %6.2f s %4llu %4llu %-9s %-8s %6llu %12llu %-8s %s\n", e->name,
+           e->found ? "found" : "MISSED", (unsigned long long)e->runs, e->seconds,
+           (unsigned long long)e->shrunk, (unsigned long long)e->preemptions,
+           e->certificate == RAD_MINIMAL ? "minimal" : "-", e->replayed ? "replays" : "DIFFERS",
+           (unsigned long long)e->twin_reports, (unsigned long long)e->twin_evaluations,
+           e->twin_reached ? "reached" : "NEVER", twin);
+    if (json == NULL) return;
+    fprintf(
+        json,
+        "{\"suite\": \"toys\", \"name\": \"%s\", \"found\": %s, \"runs\": %llu, \"shrunk\": %llu, "
+        "\"twin_reports\": %llu, \"twin_evaluations\": %llu, \"twin_reached\": %s, \"replayed\": "
+        "%s, "
+        "\"seconds\": %.3f, \"twin_complete\": %s}\n",
+        e->name, e->found ? "true" : "false", (unsigned long long)e->runs,
+        (unsigned long long)e->shrunk, (unsigned long long)e->twin_reports,
+        (unsigned long long)e->twin_evaluations, e->twin_reached ? "true" : "false",
+        e->replayed ? "true" : "false", e->seconds, e->complete ? "true" : "false");
+}
+
+int main(int argc, char **argv)
+{
+    bench b;
+    if (!bench_open_plain(&b, "scoreboard_toys", argc, argv)) return 2;
+    uint64_t runs = b.tiny ? 3000 : 100000;
+    bool good = true;
+    printf("  %-14s %-7s %6s %8s %4s %4s %-9s %-8s %6s %12s %-8s %s\n", "machine", "bug", "runs",
+           "time", "list", "pre", "certified", "replay", "twin", "evaluations", "site",
+           "twin exhaustively");
+    for (uint32_t i = 0; rad_machine_at(i) != NULL; i++) {
+        rad_target t;
+        rad_error error = {0};
+        entry e = {.name = rad_machine_at(i)->name};
+        if (rad_machine_at(i)->bug == NULL) continue;
+        if (rad_target_init(&t, e.name, &error) != 0) return 3;
+        uint32_t oracle = try_bug(&e, &t, runs);
+        try_twin(&e, &t, oracle, runs);
+        tell(&e, b.json);
+        good &= e.found && e.replayed && e.twin_reports == 0 && e.twin_evaluations > 0 &&
+                e.twin_reached;
+    }
+    int status = bench_close_plain(&b);
+    return status ? status : !good;
+}

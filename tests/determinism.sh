@@ -1,0 +1,62 @@
+#!/bin/sh
+# determinism.sh BUILD_A BUILD_B … — the same runs in every build: equal trace hashes, equal artifacts.
+#
+# Builds differ in compiler and optimisation level. Each tells the hash of single runs (every machine,
+# every policy, three seeds) and the artifacts of an exploration with one and with two workers; the parts
+# of an artifact that name the build and the checksum over them are left out.
+set -eu
+[ $# -ge 2 ] || { echo "usage: determinism.sh BUILD_A BUILD_B ..." >&2; exit 2; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+machines() {
+    "$1/raddle" list --json | tr '{' '\n' | sed -n 's/^ *"name": *"\([a-z-]*\)", *"about".*"params".*/\1/p'
+}
+
+tell() { # BUILD FILE
+    raddle=$(cd "$1" && pwd)/raddle
+    names=$(cat "$work/machines")
+    dir=$work/tell
+    rm -rf "$dir"
+    mkdir "$dir"
+    {
+        for name in $names; do
+            for policy in first random fair pct:3 surw; do
+                for seed in 1 2 3; do
+                    printf '%s %s %s ' "$name" "$policy" "$seed"
+                    "$raddle" run "$name" --policy "$policy" --seed "$seed" --json |
+                        sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p'
+                done
+            done
+            for jobs in 1 2; do
+                "$raddle" explore "$name" --runs 3000 --seed 7 -j "$jobs" --no-shrink --output "$dir" \
+                    --json >/dev/null 2>&1 || true
+                for file in "$dir"/*.raddle.json; do
+                    [ -f "$file" ] || continue
+                    echo "$name -j $jobs $(basename "$file")"
+                    grep -v -e '"compiler"' -e '"git_sha"' -e '"checksum"' "$file"
+                    rm "$file"
+                done
+            done
+        done
+    } >"$2"
+}
+
+"$1/raddle" list >/dev/null
+"$1/raddle" list --json | tr ',' '\n' | sed -n 's/.*"machine": *"\([a-z-]*\)".*/\1/p' >"$work/machines"
+[ -s "$work/machines" ] || machines "$1" >"$work/machines"
+[ -s "$work/machines" ] || { echo "determinism: no machines listed" >&2; exit 1; }
+first=$1
+tell "$first" "$work/first"
+lines=$(grep -c . "$work/first")
+[ "$lines" -gt 100 ] || { echo "determinism: only $lines lines to compare" >&2; exit 1; }
+shift
+for build in "$@"; do
+    tell "$build" "$work/other"
+    if ! cmp -s "$work/first" "$work/other"; then
+        echo "determinism: $build differs from $first:"
+        diff "$work/first" "$work/other" | head -20
+        exit 1
+    fi
+done
+echo "determinism: $lines lines equal in $first $*"

@@ -1,0 +1,3 @@
+/* TODO: later. expect: todo */
+static int x; // XXX expect: todo
+static const char template[] = "fileXXXXXX";
