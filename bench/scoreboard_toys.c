@@ -7,7 +7,6 @@
  * site reached; and the twin exhaustively where a depth-first search ends within a million runs. FILE gets
  * one JSON object per line. Exits 1 when anything of this does not hold. */
 #include "bench.h"
-#include "core/kernel.h"
 
 #include <raddle/lab.h>
 
@@ -24,9 +23,11 @@ typedef struct entry {
 
 static uint32_t oracle_of(const rad_machine *m, const char *kind)
 {
-    uint32_t oracle = 0;
-    while (oracle < RAD_ORACLES_MAX - 1 && strcmp(rad__oracle_name(m, oracle), kind) != 0) oracle++;
-    return oracle;
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
+        const char *name = rad_oracle_name(m, i);
+        if (name && strcmp(name, kind) == 0) return i;
+    }
+    return RAD_NONE;
 }
 
 /* Finds, shrinks, replays; the oracle that spoke is the result, or RAD_NONE. */

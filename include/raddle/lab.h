@@ -172,7 +172,7 @@ typedef struct rad_exploration {
     double elapsed;
     uint32_t finding_count;
     rad_finding findings[RAD_FINDINGS_MAX]; /* by lowest run */
-    uint64_t findings_dropped;              /* identities beyond the table */
+    uint64_t findings_dropped;              /* failing runs whose identity is beyond the table */
     uint32_t phase_count;
     rad_phase phases[RAD_PHASES_MAX];
     uint32_t site_count; /* sites the machine names */
@@ -215,7 +215,8 @@ typedef struct rad_shrink_report {
     rad_artifact *second;    /* another bug met on the way, or NULL */
 } rad_shrink_report;
 
-/* *out is a new artifact with the same failure identity, at most as large by rad_measure. */
+/* *out is a new artifact with the same failure identity, at most as large by rad_measure. `o` may be NULL:
+ * presets. */
 RAD_API int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artifact **out,
                            rad_shrink_report *report, rad_error *error);
 

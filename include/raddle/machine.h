@@ -205,6 +205,9 @@ typedef struct rad_machine {
     const char *(*site_name)(const void *self, uint32_t site); /* NULL beyond the last site */
 } rad_machine;
 
+/* "deadlock", "assertion", …, then the machine's own; NULL when there is no such oracle. */
+RAD_API const char *rad_oracle_name(const rad_machine *m, uint32_t oracle);
+
 #ifdef __cplusplus
 }
 #endif

@@ -175,7 +175,6 @@ RAD_INTERNAL void rad__actor_name(const rad_kernel *k, uint32_t actor, char name
 RAD_INTERNAL void rad__object_name(const rad_kernel *k, uint32_t object, char name[RAD_NAME_MAX]);
 RAD_INTERNAL void rad__action_name(const rad_kernel *k, uint32_t action,
                                    char name[2 * RAD_NAME_MAX]);
-RAD_INTERNAL const char *rad__oracle_name(const rad_machine *m, uint32_t oracle);
 
 /* A new run has no actions yet; the kernel's own files only. */
 RAD_INTERNAL void rad__actions_forget(rad_kernel *k);

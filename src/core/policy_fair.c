@@ -54,6 +54,15 @@ static void fair_changed(rad_policy *p, rad_kernel *k, uint32_t action, bool ena
         rad__bitset_add(set, member);
 }
 
+/* Of several actions of one actor the one that has waited longest. */
+static uint32_t fair_action_of(const rad_kernel *k, uint32_t actor)
+{
+    if (k->actors[actor].enabled == 1) return rad__actor_action(k, actor);
+    uint32_t action = k->oldest;
+    while (k->actions[action].actor != actor) action = k->actions[action].newer;
+    return action;
+}
+
 static uint32_t fair_choose(rad_policy *p, rad_kernel *k, const rad_decision *d)
 {
     fair_policy *f = (fair_policy *)p;
@@ -61,7 +70,7 @@ static uint32_t fair_choose(rad_policy *p, rad_kernel *k, const rad_decision *d)
     if (f->external.count) return rad__index_of(k, d, rad__bitset_next(&f->external, 0));
     uint32_t actor = rad__bitset_next(&f->ready, f->last + 1); /* RAD_NONE + 1 is 0 */
     if (actor == RAD_NONE) actor = rad__bitset_next(&f->ready, 0);
-    return rad__index_of(k, d, rad__actor_action(k, actor));
+    return rad__index_of(k, d, fair_action_of(k, actor));
 }
 
 static void fair_ran(rad_policy *p, rad_kernel *k, uint32_t action, const rad_footprint *footprint)

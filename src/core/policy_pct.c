@@ -114,6 +114,14 @@ static uint32_t pct_top(pct_policy *t, rad_kernel *k)
     }
 }
 
+/* Change number i. Those that have yielded are below the demoted ones and stay there. */
+static void pct_demote(pct_policy *t, uint32_t slot, uint32_t i)
+{
+    bool yielded = t->keys[slot] >= KEY_YIELDED;
+    uint64_t key = yielded ? KEY_YIELDED + t->yields++ : KEY_DEMOTED + t->depth - i;
+    if (key > t->keys[slot]) t->keys[slot] = key;
+}
+
 static uint32_t pct_choose(rad_policy *p, rad_kernel *k, const rad_decision *d)
 {
     pct_policy *t = (pct_policy *)p;
@@ -121,8 +129,7 @@ static uint32_t pct_choose(rad_policy *p, rad_kernel *k, const rad_decision *d)
     t->decision++;
     if (t->decision > t->tail_at) return rad__index_of(k, d, k->oldest);
     for (uint32_t i = 0; i + 1 < t->depth; i++)
-        if (t->point[i] == t->decision)
-            t->keys[pct_slot(k, pct_top(t, k))] = KEY_DEMOTED + t->depth - i;
+        if (t->point[i] == t->decision) pct_demote(t, pct_slot(k, pct_top(t, k)), i);
     return rad__index_of(k, d, pct_top(t, k));
 }
 

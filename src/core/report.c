@@ -77,7 +77,8 @@ void rad_fail(rad_kernel *k, uint32_t oracle, uint32_t object, const char *forma
     va_start(args, format);
     vsnprintf(f->message, sizeof f->message, format, args);
     va_end(args);
-    const char *name = rad__oracle_name(k->machine, oracle);
+    const char *name = rad_oracle_name(k->machine, oracle);
+    if (name == NULL) name = "unnamed";
     if (object < k->object_count)
         snprintf(f->identity, sizeof f->identity, "%.40s:%.64s", name, k->objects[object].role);
     else

@@ -65,7 +65,8 @@ void rad__verdict_of(const rad_kernel *k, rad_verdict *v)
     if (k->outcome == RAD_OUTCOME_FAILED) {
         v->result = RAD_RESULT_FAILURE;
         v->failure_step = k->failure.step;
-        snprintf(v->kind, sizeof v->kind, "%s", rad__oracle_name(k->machine, k->failure.oracle));
+        const char *kind = rad_oracle_name(k->machine, k->failure.oracle);
+        snprintf(v->kind, sizeof v->kind, "%s", kind ? kind : "unnamed");
         snprintf(v->message, sizeof v->message, "%s", k->failure.message);
         snprintf(v->identity, sizeof v->identity, "%s", k->failure.identity);
     } else if (k->outcome == RAD_OUTCOME_DIVERGED) {

@@ -39,13 +39,15 @@ typedef struct explorer {
     rad_exploration *out;
     rad_pool *pool;
     rad_set128 classes;
-    rad_estimates estimates;
-    piece *front; /* all pieces of the phase, in run order */
+    rad_estimates estimates; /* what the runs of this epoch know */
+    rad_estimates learned;   /* what they add, for the next one */
+    piece *front;            /* all pieces of the phase, in run order */
     const rad_plan_phase *plan;
     rad_phase *phase;
     uint64_t budget; /* runs the phase may fold */
     double started, told;
     bool stop;
+    bool one_by_one; /* dedup on a machine that dies: see explorer_death */
     rad_error *error;
 } explorer;
 
@@ -112,7 +114,7 @@ static void fold_finding(explorer *x, const rad_unit_finding *f)
         return;
     }
     if (out->finding_count == RAD_FINDINGS_MAX) {
-        out->findings_dropped++;
+        out->findings_dropped += f->failures;
         return;
     }
     rad_finding *fresh = &out->findings[out->finding_count];
@@ -120,7 +122,8 @@ static void fold_finding(explorer *x, const rad_unit_finding *f)
         rad__artifact_of_choices(&fresh->artifact, x->target, x->plan->name, x->options->seed,
                                  f->choices, f->choice_count, &f->verdict, x->error);
     if (code != 0) return;
-    if (rad__artifact_set_hashes(fresh->artifact, f->set_hashes, f->set_hash_count, f->set_roll,
+    if (f->set_hashes && /* not of a run that died */
+        rad__artifact_set_hashes(fresh->artifact, f->set_hashes, f->set_hash_count, f->set_roll,
                                  f->choice_count, x->error) != 0) {
         rad_artifact_free(fresh->artifact);
         return;
@@ -146,9 +149,17 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     for (uint64_t i = 0; i < r->class_count; i++)
         out->classes_capped |= rad__set128_add(&x->classes, r->classes[i]) == RAD_SET_FULL;
     out->classes = x->classes.count;
-    rad__estimates_fold(&x->estimates, &r->learned);
+    rad__estimates_fold(&x->learned, &r->learned);
     x->phase->pruned |= r->pruned;
     if (x->options->stop_on_first && out->failures > 0) x->stop = true;
+}
+
+/* Never more than may still be folded: a unit with dedup cannot be done again, it has seen its states. */
+static uint64_t tree_unit_runs(const explorer *x)
+{
+    uint64_t left = x->budget - x->phase->runs;
+    if (x->one_by_one && left > 0) return 1;
+    return left < UNIT_RUNS ? left : UNIT_RUNS;
 }
 
 /* Folds what is done at the front. A tree piece that has not finished goes on in its place; one that
@@ -168,7 +179,7 @@ static void explorer_fold(explorer *x)
         x->front = p->next;
         if (p->unit.kind == RAD_UNIT_TREE && !p->closed && !p->result.exhausted && !x->stop) {
             rad_unit rest = p->unit;
-            rest.count = UNIT_RUNS;
+            rest.count = tree_unit_runs(x);
             rest.path = p->result.path;
             rest.path_count = p->result.path_count;
             p->result.path = NULL; /* handed over */
@@ -186,6 +197,7 @@ static int explorer_start(explorer *x)
 {
     for (piece *p = x->front; p && rad__pool_idle(x->pool) > 0; p = p->next) {
         if (p->state != PIECE_WAITING) continue;
+        if (p->unit.dedup && p != x->front) break; /* one process knows the visited states */
         rad_unit other;
         bool more_hands = rad__pool_idle(x->pool) > 1 && !p->unit.dedup;
         if (p->unit.kind == RAD_UNIT_TREE && !p->closed && more_hands &&
@@ -221,19 +233,25 @@ static bool death_result(explorer *x, const rad_pool_answer *a, rad_unit_result 
 /* The piece that was being done becomes the runs before the death; the death and the rest follow it. */
 static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
 {
+    if (p->unit.dedup && a->run > 0) {
+        /* The visited states died with the process, so the runs before would not be the same again. From
+         * here on each run is a unit of its own, and this death will come as the first of one. */
+        x->one_by_one = true;
+        p->unit.count = 1;
+        p->state = PIECE_WAITING;
+        return 0;
+    }
     rad_unit rest = p->unit;
     rest.path = NULL;
-    bool more = false;
+    bool more = false, pruned = false;
     if (rest.kind == RAD_UNIT_TREE) {
         uint64_t length = a->choice_count;
-        bool pruned = false;
         rest.path = path_copy(x, a->choices, length);
         if (rest.path == NULL) return x->error->code;
         more = rad__tree_advance(rest.path, &length, rest.floor, rest.bound, rest.bound_limit,
                                  &pruned);
-        x->phase->pruned |= pruned;
         rest.path_count = length;
-        rest.count = UNIT_RUNS;
+        rest.count = tree_unit_runs(x);
     } else {
         more = a->run + 1 < rest.count;
         rest.first += a->run + 1;
@@ -247,6 +265,7 @@ static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
     death->closed = true;
     death->state = PIECE_DONE;
     if (!death_result(x, a, &death->result)) return x->error->code;
+    death->result.pruned = pruned;
     if (more && piece_insert(x, &death->next, &rest) == NULL) return x->error->code;
     if (!more) rad__free(rest.path);
     p->closed = true;
@@ -346,13 +365,15 @@ static int phase_sample(explorer *x)
         }
         int code = explorer_work(x);
         if (code != 0) return code;
+        rad__estimates_fold(&x->estimates, &x->learned);
+        rad__estimates_clear(&x->learned);
     }
     return 0;
 }
 
 static int phase_tree(explorer *x)
 {
-    rad_unit u = phase_unit(x, 0, UNIT_RUNS);
+    rad_unit u = phase_unit(x, 0, tree_unit_runs(x));
     if (piece_insert(x, &x->front, &u) == NULL) return x->error->code;
     int code = explorer_work(x);
     x->phase->bounded = true;
@@ -369,7 +390,9 @@ static int explorer_phase(explorer *x, const rad_plan_phase *plan, uint64_t tota
     *x->phase = (rad_phase){0};
     snprintf(x->phase->name, sizeof x->phase->name, "%s", plan->name);
     x->budget = plan->runs < left ? plan->runs : left;
+    x->one_by_one = false;
     rad__estimates_clear(&x->estimates);
+    rad__estimates_clear(&x->learned);
     int code = plan->tree ? phase_tree(x) : phase_sample(x);
     if (code == 0 && !x->stop) code = explorer_settle(x, x->options->jobs ? x->options->jobs : 1);
     explorer_drop(x);
@@ -419,6 +442,7 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
     rad__pool_close(x.pool);
     rad__set128_free(&x.classes);
     rad__estimates_free(&x.estimates);
+    rad__estimates_free(&x.learned);
     if (code == RAD_EINTERRUPTED) {
         out->interrupted = true;
         error->code = code = 0;

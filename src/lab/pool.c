@@ -1,6 +1,7 @@
 #include "lab/pool.h"
 
 #include "base/alloc.h"
+#include "os/clock.h"
 #include "os/process.h"
 
 #include <signal.h>
@@ -20,7 +21,10 @@ struct rad_pool {
     worker *workers;
     uint32_t count;
     uint64_t hang_ns;
+    uint64_t looked_ns; /* when the watchdog last looked */
 };
+
+enum { LOOK_EVERY_NS = 50 * 1000 * 1000 };
 
 /* ---- The worker's side ------------------------------------------------------------------------------ */
 
@@ -50,6 +54,12 @@ static int message_write(int fd, const rad_bytes *b, rad_error *error)
     return code ? code : rad__os_write_all(fd, b->data, b->size, error);
 }
 
+void rad__child_signals(void)
+{
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+    for (uint32_t i = 0; i < sizeof deadly / sizeof *deadly; i++) signal(deadly[i], SIG_DFL);
+}
+
 typedef struct worker_fds {
     worker *w;
     int in, out;
@@ -62,6 +72,7 @@ static int worker_main(void *context)
     rad_bytes buffer = {0};
     rad_estimates estimates = {0};
     rad_error error = {0};
+    rad__child_signals();
     signal(SIGINT, SIG_IGN); /* the supervisor decides what an interrupt means */
     rad__unit_bench_open(&bench, &f->w->rig);
     while (message_read(f->in, &buffer, &error) == 1) {
@@ -260,23 +271,35 @@ static bool worker_hangs(const rad_pool *p, worker *w)
     return cpu_ns - w->seen_cpu_ns > p->hang_ns;
 }
 
-int rad__pool_wait(rad_pool *p, int timeout_ms, rad_pool_answer *a, rad_error *error)
+/* Kills a worker that hangs, if there is one, and makes that the answer. */
+static bool pool_watchdog(rad_pool *p, rad_pool_answer *a, int *code, rad_error *error)
 {
-    int fds[RAD_JOBS_MAX];
-    bool ready[RAD_JOBS_MAX];
-    *a = (rad_pool_answer){0};
-    for (uint32_t i = 0; i < p->count; i++) fds[i] = p->workers[i].ticket ? p->workers[i].from : -1;
-    int count = rad__os_poll(fds, p->count, timeout_ms, ready, error);
-    if (count < 0) return count;
-    for (uint32_t i = 0; i < p->count && count > 0; i++)
-        if (fds[i] >= 0 && ready[i]) return worker_answer(p, &p->workers[i], a, error);
+    uint64_t now = rad__os_now_ns();
+    if (now - p->looked_ns < LOOK_EVERY_NS) return false;
+    p->looked_ns = now;
     for (uint32_t i = 0; i < p->count; i++) {
         worker *w = &p->workers[i];
         if (!worker_hangs(p, w)) continue;
         rad__os_kill(w->pid, NULL);
         a->ticket = w->ticket;
         w->ticket = NULL;
-        return worker_died(p, w, true, a, error);
+        *code = worker_died(p, w, true, a, error);
+        return true;
     }
+    return false;
+}
+
+int rad__pool_wait(rad_pool *p, int timeout_ms, rad_pool_answer *a, rad_error *error)
+{
+    int fds[RAD_JOBS_MAX];
+    bool ready[RAD_JOBS_MAX];
+    int code = 0;
+    *a = (rad_pool_answer){0};
+    if (pool_watchdog(p, a, &code, error)) return code;
+    for (uint32_t i = 0; i < p->count; i++) fds[i] = p->workers[i].ticket ? p->workers[i].from : -1;
+    int count = rad__os_poll(fds, p->count, timeout_ms, ready, error);
+    if (count < 0) return count;
+    for (uint32_t i = 0; i < p->count && count > 0; i++)
+        if (fds[i] >= 0 && ready[i]) return worker_answer(p, &p->workers[i], a, error);
     return 0;
 }

@@ -159,10 +159,10 @@ static void shrink_rounds(rad_shrinker *s)
     do {
         before = s->measure;
         sum = s->sum;
+        shrink_tell(s, "case"); /* first: everything after it is cheaper in a smaller case */
+        rad__shrink_case(s);
         shrink_tell(s, "choices");
         rad__shrink_list(s);
-        shrink_tell(s, "case");
-        rad__shrink_case(s);
         shrink_tell(s, "order");
         rad__shrink_order(s);
     } while (rad__shrink_goes_on(s) && measure_less(&s->measure, s->sum, &before, sum));
@@ -207,9 +207,9 @@ static int shrink_artifact(rad_shrinker *s, const rad_artifact *from, rad_artifa
     rad_unit_finding *f = &s->best;
     int code = rad__artifact_of_choices(out, &s->target, from->policy, from->seed, f->choices,
                                         f->choice_count, &f->verdict, s->error);
-    return code ? code
-                : rad__artifact_set_hashes(*out, f->set_hashes, f->set_hash_count, f->set_roll,
-                                           f->choice_count, s->error);
+    if (code != 0 || f->set_hashes == NULL) return code; /* a run that died left none */
+    return rad__artifact_set_hashes(*out, f->set_hashes, f->set_hash_count, f->set_roll,
+                                    f->choice_count, s->error);
 }
 
 static int shrink_start(rad_shrinker *s, const rad_artifact *a)
@@ -233,6 +233,8 @@ static int shrink_start(rad_shrinker *s, const rad_artifact *a)
 int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artifact **out,
                    rad_shrink_report *report, rad_error *error)
 {
+    const rad_shrink_options presets = {0};
+    if (o == NULL) o = &presets;
     rad_shrinker s = {.options = o, .target = a->target, .error = error};
     s.checks_max = o->checks ? o->checks : CHECKS_PRESET;
     *out = NULL;

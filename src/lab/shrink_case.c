@@ -35,7 +35,7 @@ static bool case_param(rad_shrinker *s, uint32_t i, const rad_param *p)
     int64_t now = s->target.c.params[i];
     int64_t tries[] = {p->min, p->min + (now - p->min) / 2, now - 1};
     for (uint32_t n = 0; n < sizeof tries / sizeof *tries; n++) {
-        if (tries[n] >= now || (n > 0 && tries[n] == tries[n - 1])) continue;
+        if (tries[n] < p->min || tries[n] >= now || (n > 0 && tries[n] == tries[n - 1])) continue;
         rad_target t = s->target;
         t.c.params[i] = tries[n];
         if (case_try(s, &t)) return true;

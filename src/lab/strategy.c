@@ -109,14 +109,21 @@ static int plan_bounded(rad_plan *p, const char *strategy, enum rad_bound bound,
     return 0;
 }
 
+/* By name, with or without an argument. */
+static bool strategy_is(const char *strategy, const char *name)
+{
+    size_t length = strcspn(strategy, ":");
+    return length == strlen(name) && memcmp(strategy, name, length) == 0;
+}
+
 int rad__plan(rad_plan *p, const char *strategy, uint64_t runs, const rad_machine *m,
               rad_error *error)
 {
     *p = (rad_plan){0};
     if (strategy == NULL) strategy = "auto";
-    if (strncmp(strategy, "preempt", 7) == 0)
+    if (strategy_is(strategy, "preempt"))
         return plan_bounded(p, strategy, RAD_BOUND_PREEMPTIONS, runs, error);
-    if (strncmp(strategy, "delay", 5) == 0)
+    if (strategy_is(strategy, "delay"))
         return plan_bounded(p, strategy, RAD_BOUND_DELAYS, runs, error);
     if (strcmp(strategy, "auto") == 0) {
         plan_auto(p, runs);

@@ -59,6 +59,7 @@ static void trial_run(trial *t)
 static int trial_child(void *context)
 {
     trial *t = context;
+    rad__child_signals();
     trial_run(t);
     t->answer->done = true;
     return 0;

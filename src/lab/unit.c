@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+/* States remembered by dedup; further ones are explored as often as they are met. */
+#define VISITED_MAX (UINT64_C(1) << 26)
+
 void rad__unit_bench_open(rad_unit_bench *b, rad_rig *rig)
 {
-    *b = (rad_unit_bench){.rig = rig};
+    *b = (rad_unit_bench){.rig = rig, .visited = {.limit = VISITED_MAX}};
     rad__classes_open(&b->classes);
 }
 
@@ -209,7 +212,7 @@ static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
     options.observers[0] = &b->classes.observer;
     options.observers[1] = u->dedup ? &watch.observer : NULL;
     uint64_t length = u->path_count;
-    memcpy(rig->choices, u->path, length * sizeof *u->path);
+    if (length) memcpy(rig->choices, u->path, length * sizeof *u->path);
     for (uint64_t i = 0; i < u->count; i++) {
         if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)length + 1)) {
             unit_nomem(out);

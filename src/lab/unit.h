@@ -59,7 +59,8 @@ typedef struct rad_unit_finding {
     uint64_t switches;
 } rad_unit_finding;
 
-enum { RAD_UNIT_FINDINGS = 8 };
+/* As many as an exploration keeps, so that it does not matter how runs are cut into units. */
+enum { RAD_UNIT_FINDINGS = RAD_FINDINGS_MAX };
 
 typedef struct rad_unit_result {
     uint64_t runs, steps, failures;

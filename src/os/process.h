@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 
-/* Runs `run` in a new process, which exits with its result (0 … 255). In the child SIGINT and SIGTERM
- * are as at the start of a program. */
+/* Runs `run` in a new process, which exits with its result (0 … 255). In the child signals that end
+ * a process are as at the start of a program. */
 RAD_INTERNAL int rad__os_fork(int *pid, void *context, int (*run)(void *context), rad_error *error);
 
 typedef struct rad_os_exit {

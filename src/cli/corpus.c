@@ -1,0 +1,218 @@
+/* corpus.c — `raddle corpus`: replays every artifact of a folder. */
+#include "options.h"
+#include "report.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct corpus_args {
+    bool accept, json;
+} corpus_args;
+
+#define AT(field) offsetof(corpus_args, field)
+
+static const option CORPUS_OPTIONS[] = {
+    {"accept", OPTION_FLAG, AT(accept), NULL,
+     "a recorded failure that now passes is expected to pass from now on", 0, 0, 0},
+    OPTION_JSON(corpus_args),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+enum outcome { AS_RECORDED = 0, DIFFERS, UNREADABLE, ACCEPTED, OUTCOMES };
+
+static const char *const OUTCOME_WORDS[OUTCOMES] = {"ok", "DIFFERS", "UNREADABLE", "accepted"};
+
+typedef struct tally {
+    uint64_t counts[OUTCOMES];
+    int trouble; /* the highest exit status of what could not be done */
+} tally;
+
+static void escape_pattern(char *to, size_t size, const char *dir)
+{
+    size_t used = 0;
+    for (; *dir && used + 3 < size; dir++) {
+        if (strchr("*?[\\", *dir)) {
+            to[used++] = '\\';
+        }
+        to[used++] = *dir;
+    }
+    to[used] = 0;
+}
+
+/* The artifacts of a folder, sorted by name. Returns 0 or an exit status. */
+static int find_artifacts(cli *c, const char *dir, glob_t *files)
+{
+    char escaped[8192], pattern[8256];
+    struct stat about;
+    if (stat(dir, &about) != 0) {
+        complain(c, "cannot open '%.400s': %s", dir, strerror(errno));
+        return EXIT_USAGE;
+    }
+    if (!S_ISDIR(about.st_mode)) {
+        complain(c, "'%.400s' is not a folder; 'raddle replay' takes a file", dir);
+        return EXIT_USAGE;
+    }
+    escape_pattern(escaped, sizeof escaped, dir);
+    if (!join_path(pattern, sizeof pattern, escaped, "*.raddle.json")) {
+        complain(c, "the path of the folder is too long");
+        return EXIT_USAGE;
+    }
+    int code = glob(pattern, GLOB_ERR, NULL, files);
+    if (code == GLOB_NOMATCH) {
+        complain(c, "'%.400s' holds no *.raddle.json: there is nothing to replay", dir);
+        return EXIT_USAGE;
+    }
+    if (code != 0) {
+        complain(c, "cannot read the folder '%.400s'", dir);
+        return code == GLOB_NOSPACE ? EXIT_RUNTIME : EXIT_USAGE;
+    }
+    return 0;
+}
+
+/* What a replay that is as recorded did, in a few words. */
+static void describe(const rad_artifact *a, const rad_replay *r, char *text, size_t size)
+{
+    if (!r->as_recorded) {
+        snprintf(text, size, "%s", r->reason);
+    } else if (rad_artifact_expects_failure(a)) {
+        snprintf(text, size, "fails as recorded: %s at step %s", r->actual.kind,
+                 number(r->actual.failure_step));
+    } else {
+        snprintf(text, size, "passes as recorded");
+    }
+}
+
+static enum outcome accept(rad_artifact *a, const char *path, char *text, size_t size, int *trouble)
+{
+    rad_error error = {.code = 0};
+    if (rad_artifact_accept(a, &error) != 0 || rad_artifact_write(a, path, &error) != 0) {
+        snprintf(text, size, "%s", error.text);
+        *trouble = exit_status(error.code);
+        return DIFFERS;
+    }
+    snprintf(text, size, "the failure is gone; expected to pass from now on");
+    return ACCEPTED;
+}
+
+static enum outcome try_artifact(const char *path, const corpus_args *args, char *text, size_t size,
+                                 int *trouble)
+{
+    rad_error error = {.code = 0};
+    rad_artifact *a = NULL;
+    rad_replay r = {.as_recorded = false};
+    *trouble = 0;
+    if (rad_artifact_read(&a, path, false, &error) != 0 ||
+        rad_lab_replay(a, NULL, &r, &error) != 0) {
+        snprintf(text, size, "%s", error.text);
+        *trouble = exit_status(error.code);
+        rad_artifact_free(a);
+        return UNREADABLE;
+    }
+    describe(a, &r, text, size);
+    enum outcome result = r.as_recorded ? AS_RECORDED : DIFFERS;
+    bool fixed = rad_artifact_expects_failure(a) && r.actual.result == RAD_RESULT_PASS;
+    if (args->accept && fixed && !r.as_recorded) {
+        result = accept(a, path, text, size, trouble);
+    }
+    rad_artifact_free(a);
+    return result;
+}
+
+static void tell_artifact(cli *c, writer *j, const char *path, enum outcome o, const char *text)
+{
+    if (j) {
+        put_object(j, NULL);
+        put_text(j, "file", path);
+        put_text(j, "outcome", OUTCOME_WORDS[o]);
+        put_text(j, "text", text);
+        put_close(j, '}');
+        return;
+    }
+    bool good = o == AS_RECORDED || o == ACCEPTED;
+    out(c, "%s%-10s%s %s: %s\n", style(c, good ? STYLE_GOOD : STYLE_BAD), OUTCOME_WORDS[o],
+        style(c, STYLE_OFF), path, text);
+    out_flush(c);
+}
+
+static int corpus(cli *c, const glob_t *files, const corpus_args *args)
+{
+    tally t = {.trouble = 0};
+    writer j;
+    if (args->json) {
+        put_begin(&j, c);
+        put_text(&j, "verb", "corpus");
+        put_array(&j, "artifacts");
+    }
+    for (size_t i = 0; i < files->gl_pathc && !*c->stop; i++) {
+        char text[600];
+        int trouble;
+        enum outcome o = try_artifact(files->gl_pathv[i], args, text, sizeof text, &trouble);
+        t.counts[o]++;
+        t.trouble = trouble > t.trouble ? trouble : t.trouble;
+        tell_artifact(c, args->json ? &j : NULL, files->gl_pathv[i], o, text);
+    }
+    if (args->json) {
+        put_close(&j, ']');
+        put_count(&j, "as_recorded", t.counts[AS_RECORDED]);
+        put_count(&j, "differ", t.counts[DIFFERS]);
+        put_count(&j, "unreadable", t.counts[UNREADABLE]);
+        put_count(&j, "accepted", t.counts[ACCEPTED]);
+        put_end(&j);
+    } else {
+        out(c, "%s as recorded, %s differ, %s unreadable, %s accepted\n",
+            number(t.counts[AS_RECORDED]), number(t.counts[DIFFERS]), number(t.counts[UNREADABLE]),
+            number(t.counts[ACCEPTED]));
+    }
+    if (*c->stop) {
+        return EXIT_INTERRUPTED;
+    }
+    return t.trouble ? t.trouble : t.counts[DIFFERS] ? EXIT_FOUND : EXIT_FINE;
+}
+
+static int corpus_run(cli *c, int argc, char **argv)
+{
+    corpus_args a = {.accept = false};
+    glob_t files = {.gl_pathc = 0};
+    words w;
+    int status = options_parse(c, &VERB_CORPUS, argc, argv, &a, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if (w.count != 1) {
+        return bad_usage(c, w.count ? "one folder at a time"
+                                    : "which folder? Expected: raddle corpus DIR");
+    }
+    status = find_artifacts(c, w.at[0], &files);
+    if (status == 0) {
+        status = corpus(c, &files, &a);
+    }
+    globfree(&files);
+    return status;
+}
+
+static const char *const CORPUS_EXAMPLES[] = {
+    "raddle corpus tests/corpus",
+    "replay each artifact of the folder, sorted by name",
+    "raddle corpus tests/corpus --accept",
+    "after a bug was fixed: its artifact becomes a test that it stays away",
+    NULL,
+};
+
+const verb VERB_CORPUS = {
+    "corpus",
+    "replay every artifact of a folder",
+    "DIR [options]",
+    "Replays each *.raddle.json of a folder, a line each. With --accept an artifact whose recorded "
+    "failure is gone is rewritten: from then on it expects to pass. One that still fails, in "
+    "whatever "
+    "way, is left as it is.\n\n"
+    "Exit status: 0 all as recorded (or accepted), 1 at least one differs, 2 at least one cannot "
+    "be "
+    "read (all are tried first), 3 trouble with files or memory.",
+    CORPUS_OPTIONS,
+    CORPUS_EXAMPLES,
+    corpus_run,
+};

@@ -1,0 +1,155 @@
+#include "coverage.h"
+
+#include "report.h"
+
+#include <stdio.h>
+
+enum { SITES_MAX = sizeof((rad_exploration *)0)->site_reached };
+
+static void report_phase(cli *c, const rad_phase *p)
+{
+    report_label(c, p->name);
+    out(c, "%s run%s", number(p->runs), plural(p->runs));
+    if (p->failures) {
+        out(c, ", %s failed", number(p->failures));
+    }
+    if (p->bounded && p->exhausted) {
+        out(c, ", exhausted: %s",
+            p->pruned ? "everything within the bound was tried" : "the bound cut nothing off");
+    } else if (p->bounded) {
+        out_text(c, ", not exhausted");
+    }
+    out_text(c, "\n");
+}
+
+static void report_oracles(cli *c, const rad_target *t, const rad_exploration *e)
+{
+    bool any = false;
+    report_label(c, "oracles");
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
+        const char *name = rad_oracle_name(t->machine, i);
+        if (name && e->evaluations[i] > 0) {
+            out(c, "%s%s %s", any ? ", " : "evaluated: ", name, number(e->evaluations[i]));
+            any = true;
+        }
+    }
+    out_text(c, any ? "\n" : "none was evaluated\n");
+}
+
+static void report_sites(cli *c, const rad_target *t, const rad_exploration *e)
+{
+    uint32_t count = e->site_count < SITES_MAX ? e->site_count : SITES_MAX, missed = 0;
+    site_names names;
+    if (count == 0) {
+        return;
+    }
+    sites_open(&names, t);
+    report_label(c, "sites");
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = sites_name(&names, i);
+        if (!e->site_reached[i]) {
+            out(c, "%s%s", missed == 0 ? "never reached: " : ", ", name ? name : "(unnamed)");
+            missed++;
+        }
+    }
+    if (missed == 0) {
+        out(c, "all %s reached\n", number(count));
+    } else {
+        out(c, " (%s of %s reached)\n", number(count - missed), number(count));
+    }
+    sites_close(&names);
+}
+
+/* The one sentence: what is known now. */
+static void report_statement(cli *c, const rad_exploration *e)
+{
+    const char *ended = e->interrupted   ? " before it was interrupted"
+                        : e->out_of_time ? " before its time was up"
+                                         : "";
+    if (e->failures > 0) {
+        out(c, "%s of %s run%s failed%s", number(e->failures), number(e->runs), plural(e->runs),
+            ended);
+    } else {
+        out(c, "%snothing found%s in %s run%s%s", style(c, STYLE_GOOD), style(c, STYLE_OFF),
+            number(e->runs), plural(e->runs), ended);
+    }
+    out(c, "%s.\n", e->complete ? "; every schedule was tried" : "");
+}
+
+void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed)
+{
+    out(c, "%sCovered%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
+    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++) {
+        report_phase(c, &e->phases[i]);
+    }
+    report_label(c, "runs");
+    out(c, "%s, %s step%s, %.2f s", number(e->runs), number(e->steps), plural(e->steps),
+        e->elapsed);
+    if (e->elapsed > 0.01) {
+        out(c, " (%s runs/s)", number((uint64_t)((double)e->runs / e->elapsed)));
+    }
+    out_text(c, "\n");
+    report_label(c, "classes");
+    out(c, "%s%s distinct trace class%s\n", number(e->classes), e->classes_capped ? " or more" : "",
+        e->classes == 1 ? "" : "es");
+    report_oracles(c, t, e);
+    report_sites(c, t, e);
+    if (e->findings_dropped) {
+        report_label(c, "dropped");
+        out(c, "%s failing run%s of more kinds than the table holds\n", number(e->findings_dropped),
+            plural(e->findings_dropped));
+    }
+    report_label(c, "seed");
+    out(c, "%llu\n", (unsigned long long)seed);
+    report_statement(c, e);
+}
+
+void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
+{
+    put_count(j, "runs", e->runs);
+    put_count(j, "steps", e->steps);
+    put_count(j, "failures", e->failures);
+    put_count(j, "classes", e->classes);
+    put_bool(j, "classes_capped", e->classes_capped);
+    put_bool(j, "complete", e->complete);
+    put_bool(j, "interrupted", e->interrupted);
+    put_bool(j, "out_of_time", e->out_of_time);
+    put_real(j, "elapsed", e->elapsed);
+    put_array(j, "phases");
+    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++) {
+        const rad_phase *p = &e->phases[i];
+        put_object(j, NULL);
+        put_text(j, "name", p->name);
+        put_count(j, "runs", p->runs);
+        put_count(j, "failures", p->failures);
+        put_bool(j, "bounded", p->bounded);
+        put_bool(j, "exhausted", p->exhausted);
+        put_bool(j, "pruned", p->pruned);
+        put_close(j, '}');
+    }
+    put_close(j, ']');
+    put_array(j, "oracles");
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
+        const char *name = rad_oracle_name(t->machine, i);
+        if (name) {
+            put_object(j, NULL);
+            put_text(j, "name", name);
+            put_count(j, "evaluations", e->evaluations[i]);
+            put_close(j, '}');
+        }
+    }
+    put_close(j, ']');
+    site_names names;
+    sites_open(&names, t);
+    put_array(j, "sites");
+    for (uint32_t i = 0; i < e->site_count && i < SITES_MAX; i++) {
+        put_object(j, NULL);
+        put_text(j, "name", sites_name(&names, i));
+        put_bool(j, "reached", e->site_reached[i] != 0);
+        put_bool(j, "bug_site", t->machine->bug_site == i);
+        put_close(j, '}');
+    }
+    put_close(j, ']');
+    sites_close(&names);
+    put_count(j, "findings_dropped", e->findings_dropped);
+}

@@ -1,0 +1,10 @@
+/* coverage.h — what an exploration covered, so that "nothing found" is a statement. */
+#ifndef RADDLE_CLI_COVERAGE_H
+#define RADDLE_CLI_COVERAGE_H
+
+#include "json.h"
+
+void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed);
+void coverage_json(writer *j, const rad_target *t, const rad_exploration *e);
+
+#endif

@@ -1,0 +1,216 @@
+/* explore.c — `raddle explore`: many runs; what fails is kept, shrunk and explained. */
+#include "coverage.h"
+#include "hunt.h"
+#include "options.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct explore_args {
+    const char *strategy, *output;
+    uint64_t runs, seed, jobs, max_steps;
+    double seconds;
+    bool stop_on_first, repaired, twice, no_shrink, json;
+} explore_args;
+
+#define AT(field) offsetof(explore_args, field)
+
+static const option EXPLORE_OPTIONS[] = {
+    {"strategy", OPTION_TEXT, AT(strategy), "S", "how to search (preset: auto); see 'raddle list'",
+     0, 0, 0},
+    {"runs", OPTION_COUNT, AT(runs), "N", "at most so many runs (preset: 20,000)", 1,
+     UINT64_C(1000000000000), 0},
+    {"time", OPTION_SECONDS, AT(seconds), "S", "at most so many seconds", 0, 0, 0},
+    OPTION_SEED(explore_args),
+    {"jobs", OPTION_COUNT, AT(jobs), "N", "so many processes; results do not depend on it", 1, 256,
+     'j'},
+    {"stop-on-first", OPTION_FLAG, AT(stop_on_first), NULL, "stop at the first failure", 0, 0, 0},
+    OPTION_REPAIRED(explore_args),
+    OPTION_MAX_STEPS(explore_args),
+    {"twice", OPTION_FLAG, AT(twice), NULL, "run everything twice and compare", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: the current folder)", 0,
+     0, 0},
+    {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "keep what was found as it is", 0, 0, 0},
+    OPTION_JSON(explore_args),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+static void on_progress(void *context, const rad_progress *p)
+{
+    hunt *h = context;
+    progress_explore(&h->limits, p);
+}
+
+static void on_found(void *context, const rad_artifact *a)
+{
+    hunt_keep(context, a);
+}
+
+static int check_output(cli *c, const char *dir)
+{
+    struct stat about;
+    if (dir == NULL || (stat(dir, &about) == 0 && S_ISDIR(about.st_mode))) {
+        return 0;
+    }
+    return bad_usage(c, "--output: '%.200s' is not a folder; create it first", dir);
+}
+
+static int check_strategy(cli *c, const char *name)
+{
+    nearest n;
+    rad_named s;
+    size_t size = name ? strcspn(name, ":") : 0;
+    if (name == NULL) {
+        return 0;
+    }
+    nearest_begin(&n, name);
+    for (uint32_t i = 0; rad_strategy_at(i, &s); i++) {
+        if (strcspn(s.name, ":") == size && strncmp(s.name, name, size) == 0) {
+            return 0; /* the library reads what follows the colon */
+        }
+        nearest_try(&n, s.name);
+    }
+    return bad_usage(c, "no strategy is called '%.80s'%s 'raddle list' shows them", name,
+                     *nearest_hint(&n, "") ? nearest_hint(&n, "") : ";");
+}
+
+static void write_head(hunt *h, const rad_target *t, const explore_args *a)
+{
+    char text[256];
+    rad_target_text(t, text, sizeof text);
+    snprintf(h->head, sizeof h->head, "%sexplore %s%s: strategy %s, up to %s runs, seed %llu\n",
+             style(h->c, STYLE_BOLD), text, style(h->c, STYLE_OFF),
+             a->strategy ? a->strategy : "auto", number(a->runs ? a->runs : RAD_RUNS_PRESET),
+             (unsigned long long)a->seed);
+}
+
+static void report_json(hunt *h, const rad_target *t, const explore_args *a,
+                        const rad_exploration *e)
+{
+    writer j;
+    put_begin(&j, h->c);
+    put_text(&j, "verb", "explore");
+    put_target(&j, t);
+    put_text(&j, "strategy", a->strategy ? a->strategy : "auto");
+    put_count(&j, "seed", a->seed);
+    put_count(&j, "runs_budget", a->runs ? a->runs : RAD_RUNS_PRESET);
+    coverage_json(&j, t, e);
+    hunt_json(&j, h, e);
+    put_end(&j);
+}
+
+/* Shrinks each finding in turn; the first error is the result, but nothing found is left untold. */
+static int explain(hunt *h, const explore_args *a, rad_exploration *e)
+{
+    int status = 0;
+    for (uint32_t i = 0; i < e->finding_count; i++) {
+        const rad_finding *f = &e->findings[i];
+        const char *identity = rad_artifact_verdict(f->artifact)->identity;
+        hunt_keep(h, f->artifact); /* known already, unless the search could not call back */
+        bug *b = hunt_find(h, identity);
+        if (b == NULL) {
+            continue;
+        }
+        bool shrink = !a->no_shrink && !e->interrupted && status == 0;
+        int result = shrink ? hunt_shrink(h, b, f) : 0;
+        status = status ? status : result;
+        if (!h->json && (!shrink || result != 0)) {
+            hunt_replay_line(h, b);
+        }
+    }
+    if (status == EXIT_INTERRUPTED) {
+        e->interrupted = true;
+    }
+    return status;
+}
+
+static int explore(hunt *h, const rad_target *t, const explore_args *a)
+{
+    rad_error error = {.code = 0};
+    rad_exploration e = {.runs = 0};
+    rad_explore_options options = {
+        .strategy = a->strategy,
+        .runs = a->runs,
+        .seconds = a->seconds,
+        .seed = a->seed,
+        .jobs = (uint32_t)a->jobs,
+        .stop_on_first = a->stop_on_first,
+        .twice = a->twice,
+        .progress = h->c->progress ? on_progress : NULL,
+        .found = on_found,
+        .context = h,
+        .interrupted = h->c->stop,
+    };
+    int code = rad_lab_explore(t, &options, &e, &error);
+    progress_clear(h->c);
+    if (code != 0 && code != RAD_EINTERRUPTED) {
+        rad_exploration_free(&e);
+        return complain_error(h->c, &error);
+    }
+    e.interrupted = e.interrupted || code == RAD_EINTERRUPTED;
+    hunt_head(h);
+    int status = explain(h, a, &e);
+    if (h->json) {
+        report_json(h, t, a, &e);
+    } else {
+        out_text(h->c, "\n");
+        coverage_report(h->c, t, &e, a->seed);
+    }
+    bool found = e.finding_count > 0 || h->bug_count > 0;
+    bool interrupted = e.interrupted;
+    rad_exploration_free(&e);
+    return status ? status : interrupted ? EXIT_INTERRUPTED : found ? EXIT_FOUND : EXIT_FINE;
+}
+
+static int explore_run(cli *c, int argc, char **argv)
+{
+    static hunt h; /* too large for a stack */
+    explore_args a = {.seed = 1, .jobs = 1};
+    rad_target t;
+    words w;
+    int status = options_parse(c, &VERB_EXPLORE, argc, argv, &a, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0 ||
+        (status = check_strategy(c, a.strategy)) != 0 ||
+        (status = check_output(c, a.output)) != 0) {
+        return status;
+    }
+    h = (hunt){.c = c, .dir = a.output, .machine = t.machine->name, .json = a.json};
+    h.limits = (progress_limits){c, a.seconds};
+    write_head(&h, &t, &a);
+    status = explore(&h, &t, &a);
+    hunt_free(&h);
+    return status;
+}
+
+static const char *const EXPLORE_EXAMPLES[] = {
+    "raddle explore buffer",
+    "look for failures of the machine 'buffer', keep and explain the first of each kind",
+    "raddle explore reorder n=10 --strategy surw --runs 100000",
+    "another case, another strategy, a larger budget",
+    "raddle explore philosophers --repaired -j 4 --time 60",
+    "the twin without the bug, four processes, one minute",
+    "raddle explore buffer --json | jq .findings[0].failure",
+    "for scripts",
+    NULL,
+};
+
+const verb VERB_EXPLORE = {
+    "explore",
+    "many runs: find failures, keep, shrink and explain them",
+    "MACHINE [NAME=VALUE …] [options]",
+    "Runs a machine many times under a strategy. Each new kind of failure is written to "
+    "MACHINE.raddle.json at once, then shrunk to MACHINE.min.raddle.json and explained. At the end "
+    "stands what was covered. The same arguments give the same results, whatever -j is (only "
+    "--time "
+    "depends on the speed of the computer).\n\n"
+    "Exit status: 0 nothing found, 1 a failure was found, 2 bad usage, 3 trouble with files or "
+    "memory, 130 interrupted (what was found is kept).",
+    EXPLORE_OPTIONS,
+    EXPLORE_EXAMPLES,
+    explore_run,
+};

@@ -1,0 +1,167 @@
+#include "hunt.h"
+
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool hunt_path(const hunt *h, uint32_t index, const char *end, char *path, size_t size)
+{
+    char name[256], ordinal[16] = "";
+    if (index > 0) {
+        snprintf(ordinal, sizeof ordinal, "-%u", index + 1);
+    }
+    snprintf(name, sizeof name, "%.200s%s%s", h->machine, ordinal, end);
+    return join_path(path, size, h->dir, name);
+}
+
+bug *hunt_find(hunt *h, const char *identity)
+{
+    for (uint32_t i = 0; i < h->bug_count; i++) {
+        if (strcmp(h->bugs[i].identity, identity) == 0) {
+            return &h->bugs[i];
+        }
+    }
+    return NULL;
+}
+
+void hunt_head(hunt *h)
+{
+    if (!h->json) {
+        out_text(h->c, h->head);
+        h->head[0] = 0;
+    }
+}
+
+bug *hunt_keep(hunt *h, const rad_artifact *a)
+{
+    const rad_verdict *v = rad_artifact_verdict(a);
+    if (h->bug_count == KEEP_BUGS_MAX || hunt_find(h, v->identity)) {
+        return NULL;
+    }
+    char path[KEEP_PATH_MAX];
+    bug *b = &h->bugs[h->bug_count];
+    *b = (bug){.verdict = *v};
+    snprintf(b->identity, sizeof b->identity, "%s", v->identity);
+    if (!hunt_path(h, h->bug_count, ".raddle.json", path, sizeof path)) {
+        complain(h->c, "the path of --output is too long");
+    }
+    h->bug_count++;
+    progress_clear(h->c);
+    keep_artifact(h->c, a, path, &b->found);
+    if (!h->json) {
+        hunt_head(h);
+        out_text(h->c, "\n");
+        report_verdict(h->c, 0, v);
+        keep_report(h->c, "written", &b->found);
+        out_flush(h->c);
+    }
+    return b;
+}
+
+static void tell_second(hunt *h, const bug *b, const rad_artifact *second)
+{
+    if (second == NULL) {
+        return;
+    }
+    bool known = hunt_find(h, rad_artifact_verdict(second)->identity) != NULL;
+    if (!h->json) {
+        report_label(h->c, "second");
+        out(h->c, "while shrinking %s another bug was met: %s%s\n", b->identity,
+            rad_artifact_verdict(second)->identity, known ? " (known already)" : "");
+    }
+    bug *other = hunt_keep(h, second);
+    if (other) {
+        other->second = true;
+    }
+}
+
+int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
+{
+    cli *c = h->c;
+    char path[KEEP_PATH_MAX];
+    int status = shrink_artifact(c, f->artifact, &b->small);
+    if (status != 0) {
+        return status;
+    }
+    b->is_shrunk = true;
+    hunt_path(h, (uint32_t)(b - h->bugs), ".min.raddle.json", path, sizeof path);
+    keep_artifact(c, b->small.artifact, path, &b->minimised);
+    if (!h->json) {
+        out(c, "\n%s%s%s: first in run %s, %s run%s failed this way\n", style(c, STYLE_BOLD),
+            b->identity, style(c, STYLE_OFF), number(f->run), number(f->failures),
+            plural(f->failures));
+        shrunk_report(c, &b->small);
+        keep_report(c, "written", &b->minimised);
+        out_text(c, "\n");
+        status = tell_story(c, b->small.artifact, c->width, false);
+        hunt_replay_line(h, b);
+    }
+    tell_second(h, b, b->small.report.second);
+    return status;
+}
+
+/* The one command that replays it. */
+static bool replay_command(const bug *b, char *text, size_t size)
+{
+    const kept *k = b->is_shrunk && b->minimised.written ? &b->minimised : &b->found;
+    snprintf(text, size, "raddle replay %s", shell_word(k->path));
+    return k->written;
+}
+
+void hunt_replay_line(hunt *h, const bug *b)
+{
+    char text[KEEP_PATH_MAX + 64];
+    if (replay_command(b, text, sizeof text)) {
+        out_text(h->c, "\n");
+        report_label(h->c, "replay");
+        out(h->c, "%s\n", text);
+    }
+}
+
+static const rad_finding *finding_of(const bug *b, const rad_exploration *e)
+{
+    for (uint32_t i = 0; i < e->finding_count; i++) {
+        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, b->identity) == 0) {
+            return &e->findings[i];
+        }
+    }
+    return NULL;
+}
+
+void hunt_json(writer *j, hunt *h, const rad_exploration *e)
+{
+    put_array(j, "findings");
+    for (uint32_t i = 0; i < h->bug_count; i++) {
+        const bug *b = &h->bugs[i];
+        const rad_finding *f = finding_of(b, e);
+        char text[KEEP_PATH_MAX + 64];
+        put_object(j, NULL);
+        if (f) {
+            put_count(j, "run", f->run);
+            put_count(j, "failures", f->failures);
+        }
+        put_bool(j, "second", b->second);
+        put_failure(j, "failure", &b->verdict);
+        put_text(j, "trace_hash", b->verdict.trace_hash);
+        keep_json(j, &b->found);
+        if (b->is_shrunk) {
+            put_object(j, "minimised");
+            keep_json(j, &b->minimised);
+            shrunk_json(j, &b->small);
+            put_close(j, '}');
+        }
+        put_text(j, "replay", replay_command(b, text, sizeof text) ? text : NULL);
+        put_close(j, '}');
+    }
+    put_close(j, ']');
+}
+
+void hunt_free(hunt *h)
+{
+    for (uint32_t i = 0; i < h->bug_count; i++) {
+        keep_free(&h->bugs[i].found);
+        keep_free(&h->bugs[i].minimised);
+        shrunk_free(&h->bugs[i].small);
+    }
+}

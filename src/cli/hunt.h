@@ -1,0 +1,49 @@
+/* hunt.h — the bugs of one exploration: kept as soon as they are found, then shrunk and told.
+ *
+ * Files are MACHINE.raddle.json, MACHINE-2.raddle.json, … in the order in which the identities were
+ * found, and MACHINE.min.raddle.json, … for the minimised ones. */
+#ifndef RADDLE_CLI_HUNT_H
+#define RADDLE_CLI_HUNT_H
+
+#include "keep.h"
+#include "progress.h"
+
+typedef struct bug {
+    char identity[120];
+    rad_verdict verdict;
+    kept found;
+    kept minimised;
+    shrunk small;
+    bool is_shrunk;
+    bool second; /* met while another one was shrunk */
+} bug;
+
+typedef struct hunt {
+    cli *c;
+    const char *dir; /* NULL: the current folder */
+    const char *machine;
+    bool json;
+    char head[512]; /* told before anything else, and only when there is something to tell */
+    progress_limits limits;
+    uint32_t bug_count;
+    bug bugs[KEEP_BUGS_MAX];
+} hunt;
+
+/* Keeps an artifact under the next name unless its identity is known; NULL when it is, or when there
+ * are too many. */
+bug *hunt_keep(hunt *h, const rad_artifact *a);
+
+/* Prints `head` unless that has been done. */
+void hunt_head(hunt *h);
+
+/* The bug of this identity, or NULL. */
+bug *hunt_find(hunt *h, const char *identity);
+
+/* Shrinks a finding and keeps the result; in text, tells it. Returns 0 or an exit status. */
+int hunt_shrink(hunt *h, bug *b, const rad_finding *f);
+
+void hunt_replay_line(hunt *h, const bug *b);
+void hunt_json(writer *j, hunt *h, const rad_exploration *e);
+void hunt_free(hunt *h);
+
+#endif

@@ -1,0 +1,172 @@
+#include "keep.h"
+
+#include "progress.h"
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void keep_artifact(cli *c, const rad_artifact *a, const char *path, kept *k)
+{
+    rad_error error = {.code = 0}, again = {.code = 0};
+    *k = (kept){.base64 = NULL};
+    snprintf(k->path, sizeof k->path, "%s", path);
+    k->written = rad_artifact_write(a, path, &error) == 0;
+    if (k->written) {
+        return;
+    }
+    complain(c, "%s; the artifact follows base64-encoded instead", error.text);
+    k->base64 = rad_artifact_base64(a, &again);
+    if (k->base64 == NULL) {
+        complain_error(c, &again);
+    }
+}
+
+void keep_free(kept *k)
+{
+    rad_free(k->base64);
+    k->base64 = NULL;
+}
+
+/* The part of a path behind the last slash. */
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+void keep_report(cli *c, const char *label, const kept *k)
+{
+    report_label(c, label);
+    if (k->written) {
+        out(c, "%s\n", k->path);
+        return;
+    }
+    out(c, "not as a file; feed these lines to: base64 -d > %s\n", shell_word(file_name(k->path)));
+    out_text(c, k->base64 ? k->base64 : "");
+    out_flush(c);
+}
+
+void keep_json(writer *j, const kept *k)
+{
+    put_text(j, "artifact", k->written ? k->path : NULL);
+    if (!k->written) {
+        put_text(j, "artifact_base64", k->base64);
+    }
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), tail = strlen(end);
+    return size >= tail && strcmp(text + size - tail, end) == 0;
+}
+
+bool minimised_path(char *path, size_t size, const char *from)
+{
+    static const char *const ends[] = {".raddle.json", ".json"};
+    int stem = (int)strlen(from);
+    bool minimal = ends_with(from, ".min.raddle.json");
+    for (size_t i = 0; i < 2 && !minimal; i++) {
+        if (ends_with(from, ends[i])) {
+            stem -= (int)strlen(ends[i]);
+            break;
+        }
+    }
+    int used = snprintf(path, size, "%.*s%s", stem, from, minimal ? "" : ".min.raddle.json");
+    return used >= 0 && (size_t)used < size;
+}
+
+/* ---- Shrink ---------------------------------------------------------------------------------------- */
+
+int shrink_artifact(cli *c, const rad_artifact *a, shrunk *s)
+{
+    rad_error error = {.code = 0};
+    *s = (shrunk){.artifact = NULL};
+    rad_shrink_options options = {
+        .progress = c->progress ? progress_shrink : NULL, .context = c, .interrupted = c->stop};
+    int code = rad_lab_shrink(a, &options, &s->artifact, &s->report, &error);
+    progress_clear(c);
+    if (code == RAD_EINTERRUPTED || (code == 0 && *c->stop)) {
+        return EXIT_INTERRUPTED;
+    }
+    return code == 0 ? 0 : complain_error(c, &error);
+}
+
+void shrunk_free(shrunk *s)
+{
+    rad_artifact_free(s->artifact);
+    rad_artifact_free(s->report.second);
+    *s = (shrunk){.artifact = NULL};
+}
+
+void certificate_text(const rad_shrink_report *r, char *text, size_t size)
+{
+    if (r->certificate != RAD_MINIMAL) {
+        snprintf(text, size, "not certified");
+    } else if (r->after.preemptions == 0) {
+        snprintf(text, size, "minimal: fails without any preemption");
+    } else {
+        snprintf(text, size, "minimal: no failure with %llu preemptions",
+                 (unsigned long long)(r->after.preemptions - 1));
+    }
+}
+
+void shrunk_report(cli *c, const shrunk *s)
+{
+    const rad_measure *from = &s->report.before, *to = &s->report.after;
+    char text[80];
+    report_label(c, "shrunk");
+    out(c, "%s → %s choice%s, %s → %s preemption%s, %s → %s step%s (%s runs)\n",
+        number(from->choices), number(to->choices), plural(to->choices), number(from->preemptions),
+        number(to->preemptions), plural(to->preemptions), number(from->steps), number(to->steps),
+        plural(to->steps), number(s->report.checks));
+    if (from->case_size != to->case_size) {
+        report_label(c, "case");
+        rad_target_text(rad_artifact_target(s->artifact), text, sizeof text);
+        out(c, "%s\n", text);
+    }
+    certificate_text(&s->report, text, sizeof text);
+    out(c, "%s\n", text);
+    if (s->report.certificate == RAD_MINIMAL && to->preemptions > 0) {
+        report_label(c, "because");
+        out(c, "all %s schedule%s with fewer preemptions were tried\n",
+            number(s->report.certified_runs), plural(s->report.certified_runs));
+    } else if (s->report.certificate != RAD_MINIMAL) {
+        report_label(c, "because");
+        out(c, "the schedules with fewer preemptions are too many to try (%s were)\n",
+            number(s->report.certified_runs));
+    }
+}
+
+void shrunk_json(writer *j, const shrunk *s)
+{
+    char text[80];
+    certificate_text(&s->report, text, sizeof text);
+    put_text(j, "certificate", text);
+    put_bool(j, "certified", s->report.certificate == RAD_MINIMAL);
+    put_measure(j, "before", &s->report.before);
+    put_measure(j, "after", &s->report.after);
+    put_count(j, "checks", s->report.checks);
+    put_count(j, "certified_runs", s->report.certified_runs);
+    put_failure(j, "failure", rad_artifact_verdict(s->artifact));
+}
+
+/* ---- Story ----------------------------------------------------------------------------------------- */
+
+int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all)
+{
+    rad_error error = {.code = 0};
+    rad_story *story = NULL;
+    if (rad_lab_story(a, &story, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    char *text = rad_story_text(story, width, c->colour, all);
+    rad_story_free(story);
+    if (text == NULL) {
+        complain(c, "out of memory");
+        return EXIT_RUNTIME;
+    }
+    out_text(c, text);
+    rad_free(text);
+    return 0;
+}

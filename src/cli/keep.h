@@ -1,0 +1,47 @@
+/* keep.h — keeping artifacts: their names, the files, and the base64 form where no file can be
+ * written; shrinking one and telling what came of it. */
+#ifndef RADDLE_CLI_KEEP_H
+#define RADDLE_CLI_KEEP_H
+
+#include "json.h"
+
+enum { KEEP_PATH_MAX = 4096, KEEP_BUGS_MAX = 2 * RAD_FINDINGS_MAX };
+
+/* A file an artifact went to, or did not. */
+typedef struct kept {
+    char path[KEEP_PATH_MAX];
+    bool written;
+    char *base64; /* instead of a file; rad_free */
+} kept;
+
+/* Writes it; on failure says so on stderr and leaves the base64 form. */
+void keep_artifact(cli *c, const rad_artifact *a, const char *path, kept *k);
+void keep_free(kept *k);
+
+/* "  written   FILE", or the base64 text with the command that turns it into the file. */
+void keep_report(cli *c, const char *label, const kept *k);
+/* "artifact": FILE or null, and "artifact_base64" when there is no file. */
+void keep_json(writer *j, const kept *k);
+
+/* "x.raddle.json" → "x.min.raddle.json"; what is minimal stays. False when it does not fit. */
+bool minimised_path(char *path, size_t size, const char *from);
+
+/* One shrink, told. */
+typedef struct shrunk {
+    rad_artifact *artifact; /* NULL: it did not come to that */
+    rad_shrink_report report;
+} shrunk;
+
+/* Returns 0 or an exit status, message printed (EXIT_INTERRUPTED without one). */
+int shrink_artifact(cli *c, const rad_artifact *a, shrunk *s);
+void shrunk_free(shrunk *s);
+
+/* The certificate, exactly: "minimal: no failure with 1 preemptions" and so on. */
+void certificate_text(const rad_shrink_report *r, char *text, size_t size);
+void shrunk_report(cli *c, const shrunk *s);
+void shrunk_json(writer *j, const shrunk *s);
+
+/* The story of an artifact, as `show` draws it. Returns 0 or an exit status. */
+int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all);
+
+#endif

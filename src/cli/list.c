@@ -1,0 +1,141 @@
+/* list.c — `raddle list`: machines, policies, strategies. */
+#include "options.h"
+#include "report.h"
+
+typedef struct list_args {
+    bool json;
+} list_args;
+
+static const option LIST_OPTIONS[] = {
+    OPTION_JSON(list_args),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+static void list_machine(cli *c, const rad_machine *m)
+{
+    out(c, "\n%s%s%s  %s\n", style(c, STYLE_BOLD), m->name, style(c, STYLE_OFF), m->about);
+    for (const rad_param *p = m->params; p && p->name; p++) {
+        out(c, "    %s=%lld  %s (%lld to %lld)\n", p->name, (long long)p->preset, p->about,
+            (long long)p->min, (long long)p->max);
+    }
+    if (m->bug) {
+        out(c, "    bug   %s\n", m->bug);
+        out(c, "    twin  without the bug: raddle explore %s --repaired\n", m->name);
+    }
+}
+
+static void list_named(cli *c, const char *title, bool (*at)(uint32_t, rad_named *))
+{
+    rad_named n;
+    out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), title, style(c, STYLE_OFF));
+    for (uint32_t i = 0; at(i, &n); i++) {
+        out(c, "    %-12s %s\n", n.name, n.about);
+    }
+}
+
+static void list_text(cli *c)
+{
+    const rad_machine *m;
+    out(c, "Machines: explore, run MACHINE [NAME=VALUE …]\n");
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
+        list_machine(c, m);
+    }
+    list_named(c, "Policies: run --policy P", rad_policy_at);
+    list_named(c, "Strategies: explore --strategy S", rad_strategy_at);
+}
+
+static void json_machine(writer *j, const rad_machine *m)
+{
+    put_object(j, NULL);
+    put_text(j, "name", m->name);
+    put_text(j, "about", m->about);
+    put_array(j, "params");
+    for (const rad_param *p = m->params; p && p->name; p++) {
+        put_object(j, NULL);
+        put_text(j, "name", p->name);
+        put_integer(j, "preset", p->preset);
+        put_integer(j, "min", p->min);
+        put_integer(j, "max", p->max);
+        put_text(j, "about", p->about);
+        put_bool(j, "fixed", p->fixed);
+        put_close(j, '}');
+    }
+    put_close(j, ']');
+    put_text(j, "bug", m->bug);
+    put_bool(j, "twin", m->bug != NULL);
+    put_array(j, "oracles");
+    for (const char *const *o = m->oracles; o && *o; o++) {
+        put_text(j, NULL, *o);
+    }
+    put_close(j, ']');
+    put_close(j, '}');
+}
+
+static void json_named(writer *j, const char *key, bool (*at)(uint32_t, rad_named *))
+{
+    rad_named n;
+    put_array(j, key);
+    for (uint32_t i = 0; at(i, &n); i++) {
+        put_object(j, NULL);
+        put_text(j, "name", n.name);
+        put_text(j, "about", n.about);
+        put_close(j, '}');
+    }
+    put_close(j, ']');
+}
+
+static void list_json(cli *c)
+{
+    const rad_machine *m;
+    writer j;
+    put_begin(&j, c);
+    put_text(&j, "verb", "list");
+    put_array(&j, "machines");
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
+        json_machine(&j, m);
+    }
+    put_close(&j, ']');
+    json_named(&j, "policies", rad_policy_at);
+    json_named(&j, "strategies", rad_strategy_at);
+    put_end(&j);
+}
+
+static int list_run(cli *c, int argc, char **argv)
+{
+    list_args a = {.json = false};
+    words w;
+    int status = options_parse(c, &VERB_LIST, argc, argv, &a, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if (w.count > 0) {
+        return bad_usage(c, "list takes no words: '%.80s'", w.at[0]);
+    }
+    if (a.json) {
+        list_json(c);
+    } else {
+        list_text(c);
+    }
+    return EXIT_FINE;
+}
+
+static const char *const LIST_EXAMPLES[] = {
+    "raddle list",
+    "what there is to explore, and how",
+    "raddle list --json | jq -r .machines[].name",
+    "only the names of the machines",
+    NULL,
+};
+
+const verb VERB_LIST = {
+    "list",
+    "machines, their parameters and twins; policies; strategies",
+    "[options]",
+    "Lists the machines that ship with raddle: what each is about, its parameters with preset and "
+    "range, what is wrong with it, and its repaired twin. Then the policies, which choose within "
+    "one "
+    "run, and the strategies, which arrange many runs.",
+    LIST_OPTIONS,
+    LIST_EXAMPLES,
+    list_run,
+};

@@ -1,0 +1,193 @@
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool read_count(const char *text, uint64_t max, uint64_t *value)
+{
+    uint64_t n = 0;
+    if (*text == 0) {
+        return false;
+    }
+    for (; *text; text++) {
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (*text < '0' || *text > '9' || n > (max - digit) / 10 || digit > max) {
+            return false;
+        }
+        n = n * 10 + digit;
+    }
+    *value = n;
+    return n <= max;
+}
+
+/* "90", "0.5": no sign, no exponent, at most nine digits before the point and six after it. */
+static bool read_seconds(const char *text, double *value)
+{
+    char whole[12], part[8] = "0";
+    const char *point = strchr(text, '.');
+    size_t size = point ? (size_t)(point - text) : strlen(text);
+    uint64_t before, after = 0;
+    double scale = 1;
+    if (size == 0 || size > 9 || (point && (strlen(point) < 2 || strlen(point) > 7))) {
+        return false;
+    }
+    snprintf(whole, sizeof whole, "%.*s", (int)size, text);
+    if (point) {
+        snprintf(part, sizeof part, "%s", point + 1);
+    }
+    if (!read_count(whole, 999999999, &before) || !read_count(part, 999999, &after)) {
+        return false;
+    }
+    for (size_t i = 0; point && i < strlen(part); i++) {
+        scale *= 10;
+    }
+    *value = (double)before + (double)after / scale;
+    return *value > 0;
+}
+
+static const option *find_option(const verb *v, const char *name, size_t size)
+{
+    for (const option *o = v->options; o && o->name; o++) {
+        if (strlen(o->name) == size && strncmp(o->name, name, size) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static const option *find_letter(const verb *v, char letter)
+{
+    for (const option *o = v->options; o && o->name; o++) {
+        if (o->letter && o->letter == letter) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static int unknown_option(cli *c, const verb *v, const char *word)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    nearest n;
+    nearest_begin(&n, name);
+    nearest_try(&n, "help");
+    for (const option *o = v->options; o && o->name; o++) {
+        nearest_try(&n, o->name);
+    }
+    return bad_usage(c, "unknown option '%.80s'%s", word, nearest_hint(&n, "--"));
+}
+
+static int set_value(cli *c, const option *o, const char *text, void *into)
+{
+    char *at = (char *)into + o->at;
+    switch (o->kind) {
+    case OPTION_FLAG: *(bool *)at = true; return GO_ON;
+    case OPTION_TEXT: *(const char **)at = text; return GO_ON;
+    case OPTION_SECONDS:
+        if (read_seconds(text, (double *)at)) {
+            return GO_ON;
+        }
+        return bad_usage(c, "--%s: '%.80s' is not a number of seconds, such as 60 or 0.5", o->name,
+                         text);
+    case OPTION_COUNT: break;
+    }
+    uint64_t value;
+    if (!read_count(text, o->max, &value) || value < o->min) {
+        return bad_usage(c, "--%s: '%.80s' is not a whole number from %llu to %llu", o->name, text,
+                         (unsigned long long)o->min, (unsigned long long)o->max);
+    }
+    *(uint64_t *)at = value;
+    return GO_ON;
+}
+
+typedef struct parser {
+    cli *c;
+    const verb *v;
+    char **argv;
+    int argc, next;
+    void *into;
+} parser;
+
+/* One option: `o` as written in `word`, its value attached (`attached`) or in the next word. */
+static int take_option(parser *p, const option *o, const char *word, const char *attached)
+{
+    if (o->kind == OPTION_FLAG) {
+        if (attached) {
+            return bad_usage(p->c, "--%s takes no value: '%.80s'", o->name, word);
+        }
+        return set_value(p->c, o, NULL, p->into);
+    }
+    if (attached == NULL && p->next >= p->argc) {
+        return bad_usage(p->c, "%.80s needs a value: %s", word, o->value);
+    }
+    return set_value(p->c, o, attached ? attached : p->argv[p->next++], p->into);
+}
+
+static int take_word(parser *p, const char *word)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        verb_help(p->c, p->v);
+        return EXIT_FINE;
+    }
+    if (word[1] == '-') {
+        size_t size = strcspn(word + 2, "=");
+        const option *o = find_option(p->v, word + 2, size);
+        return o ? take_option(p, o, word, word[2 + size] ? word + 3 + size : NULL)
+                 : unknown_option(p->c, p->v, word);
+    }
+    const option *o = find_letter(p->v, word[1]);
+    if (o == NULL) {
+        return bad_usage(p->c, "unknown option '%.80s'", word);
+    }
+    return take_option(p, o, word, word[2] ? word + 2 : NULL);
+}
+
+int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, words *w)
+{
+    parser p = {c, v, argv, argc, 0, into};
+    bool only_words = false;
+    *w = (words){argv, 0};
+    while (p.next < argc) {
+        char *word = argv[p.next++];
+        if (!only_words && strcmp(word, "--") == 0) {
+            only_words = true;
+        } else if (only_words || word[0] != '-' || word[1] == 0) {
+            w->at[w->count++] = word;
+        } else {
+            int status = take_word(&p, word);
+            if (status != GO_ON) {
+                return status;
+            }
+        }
+    }
+    return GO_ON;
+}
+
+/* ---- Help ------------------------------------------------------------------------------------------ */
+
+static void help_option(cli *c, const option *o)
+{
+    char head[48];
+    int used = o->letter ? snprintf(head, sizeof head, "-%c, ", o->letter) : 0;
+    used += snprintf(head + used, sizeof head - (size_t)used, "--%s", o->name);
+    if (o->value) {
+        snprintf(head + used, sizeof head - (size_t)used, " %s", o->value);
+    }
+    out(c, "  %-20s  %s\n", head, o->about);
+}
+
+void verb_help(cli *c, const verb *v)
+{
+    out(c, "raddle %s%s%s\n\n", v->name, *v->usage ? " " : "", v->usage);
+    out_paragraph(c, 0, v->text);
+    out(c, "\nOptions\n");
+    for (const option *o = v->options; o && o->name; o++) {
+        help_option(c, o);
+    }
+    out(c, "  %-20s  %s\n", "--help", "this text");
+    out(c, "\nExamples\n");
+    for (const char *const *e = v->examples; e && *e; e += 2) {
+        out(c, "  %s\n      %s\n", e[0], e[1]);
+    }
+}

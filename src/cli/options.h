@@ -1,0 +1,63 @@
+/* options.h — the options of a verb as a table: parsing, ranges, suggestions and --help come from it. */
+#ifndef RADDLE_CLI_OPTIONS_H
+#define RADDLE_CLI_OPTIONS_H
+
+#include "cli.h"
+
+enum option_kind {
+    OPTION_FLAG = 0, /* bool */
+    OPTION_TEXT,     /* const char * */
+    OPTION_COUNT,    /* uint64_t, within min … max */
+    OPTION_SECONDS   /* double, above 0 */
+};
+
+struct option {
+    const char *name; /* without the dashes; NULL ends the table */
+    enum option_kind kind;
+    size_t at;         /* offset of the variable in the verb's arguments */
+    const char *value; /* "N"; what the help calls its value */
+    const char *about;
+    uint64_t min, max;
+    char letter; /* also -x; 0: none */
+};
+
+#define SEED_MAX ((uint64_t)INT64_MAX)
+
+/* Options several verbs have, so that they read the same everywhere. */
+#define OPTION_JSON(type)                                                                          \
+    {                                                                                              \
+        "json", OPTION_FLAG, offsetof(type, json), NULL, "print one JSON object instead of text",  \
+            0, 0, 0                                                                                \
+    }
+#define OPTION_SEED(type)                                                                          \
+    {                                                                                              \
+        "seed", OPTION_COUNT, offsetof(type, seed), "S", "the seed (preset: 1)", 0, SEED_MAX, 0    \
+    }
+#define OPTION_REPAIRED(type)                                                                      \
+    {                                                                                              \
+        "repaired", OPTION_FLAG, offsetof(type, repaired), NULL, "the twin without the bug", 0, 0, \
+            0                                                                                      \
+    }
+#define OPTION_MAX_STEPS(type)                                                                     \
+    {                                                                                              \
+        "max-steps", OPTION_COUNT, offsetof(type, max_steps), "N",                                 \
+            "a run of more steps is a livelock (preset: 100,000)", 1, UINT64_C(1000000000), 0      \
+    }
+
+typedef struct words {
+    char **at;
+    uint32_t count;
+} words;
+
+enum { GO_ON = -1 };
+
+/* Fills `into` and the words that are no options (they are moved to the front of argv). Returns GO_ON,
+ * or the exit status: 0 after --help, EXIT_USAGE after a message. */
+int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, words *w);
+
+void verb_help(cli *c, const verb *v);
+
+/* Digits only; false when it is something else or above max. */
+bool read_count(const char *text, uint64_t max, uint64_t *value);
+
+#endif

@@ -1,0 +1,184 @@
+/* out.c — writing to stdout: remembered errors, colours, numbers for people, ASCII where it is needed. */
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 8192, TEXT_WIDTH = 96 };
+
+static void remember(cli *c)
+{
+    if (c->write_error == 0) {
+        c->write_error = errno ? errno : EIO;
+    }
+}
+
+static void put_bytes(cli *c, const char *bytes, size_t size)
+{
+    if (c->write_error == 0 && size > 0 && fwrite(bytes, 1, size, stdout) != size) {
+        remember(c);
+    }
+}
+
+/* What stands in for a character where the terminal has ASCII only. */
+static const char *ascii_for(const char *utf8, size_t size)
+{
+    static const struct {
+        const char *from, *to;
+    } table[] = {
+        {"│", "|"}, {"┃", "|"}, {"─", "-"}, {"━", "="}, {"┄", "."}, {"┼", "|"}, {"┿", "|"},
+        {"├", "|"}, {"┤", "|"}, {"┣", "#"}, {"┫", "#"}, {"╰", "`"}, {"╯", "'"}, {"╮", "."},
+        {"╭", "."}, {"┗", "#"}, {"┛", "#"}, {"┓", "#"}, {"┏", "#"}, {"▶", ">"}, {"◀", "<"},
+        {"●", "*"}, {"✗", "X"}, {"✓", "+"}, {"…", "~"}, {"→", ">"}, {"·", "."},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strlen(table[i].from) == size && memcmp(table[i].from, utf8, size) == 0) {
+            return table[i].to;
+        }
+    }
+    return "?";
+}
+
+void out_text(cli *c, const char *text)
+{
+    if (c->utf8) {
+        put_bytes(c, text, strlen(text));
+        return;
+    }
+    while (*text) {
+        size_t plain = 0, wide = 1;
+        while (text[plain] && !((unsigned char)text[plain] & 0x80)) {
+            plain++;
+        }
+        put_bytes(c, text, plain);
+        text += plain;
+        if (*text) {
+            while (((unsigned char)text[wide] & 0xc0) == 0x80) {
+                wide++;
+            }
+            put_bytes(c, ascii_for(text, wide), 1);
+            text += wide;
+        }
+    }
+}
+
+void out(cli *c, const char *format, ...)
+{
+    char line[LINE_MAX_BYTES];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    out_text(c, line);
+}
+
+/* How many bytes of a line fit into `room`, breaking between words where that is possible. */
+static size_t line_size(const char *text, size_t room)
+{
+    size_t size = strcspn(text, "\n"), at = room;
+    if (size <= room) {
+        return size;
+    }
+    while (at > 0 && text[at] != ' ') {
+        at--;
+    }
+    return at ? at : room;
+}
+
+void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text)
+{
+    size_t size = line_size(text, column < TEXT_WIDTH ? TEXT_WIDTH - column : 1);
+    out(c, "%.*s\n", (int)size, text);
+    text += size + (text[size] == ' ');
+    if (*text) {
+        out_paragraph(c, indent, text);
+    }
+}
+
+/* One or more paragraphs ("\n" between them), wrapped between words. */
+void out_paragraph(cli *c, uint32_t indent, const char *text)
+{
+    while (*text) {
+        size_t size = line_size(text, TEXT_WIDTH - indent);
+        out(c, "%*s%.*s\n", size ? (int)indent : 0, "", (int)size, text);
+        text += size;
+        text += *text == ' ' || *text == '\n';
+    }
+}
+
+void out_flush(cli *c)
+{
+    if (c->write_error == 0 && fflush(stdout) != 0) {
+        remember(c);
+    }
+}
+
+int out_close(cli *c, int status)
+{
+    out_flush(c);
+    if (c->write_error == 0 && (ferror(stdout) || close(STDOUT_FILENO) != 0)) {
+        remember(c);
+    }
+    if (c->write_error == 0 || c->write_error == EPIPE) {
+        return status;
+    }
+    complain(c, "cannot write to standard output: %s", strerror(c->write_error));
+    return EXIT_RUNTIME;
+}
+
+const char *style(const cli *c, enum style s)
+{
+    static const char *const on[] = {
+        [STYLE_OFF] = "\033[0m",    [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",
+        [STYLE_BAD] = "\033[1;31m", [STYLE_GOOD] = "\033[1;32m", [STYLE_MARK] = "\033[1;33m"};
+    return c->colour ? on[s] : "";
+}
+
+const char *number(uint64_t n)
+{
+    static char texts[8][32];
+    static unsigned turn;
+    char *text = texts[turn++ % 8], digits[24];
+    int count = snprintf(digits, sizeof digits, "%" PRIu64, n), used = 0;
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && (count - i) % 3 == 0) {
+            text[used++] = ',';
+        }
+        text[used++] = digits[i];
+    }
+    text[used] = 0;
+    return text;
+}
+
+const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+const char *shell_word(const char *word)
+{
+    static char texts[4][4200];
+    static unsigned turn;
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-./=:,+@%";
+    if (*word && word[strspn(word, plain)] == 0) {
+        return word;
+    }
+    char *text = texts[turn++ % 4];
+    size_t used = 0, room = sizeof texts[0] - 8;
+    text[used++] = '\'';
+    for (; *word && used < room; word++) {
+        if (*word == '\'') {
+            memcpy(text + used, "'\\''", 4);
+            used += 4;
+        } else {
+            text[used++] = *word;
+        }
+    }
+    text[used++] = '\'';
+    text[used] = 0;
+    return text;
+}

@@ -1,0 +1,19 @@
+/* progress.h — one line on a terminal's stderr, rewritten. Nothing at all when it is no terminal. */
+#ifndef RADDLE_CLI_PROGRESS_H
+#define RADDLE_CLI_PROGRESS_H
+
+#include "cli.h"
+
+typedef struct progress_limits {
+    cli *c;
+    double seconds; /* 0: none */
+} progress_limits;
+
+void progress_explore(const progress_limits *limits, const rad_progress *p);
+
+/* For rad_shrink_options; the context is the cli. */
+void progress_shrink(void *context, const char *stage, uint64_t checks, const rad_measure *m);
+
+void progress_clear(const cli *c);
+
+#endif

@@ -1,0 +1,185 @@
+/* replay.c — `raddle replay`: does an artifact or a log still behave as recorded? */
+#include "options.h"
+#include "report.h"
+
+#include <string.h>
+
+typedef struct replay_args {
+    bool edited, repaired, original, json;
+} replay_args;
+
+#define AT(field) offsetof(replay_args, field)
+
+static const option REPLAY_OPTIONS[] = {
+    {"edited", OPTION_FLAG, AT(edited), NULL, "accept an artifact that was edited by hand", 0, 0,
+     0},
+    {"repaired", OPTION_FLAG, AT(repaired), NULL, "try its choices on the twin without the bug", 0,
+     0, 0},
+    {"original", OPTION_FLAG, AT(original), NULL, "try its choices on the machine with the bug", 0,
+     0, 0},
+    OPTION_JSON(replay_args),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+static void report_head(cli *c, const rad_target *t, const char *path)
+{
+    char text[256];
+    rad_target_text(t, text, sizeof text);
+    out(c, "%sreplay %s%s: %s\n", style(c, STYLE_BOLD), path, style(c, STYLE_OFF), text);
+}
+
+static int replay_log(cli *c, const char *path, const replay_args *a)
+{
+    rad_error error = {.code = 0};
+    rad_target t;
+    rad_verdict v = {.steps = 0};
+    if (a->repaired || a->original || a->edited) {
+        return bad_usage(c,
+                         "'%.200s' is a log, which replays strictly: no --edited, --repaired, "
+                         "--original",
+                         path);
+    }
+    if (rad_lab_replay_log(path, &t, &v, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    bool same = v.result != RAD_RESULT_DIVERGED;
+    if (a->json) {
+        writer j;
+        put_begin(&j, c);
+        put_text(&j, "verb", "replay");
+        put_text(&j, "file", path);
+        put_text(&j, "form", "log");
+        put_target(&j, &t);
+        put_bool(&j, "as_recorded", same);
+        put_verdict(&j, &v);
+        put_end(&j);
+    } else {
+        report_head(c, &t, path);
+        report_verdict(c, 0, &v);
+        if (same) {
+            out(c, "%sas recorded%s: %s decision%s\n", style(c, STYLE_GOOD), style(c, STYLE_OFF),
+                number(v.decisions), plural(v.decisions));
+        }
+    }
+    return same ? EXIT_FINE : EXIT_FOUND;
+}
+
+/* The answer in two words: replayed on itself, or on the other twin. */
+static const char *answer(const rad_artifact *a, bool other, const rad_replay *r)
+{
+    if (!other) {
+        return r->as_recorded ? "as recorded" : "differs";
+    }
+    if (r->actual.result == RAD_RESULT_PASS) {
+        return rad_artifact_expects_failure(a) ? "gone" : "passes";
+    }
+    bool same = strcmp(r->actual.identity, rad_artifact_verdict(a)->identity) == 0;
+    return !rad_artifact_expects_failure(a) ? "fails" : same ? "still fails" : "fails differently";
+}
+
+static void report_replay(cli *c, const rad_artifact *a, bool other, const rad_replay *r)
+{
+    bool good = other ? r->actual.result == RAD_RESULT_PASS : r->as_recorded;
+    report_verdict(c, 0, &r->actual);
+    out(c, "%s%s%s", style(c, good ? STYLE_GOOD : STYLE_BAD), answer(a, other, r),
+        style(c, STYLE_OFF));
+    if (!other && !r->as_recorded) {
+        out(c, ": %s", r->reason);
+    }
+    out_text(c, "\n");
+    report_label(c, "seed");
+    out(c, "%llu, policy %s, %s choice%s\n", (unsigned long long)rad_artifact_seed(a),
+        rad_artifact_policy(a), number(rad_artifact_choice_count(a)),
+        plural(rad_artifact_choice_count(a)));
+}
+
+static void report_replay_json(cli *c, const char *path, const rad_artifact *a, const rad_target *t,
+                               bool other, const rad_replay *r)
+{
+    writer j;
+    put_begin(&j, c);
+    put_text(&j, "verb", "replay");
+    put_text(&j, "file", path);
+    put_text(&j, "form", "artifact");
+    put_target(&j, t);
+    put_text(&j, "policy", rad_artifact_policy(a));
+    put_count(&j, "seed", rad_artifact_seed(a));
+    put_count(&j, "choices", rad_artifact_choice_count(a));
+    put_text(&j, "answer", answer(a, other, r));
+    put_bool(&j, "as_recorded", r->as_recorded);
+    put_text(&j, "reason", r->as_recorded ? NULL : r->reason);
+    put_verdict(&j, &r->actual);
+    put_end(&j);
+}
+
+static int replay_artifact(cli *c, const char *path, const replay_args *args)
+{
+    rad_error error = {.code = 0};
+    rad_artifact *a = NULL;
+    rad_replay r = {.as_recorded = false};
+    int status = read_artifact(c, path, args->edited, &a);
+    if (status != 0) {
+        return status;
+    }
+    rad_target t = *rad_artifact_target(a);
+    bool twin = args->repaired || args->original;
+    bool other = twin && t.c.repaired != args->repaired;
+    t.c.repaired = twin ? args->repaired : t.c.repaired;
+    if (rad_lab_replay(a, other ? &t : NULL, &r, &error) != 0) {
+        status = complain_error(c, &error);
+    } else {
+        bool good = other ? r.actual.result == RAD_RESULT_PASS : r.as_recorded;
+        status = good ? EXIT_FINE : EXIT_FOUND;
+        if (args->json) {
+            report_replay_json(c, path, a, &t, other, &r);
+        } else {
+            report_head(c, &t, path);
+            report_replay(c, a, other, &r);
+        }
+    }
+    rad_artifact_free(a);
+    return status;
+}
+
+static int replay_run(cli *c, int argc, char **argv)
+{
+    replay_args a = {.edited = false};
+    const char *path;
+    words w;
+    int status = options_parse(c, &VERB_REPLAY, argc, argv, &a, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if (a.repaired && a.original) {
+        return bad_usage(c, "--repaired and --original exclude each other");
+    }
+    if ((status = read_file_word(c, w.at, w.count, &path)) != 0) {
+        return status;
+    }
+    return rad_is_log(path) ? replay_log(c, path, &a) : replay_artifact(c, path, &a);
+}
+
+static const char *const REPLAY_EXAMPLES[] = {
+    "raddle replay buffer.min.raddle.json",
+    "run the choices of the file again and compare",
+    "raddle replay buffer.min.raddle.json --repaired",
+    "is the bug gone from the repaired twin?",
+    "raddle replay bank.raddle.log",
+    "a log: every decision has to find the set of choices it was recorded with",
+    NULL,
+};
+
+const verb VERB_REPLAY = {
+    "replay",
+    "run an artifact or a log again and compare",
+    "FILE [options]",
+    "Replays an artifact (*.raddle.json) or a log written by 'raddle run --log'. With --repaired "
+    "or "
+    "--original the choices are tried on the other twin, and the answer is 'still fails' or "
+    "'gone'.\n\n"
+    "Exit status: 0 it behaves as recorded (or is gone), 1 it differs (or still fails), 2 the file "
+    "cannot be used, 3 trouble with files or memory.",
+    REPLAY_OPTIONS,
+    REPLAY_EXAMPLES,
+    replay_run,
+};

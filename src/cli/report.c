@@ -1,0 +1,125 @@
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *report_message(const rad_verdict *v)
+{
+    size_t size = strlen(v->kind);
+    bool repeats = strncmp(v->message, v->kind, size) == 0 && v->message[size] == ':';
+    const char *message = repeats ? v->message + size + 1 : v->message;
+    while (*message == ' ') {
+        message++;
+    }
+    return message;
+}
+
+void report_verdict(cli *c, uint32_t column, const rad_verdict *v)
+{
+    static const char *const words[] = {[RAD_RESULT_PASS] = "passed",
+                                        [RAD_RESULT_FAILURE] = "FAILED",
+                                        [RAD_RESULT_DIVERGED] = "DIVERGED"};
+    char text[700] = "";
+    switch (v->result) {
+    case RAD_RESULT_PASS:
+        snprintf(text, sizeof text, ": %s step%s, %s decision%s", number(v->steps),
+                 plural(v->steps), number(v->decisions), plural(v->decisions));
+        break;
+    case RAD_RESULT_FAILURE:
+        snprintf(text, sizeof text, ": %s at step %s: %s", v->kind, number(v->failure_step),
+                 report_message(v));
+        break;
+    case RAD_RESULT_DIVERGED: snprintf(text, sizeof text, ": %s", v->divergence); break;
+    }
+    const char *word = words[v->result];
+    out(c, "%s%s%s", style(c, v->result == RAD_RESULT_PASS ? STYLE_GOOD : STYLE_BAD), word,
+        style(c, STYLE_OFF));
+    out_wrapped(c, column + (uint32_t)strlen(word), 4, text);
+}
+
+void report_label(cli *c, const char *label)
+{
+    out(c, "  %s%-10s%s ", style(c, STYLE_DIM), label, style(c, STYLE_OFF));
+}
+
+/* ---- Sites ----------------------------------------------------------------------------------------- */
+
+void sites_open(site_names *s, const rad_target *t)
+{
+    rad_error error = {.code = 0};
+    *s = (site_names){.machine = t->machine};
+    if (t->machine->site_name && t->machine->create(&s->self, &t->c, &error) != 0) {
+        s->self = NULL;
+    }
+}
+
+const char *sites_name(const site_names *s, uint32_t site)
+{
+    return s->self ? s->machine->site_name(s->self, site) : NULL;
+}
+
+void sites_close(site_names *s)
+{
+    if (s->self) {
+        s->machine->destroy(s->self);
+    }
+    s->self = NULL;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------------ */
+
+void put_target(writer *j, const rad_target *t)
+{
+    put_text(j, "machine", t->machine->name);
+    put_object(j, "case");
+    put_bool(j, "repaired", t->c.repaired);
+    put_count(j, "max_steps", t->c.max_steps);
+    put_object(j, "params");
+    for (uint32_t i = 0; i < RAD_PARAMS_MAX && t->machine->params && t->machine->params[i].name;
+         i++) {
+        put_integer(j, t->machine->params[i].name, t->c.params[i]);
+    }
+    put_close(j, '}');
+    put_close(j, '}');
+}
+
+void put_failure(writer *j, const char *key, const rad_verdict *v)
+{
+    if (v->result != RAD_RESULT_FAILURE) {
+        put_text(j, key, NULL);
+        return;
+    }
+    put_object(j, key);
+    put_text(j, "kind", v->kind);
+    put_count(j, "step", v->failure_step);
+    put_text(j, "message", v->message);
+    put_text(j, "identity", v->identity);
+    put_close(j, '}');
+}
+
+void put_verdict(writer *j, const rad_verdict *v)
+{
+    static const char *const results[] = {[RAD_RESULT_PASS] = "pass",
+                                          [RAD_RESULT_FAILURE] = "failure",
+                                          [RAD_RESULT_DIVERGED] = "diverged"};
+    put_text(j, "result", results[v->result]);
+    put_count(j, "steps", v->steps);
+    put_count(j, "decisions", v->decisions);
+    put_text(j, "trace_hash", v->trace_hash);
+    put_failure(j, "failure", v);
+    if (v->result == RAD_RESULT_DIVERGED) {
+        put_text(j, "divergence", v->divergence);
+    }
+}
+
+void put_measure(writer *j, const char *key, const rad_measure *m)
+{
+    put_object(j, key);
+    put_count(j, "case_size", m->case_size);
+    put_count(j, "choices", m->choices);
+    put_count(j, "nonzero", m->nonzero);
+    put_count(j, "preemptions", m->preemptions);
+    put_count(j, "switches", m->switches);
+    put_count(j, "steps", m->steps);
+    put_close(j, '}');
+}

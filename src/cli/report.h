@@ -1,0 +1,33 @@
+/* report.h — verdicts, targets and measures in words and in JSON, the same in every verb. */
+#ifndef RADDLE_CLI_REPORT_H
+#define RADDLE_CLI_REPORT_H
+
+#include "json.h"
+
+/* "FAILED: deadlock at step 17: producer waits for …", "passed: 40 steps"; from `column` on. */
+void report_verdict(cli *c, uint32_t column, const rad_verdict *v);
+
+/* The message of a failure without the kind it may begin with. */
+const char *report_message(const rad_verdict *v);
+
+/* "  name      " in front of a line of facts. */
+void report_label(cli *c, const char *label);
+
+
+/* The names of a target's sites come from an instance of its machine. */
+typedef struct site_names {
+    const rad_machine *machine;
+    void *self;
+} site_names;
+void sites_open(site_names *s, const rad_target *t);
+const char *sites_name(const site_names *s, uint32_t site); /* NULL: unnamed */
+void sites_close(site_names *s);
+
+/* Fields of the object that is open: machine, case. */
+void put_target(writer *j, const rad_target *t);
+/* "result", "steps", …, and "failure" {kind, step, message, identity} or null. */
+void put_verdict(writer *j, const rad_verdict *v);
+void put_failure(writer *j, const char *key, const rad_verdict *v);
+void put_measure(writer *j, const char *key, const rad_measure *m);
+
+#endif

@@ -1,0 +1,130 @@
+/* run.c — `raddle run`: one run under a policy, perhaps recorded as a log. */
+#include "options.h"
+#include "report.h"
+
+#include <string.h>
+
+typedef struct run_args {
+    const char *policy, *log;
+    uint64_t seed, log_limit, max_steps;
+    bool repaired, json;
+} run_args;
+
+#define AT(field) offsetof(run_args, field)
+
+static const option RUN_OPTIONS[] = {
+    {"policy", OPTION_TEXT, AT(policy), "P", "who chooses (preset: random); see 'raddle list'", 0,
+     0, 0},
+    OPTION_SEED(run_args),
+    {"log", OPTION_TEXT, AT(log), "FILE", "record every decision; 'raddle replay' checks it", 0, 0,
+     0},
+    {"log-limit", OPTION_COUNT, AT(log_limit), "BYTES", "the largest log (preset: 256 MiB)", 1,
+     UINT64_C(1) << 40, 0},
+    OPTION_REPAIRED(run_args),
+    OPTION_MAX_STEPS(run_args),
+    OPTION_JSON(run_args),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+static int check_policy(cli *c, const char *name)
+{
+    nearest n;
+    rad_named p;
+    size_t size = strcspn(name, ":");
+    nearest_begin(&n, name);
+    for (uint32_t i = 0; rad_policy_at(i, &p); i++) {
+        if (strcspn(p.name, ":") == size && strncmp(p.name, name, size) == 0) {
+            return 0; /* the library reads what follows the colon */
+        }
+        nearest_try(&n, p.name);
+    }
+    return bad_usage(c, "no policy is called '%.80s'%s 'raddle list' shows them", name,
+                     *nearest_hint(&n, "") ? nearest_hint(&n, "") : ";");
+}
+
+static void report_run(cli *c, const rad_target *t, const run_args *a, const rad_verdict *v)
+{
+    char text[256];
+    rad_target_text(t, text, sizeof text);
+    out(c, "%srun %s%s: policy %s, seed %llu\n", style(c, STYLE_BOLD), text, style(c, STYLE_OFF),
+        a->policy, (unsigned long long)a->seed);
+    report_verdict(c, 0, v);
+    if (v->result != RAD_RESULT_PASS) {
+        report_label(c, "steps");
+        out(c, "%s, %s decision%s\n", number(v->steps), number(v->decisions), plural(v->decisions));
+    }
+    report_label(c, "trace");
+    out(c, "%s\n", v->trace_hash);
+    if (a->log) {
+        report_label(c, "log");
+        out(c, "%s\n", a->log);
+        report_label(c, "replay");
+        out(c, "raddle replay %s\n", shell_word(a->log));
+    }
+}
+
+static void report_run_json(cli *c, const rad_target *t, const run_args *a, const rad_verdict *v)
+{
+    writer j;
+    put_begin(&j, c);
+    put_text(&j, "verb", "run");
+    put_target(&j, t);
+    put_text(&j, "policy", a->policy);
+    put_count(&j, "seed", a->seed);
+    put_verdict(&j, v);
+    put_text(&j, "log", a->log);
+    put_end(&j);
+}
+
+static int run_run(cli *c, int argc, char **argv)
+{
+    run_args a = {.policy = "random", .seed = 1};
+    rad_target t;
+    words w;
+    rad_verdict v = {.steps = 0};
+    rad_error error = {.code = 0};
+    int status = options_parse(c, &VERB_RUN, argc, argv, &a, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0 ||
+        (status = check_policy(c, a.policy)) != 0) {
+        return status;
+    }
+    if (a.log_limit && a.log == NULL) {
+        return bad_usage(c, "--log-limit says how large the file of --log may be; give --log too");
+    }
+    rad_run_request request = {a.policy, a.seed, a.log, a.log_limit};
+    if (rad_lab_run(&t, &request, &v, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    if (a.json) {
+        report_run_json(c, &t, &a, &v);
+    } else {
+        report_run(c, &t, &a, &v);
+    }
+    return v.result == RAD_RESULT_PASS ? EXIT_FINE : EXIT_FOUND;
+}
+
+static const char *const RUN_EXAMPLES[] = {
+    "raddle run counter",
+    "one run with random choices and seed 1",
+    "raddle run buffer --policy pct:3 --seed 7",
+    "another policy, another seed",
+    "raddle run bank --log bank.raddle.log && raddle replay bank.raddle.log",
+    "record a run, then check that it repeats decision by decision",
+    NULL,
+};
+
+const verb VERB_RUN = {
+    "run",
+    "one run under a policy, perhaps recorded",
+    "MACHINE [NAME=VALUE …] [options]",
+    "Runs a machine once. With --log every decision is recorded: what could have been chosen and "
+    "what "
+    "was. A log replays strictly.\n\n"
+    "Exit status: 0 the run passed, 1 it failed, 2 bad usage, 3 trouble with files or memory.",
+    RUN_OPTIONS,
+    RUN_EXAMPLES,
+    run_run,
+};

@@ -1,0 +1,138 @@
+/* show.c — `raddle show`: the run of an artifact as a swimlane. */
+#include "keep.h"
+#include "options.h"
+#include "report.h"
+
+typedef struct show_args {
+    uint64_t width;
+    bool all, json;
+} show_args;
+
+#define AT(field) offsetof(show_args, field)
+
+static const option SHOW_OPTIONS[] = {
+    {"all", OPTION_FLAG, AT(all), NULL, "also the steps that do not matter", 0, 0, 0},
+    {"width", OPTION_COUNT, AT(width), "N", "columns (preset: the terminal's, otherwise 100)", 40,
+     1000, 0},
+    OPTION_JSON(show_args),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+static void json_line(writer *j, const rad_line *line)
+{
+    static const char *const accesses[] = {
+        [RAD_LOCAL] = "local", [RAD_READ] = "read", [RAD_WRITE] = "write"};
+    static const char *const turns[] = {[RAD_SWITCH_NONE] = "none",
+                                        [RAD_SWITCH_FORCED] = "forced",
+                                        [RAD_SWITCH_PREEMPTIVE] = "preemptive"};
+    put_object(j, NULL);
+    put_count(j, "step", line->step);
+    put_count(j, "actor", line->actor);
+    put_text(j, "object", line->object);
+    put_text(j, "site", line->site);
+    put_text(j, "kind", line->kind);
+    put_text(j, "access", accesses[line->access]);
+    put_count(j, "value", line->value);
+    put_text(j, "switch", turns[line->turn]);
+    put_bool(j, "decisive", line->decisive);
+    put_bool(j, "hidden", line->hidden);
+    put_text(j, "note", line->note);
+    put_close(j, '}');
+}
+
+static void json_story(writer *j, const rad_story *s, bool all)
+{
+    put_array(j, "actors");
+    for (uint32_t i = 0; i < s->actor_count; i++) {
+        put_text(j, NULL, s->actors[i]);
+    }
+    put_close(j, ']');
+    put_array(j, "lines");
+    for (uint64_t i = 0; i < s->line_count; i++) {
+        if (all || !s->lines[i].hidden) {
+            json_line(j, &s->lines[i]);
+        }
+    }
+    put_close(j, ']');
+    put_array(j, "waits");
+    for (uint32_t i = 0; i < s->wait_count; i++) {
+        put_object(j, NULL);
+        put_count(j, "actor", s->waits[i].actor);
+        put_text(j, "object", s->waits[i].object);
+        put_text(j, "holder", s->waits[i].holder);
+        put_close(j, '}');
+    }
+    put_close(j, ']');
+    put_verdict(j, &s->verdict);
+    put_measure(j, "measure", &s->measure);
+}
+
+static int show_json(cli *c, const char *path, const rad_artifact *a, bool all)
+{
+    rad_error error = {.code = 0};
+    rad_story *story = NULL;
+    writer j;
+    if (rad_lab_story(a, &story, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    put_begin(&j, c);
+    put_text(&j, "verb", "show");
+    put_text(&j, "file", path);
+    put_target(&j, rad_artifact_target(a));
+    put_text(&j, "policy", rad_artifact_policy(a));
+    put_count(&j, "seed", rad_artifact_seed(a));
+    json_story(&j, story, all);
+    put_end(&j);
+    rad_story_free(story);
+    return EXIT_FINE;
+}
+
+static int show_text(cli *c, const char *path, const rad_artifact *a, const show_args *args)
+{
+    char text[256];
+    rad_target_text(rad_artifact_target(a), text, sizeof text);
+    out(c, "%s%s%s: %s, policy %s, seed %llu\n\n", style(c, STYLE_BOLD), path, style(c, STYLE_OFF),
+        text, rad_artifact_policy(a), (unsigned long long)rad_artifact_seed(a));
+    return tell_story(c, a, args->width ? (uint32_t)args->width : c->width, args->all);
+}
+
+static int show_run(cli *c, int argc, char **argv)
+{
+    show_args args = {.width = 0};
+    const char *path;
+    rad_artifact *a = NULL;
+    words w;
+    int status = options_parse(c, &VERB_SHOW, argc, argv, &args, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if ((status = read_file_word(c, w.at, w.count, &path)) != 0 ||
+        (status = read_artifact(c, path, false, &a)) != 0) {
+        return status;
+    }
+    status = args.json ? show_json(c, path, a, args.all) : show_text(c, path, a, &args);
+    rad_artifact_free(a);
+    return status;
+}
+
+static const char *const SHOW_EXAMPLES[] = {
+    "raddle show buffer.min.raddle.json",
+    "who did what, and the switches that matter",
+    "raddle show buffer.raddle.json --all --width 160 | less -R",
+    "every step of the run as it was found",
+    NULL,
+};
+
+const verb VERB_SHOW = {
+    "show",
+    "draw an artifact's run as a swimlane",
+    "FILE [options]",
+    "Runs an artifact and draws what happened: one lane per actor, one row per step, the decisive "
+    "switches marked with >>>, steps that have nothing to do with the failure left out, and below "
+    "it "
+    "who waits for whom. A run that is not shrunk can be long; shrink it first.\n\n"
+    "Exit status: 0 done, 2 the file cannot be used, 3 trouble with files or memory.",
+    SHOW_OPTIONS,
+    SHOW_EXAMPLES,
+    show_run,
+};

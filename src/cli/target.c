@@ -1,0 +1,106 @@
+/* target.c — words of the command line that name a machine, a file or a folder. */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int unknown_machine(cli *c, const char *word)
+{
+    nearest n;
+    nearest_begin(&n, word);
+    const rad_machine *m;
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
+        nearest_try(&n, m->name);
+    }
+    if (strchr(word, '/')) {
+        complain(c, "'%.200s' looks like a program: this version explores machines only", word);
+    } else if (strchr(word, '=')) {
+        complain(c, "the machine's name comes before its parameters, not '%.200s'", word);
+    } else {
+        complain(c, "no machine is called '%.200s'%s", word, nearest_hint(&n, ""));
+    }
+    fprintf(stderr, "'raddle list' shows the machines and their parameters.\n");
+    return EXIT_USAGE;
+}
+
+int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps,
+                rad_target *t)
+{
+    rad_error error = {.code = 0};
+    if (count == 0) {
+        return bad_usage(c, "which machine? Expected: raddle %s MACHINE [NAME=VALUE …]", c->verb);
+    }
+    if (rad_machine_find(words[0]) == NULL) {
+        return unknown_machine(c, words[0]);
+    }
+    /* All parameters in one call, so that one given twice is noticed. */
+    char all[1024] = "";
+    size_t used = 0;
+    for (uint32_t i = 1; i < count && used < sizeof all; i++) {
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i > 1 ? " " : "", words[i]);
+    }
+    if (used >= sizeof all) {
+        return bad_usage(c, "the parameters are too long: expected NAME=VALUE words");
+    }
+    int code = rad_target_init(t, words[0], &error);
+    if (code == 0 && used > 0) {
+        code = rad_target_set(t, all, &error);
+    }
+    if (code != 0) {
+        int status = complain_error(c, &error);
+        fprintf(stderr, "'raddle list' shows the machines and their parameters.\n");
+        return status;
+    }
+    t->c.repaired = repaired;
+    t->c.max_steps = max_steps;
+    return 0;
+}
+
+int read_file_word(cli *c, char **words, uint32_t count, const char **path)
+{
+    if (count == 0) {
+        return bad_usage(c, "which file? Expected: raddle %s FILE", c->verb);
+    }
+    if (count > 1) {
+        return bad_usage(c, "one file at a time: '%.200s' is one too many", words[1]);
+    }
+    struct stat about;
+    int file = open(words[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        complain(c, "cannot open '%.400s': %s", words[0], strerror(errno));
+        return EXIT_USAGE;
+    }
+    bool folder = fstat(file, &about) == 0 && S_ISDIR(about.st_mode);
+    close(file);
+    if (folder) {
+        complain(c, "'%.400s' is a folder; 'raddle corpus' replays a whole folder", words[0]);
+        return EXIT_USAGE;
+    }
+    *path = words[0];
+    return 0;
+}
+
+int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)
+{
+    rad_error error = {.code = 0};
+    if (rad_is_log(path)) {
+        complain(c, "'%.400s' is a log, not an artifact; 'raddle replay' reads logs", path);
+        return EXIT_USAGE;
+    }
+    if (rad_artifact_read(a, path, edited_ok, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    return 0;
+}
+
+bool join_path(char *path, size_t size, const char *dir, const char *name)
+{
+    size_t length = dir ? strlen(dir) : 0;
+    const char *slash = length == 0 || dir[length - 1] == '/' ? "" : "/";
+    int used = snprintf(path, size, "%s%s%s", length ? dir : "", slash, name);
+    return used >= 0 && (size_t)used < size;
+}

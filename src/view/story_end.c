@@ -1,0 +1,161 @@
+/* story_end.c — what stands below the lanes: who waits for whom, and what the run came to. */
+#include "view/story.h"
+
+#include "view/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WAITS_MAX = 24, CIRCLE_MAX = 64 };
+
+static void blank_row(rad_teller *t)
+{
+    rad__canvas_emit(&t->canvas);
+}
+
+/* The actors that take no shown step. */
+static void tell_unseen(rad_teller *t)
+{
+    uint32_t unseen = t->story->actor_count - t->lanes.count;
+    if (unseen == 0) {
+        return;
+    }
+    char text[96], number[32];
+    const char *other = t->lanes.count ? "other " : "";
+    snprintf(text, sizeof text, "(%s %sactor%s without a step shown here)",
+             rad__readable(unseen, number), other, unseen == 1 ? "" : "s");
+    rad__canvas_paragraph(&t->canvas, 1, 2, text, RAD_STYLE_DIM);
+}
+
+static uint32_t actor_by_name(const rad_story *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->actor_count; i++) {
+        if (strcmp(s->actors[i], name) == 0) {
+            return i;
+        }
+    }
+    return RAD_NONE;
+}
+
+static const rad_wait_edge *wait_of(const rad_story *s, uint32_t actor)
+{
+    for (uint32_t i = 0; i < s->wait_count; i++) {
+        if (s->waits[i].actor == actor) {
+            return &s->waits[i];
+        }
+    }
+    return NULL;
+}
+
+/* Follows "waits for what is held by" from one actor; the length of the way back to it, or 0. */
+static uint32_t circle_from(const rad_story *s, uint32_t actor, uint32_t circle[CIRCLE_MAX])
+{
+    uint32_t at = actor;
+    for (uint32_t length = 0; length < CIRCLE_MAX;) {
+        circle[length++] = at;
+        const rad_wait_edge *edge = wait_of(s, at);
+        at = edge ? actor_by_name(s, edge->holder) : RAD_NONE;
+        if (at == actor) {
+            return length;
+        }
+        if (at == RAD_NONE) {
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static void tell_circle(rad_teller *t)
+{
+    const rad_story *s = t->story;
+    uint32_t circle[CIRCLE_MAX], length = 0;
+    for (uint32_t i = 0; i < s->wait_count && i < CIRCLE_MAX && length == 0; i++) {
+        length = circle_from(s, s->waits[i].actor, circle);
+    }
+    if (length == 0) {
+        return;
+    }
+    char text[CIRCLE_MAX * 56];
+    int used = snprintf(text, sizeof text, "a circle: %s", s->actors[circle[0]]);
+    for (uint32_t i = 1; i <= length; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, " → %s",
+                         s->actors[circle[i % length]]);
+    }
+    rad__canvas_paragraph(&t->canvas, 1, 5, text, RAD_STYLE_BOLD);
+}
+
+static void tell_waits(rad_teller *t)
+{
+    const rad_story *s = t->story;
+    for (uint32_t i = 0; i < s->wait_count && i < WAITS_MAX; i++) {
+        const rad_wait_edge *edge = &s->waits[i];
+        const char *who = edge->actor < s->actor_count ? s->actors[edge->actor] : "nobody";
+        bool held = edge->holder[0] && strcmp(edge->holder, "-") != 0;
+        bool known = edge->object[0] && strcmp(edge->object, "-") != 0;
+        char text[200];
+        snprintf(text, sizeof text, "%s waits for %s, held by %s", who,
+                 known ? edge->object : "something", held ? edge->holder : "nobody");
+        rad__canvas_paragraph(&t->canvas, 1, 5, text, RAD_STYLE_PLAIN);
+    }
+    if (s->wait_count > WAITS_MAX) {
+        char text[64], number[32];
+        snprintf(text, sizeof text, "and %s more wait",
+                 rad__readable(s->wait_count - WAITS_MAX, number));
+        rad__canvas_paragraph(&t->canvas, 1, 5, text, RAD_STYLE_DIM);
+    }
+}
+
+/* The message without the kind it may begin with: "deadlock: x" under the heading deadlock is "x". */
+static const char *message_of(const rad_verdict *v)
+{
+    size_t size = strlen(v->kind);
+    bool repeats = strncmp(v->message, v->kind, size) == 0 && v->message[size] == ':';
+    const char *message = repeats ? v->message + size + 1 : v->message;
+    while (*message == ' ') {
+        message++;
+    }
+    return message;
+}
+
+static void tell_verdict(rad_teller *t)
+{
+    const rad_verdict *v = &t->story->verdict;
+    char text[640], number[32];
+    uint32_t style = RAD_STYLE_BAD;
+    if (v->result == RAD_RESULT_PASS) {
+        style = RAD_STYLE_GOOD;
+        snprintf(text, sizeof text, "✓ passed: %s step%s, nothing to report",
+                 rad__readable(v->steps, number), v->steps == 1 ? "" : "s");
+    } else if (v->result == RAD_RESULT_DIVERGED) {
+        snprintf(text, sizeof text, "✗ diverged: %s", v->divergence);
+    } else {
+        bool told = strcmp(v->kind, "deadlock") == 0 && t->story->wait_count > 0;
+        const char *message = told ? "nobody can go on" : message_of(v);
+        snprintf(text, sizeof text, "✗ %s at step %s%s%s", v->kind,
+                 rad__readable(v->failure_step, number), *message ? ": " : "", message);
+    }
+    rad__canvas_paragraph(&t->canvas, 1, 3, text, style);
+}
+
+static void tell_measure(rad_teller *t)
+{
+    const rad_measure *m = &t->story->measure;
+    char text[200], steps[32], switches[32], preemptions[32], nonzero[32];
+    snprintf(text, sizeof text,
+             "%s step%s, %s switch%s (%s preemptive), %s choice%s off the baseline",
+             rad__readable(m->steps, steps), m->steps == 1 ? "" : "s",
+             rad__readable(m->switches, switches), m->switches == 1 ? "" : "es",
+             rad__readable(m->preemptions, preemptions), rad__readable(m->nonzero, nonzero),
+             m->nonzero == 1 ? "" : "s");
+    rad__canvas_paragraph(&t->canvas, 3, 3, text, RAD_STYLE_DIM);
+}
+
+void rad__tell_end(rad_teller *t)
+{
+    blank_row(t);
+    tell_unseen(t);
+    tell_waits(t);
+    tell_circle(t);
+    tell_verdict(t);
+    tell_measure(t);
+}

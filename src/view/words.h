@@ -1,0 +1,18 @@
+/* words.h — a line of a story in words: "read b = 0", "take fork 3", "wait not-full (case 1 of 2)". */
+#ifndef RAD_VIEW_WORDS_H
+#define RAD_VIEW_WORDS_H
+
+#include "base/check.h"
+
+#include <raddle/lab.h>
+
+enum { RAD_WORDS_MAX = 320 };
+
+/* `actor` is the name of the one who acts: "worker: read" of "worker 1" is told as "read". */
+RAD_INTERNAL void rad__line_words(const rad_line *line, const char *actor,
+                                  char words[RAD_WORDS_MAX]);
+
+/* "1,234,567"; the text lives in the buffer. */
+RAD_INTERNAL const char *rad__readable(uint64_t number, char text[32]);
+
+#endif

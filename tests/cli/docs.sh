@@ -1,0 +1,43 @@
+#!/bin/sh
+# The documents say what the command does: verbs, options, the picture of the README.
+. "$(dirname "$0")/tap"
+src=${RADDLE_SRC:-$(dirname "$0")/../..}
+
+sed 's/\\-/-/g' "$src/docs/raddle.1" >man
+for verb in tour list run explore replay shrink show corpus; do
+    "$RADDLE" $verb --help >help
+    has man "raddle $verb" "the man page has $verb"
+    check "cli.md has a section on $verb" grep -qx "## $verb" "$src/docs/cli.md"
+    sed -n "/^## $verb\$/,/^## /p" "$src/docs/cli.md" >section
+    grep -oE '^  (-[a-z], )?--[a-z-]+' help | grep -oE -e '--[a-z-]+' | grep -vx -e '--help' >options
+    while read -r option; do
+        has man "$option" "the man page has $option of $verb"
+        if [ "$option" = --jobs ]; then option="-j N"; fi
+        has section "$option" "cli.md has $option of $verb"
+    done <options
+done
+
+# The picture of the README is what `show` draws today.
+LC_ALL=C.UTF-8
+export LC_ALL
+try explore event
+"$RADDLE" show event.min.raddle.json | tail -n +3 >drawn
+sed -n '/^<!-- The picture/,/^<!-- End/p' "$src/README.md" | sed -n '/^```$/,/^```$/p' | grep -v '^```' >picture
+check "the README has a picture" [ -s picture ]
+same picture drawn "the picture is real"
+sed -n '/^## Five lines/,/^## A picture/p' "$src/README.md" | sed -n 's/^raddle \([^#]*[^ #]\) *#.*/\1/p' >five
+check "five lines" [ "$(wc -l <five)" = 5 ]
+while read -r words; do
+    # shellcheck disable=SC2086
+    try $words
+    check "raddle $words: no error (status $status)" [ $status -le 1 ]
+done <five
+
+# Links of the front documents lead somewhere.
+for file in README.md docs/cli.md docs/machine.md docs/architecture.md; do
+    grep -oE '\]\([A-Za-z/._-]+\)' "$src/$file" | sed 's/](\(.*\))/\1/' >links
+    while read -r link; do
+        check "$file: $link exists" [ -e "$src/$(dirname $file)/$link" ]
+    done <links
+done
+finish

@@ -1,0 +1,30 @@
+#!/bin/sh
+# The tour: everything goes as told, in seconds, and leaves nothing behind.
+. "$(dirname "$0")/tap"
+
+mkdir temp
+TMPDIR=$PWD/temp try tour
+status 0 "tour"
+silent "tour"
+for part in "1. The program on trial" "2. Explore" "3. Shrink" "4. Replay" "5. Explain" \
+    "6. The repaired twin" "What to type next"; do
+    has out "$part" "part: $part"
+done
+has out "FAILED: deadlock at step" "a deadlock was found"
+check "with a certificate" grep -qE '^minimal: ' out
+has out ">>>" "and explained"
+has out "nothing found in" "the twin is clean"
+has out "As recorded, step by step" "the replay agreed"
+check "nothing is left in TMPDIR" [ -z "$(ls -A temp)" ]
+check "nothing is left here" [ -z "$(ls -A | grep raddle)" ]
+
+mkdir kept
+try tour --output kept
+status 0 "tour --output"
+check "both artifacts were kept" [ "$(ls kept | tr '\n' ' ')" = "buffer.min.raddle.json buffer.raddle.json " ]
+try replay kept/buffer.min.raddle.json
+status 0 "and replay"
+TMPDIR=$PWD/nowhere try tour
+status 3 "no place for temporary files"
+has err "give --output DIR" "says what to do"
+finish
