@@ -235,6 +235,7 @@ typedef struct rad_line {
     const char *site; /* or "" */
     const char *kind; /* of the action */
     enum rad_access access;
+    bool has_value; /* the step said one */
     uint64_t value;
     enum rad_switch turn;
     bool

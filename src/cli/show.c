@@ -32,7 +32,11 @@ static void json_line(writer *j, const rad_line *line)
     put_text(j, "site", line->site);
     put_text(j, "kind", line->kind);
     put_text(j, "access", accesses[line->access]);
-    put_count(j, "value", line->value);
+    if (line->has_value) {
+        put_count(j, "value", line->value);
+    } else {
+        put_text(j, "value", NULL);
+    }
     put_text(j, "switch", turns[line->turn]);
     put_bool(j, "decisive", line->decisive);
     put_bool(j, "hidden", line->hidden);

@@ -162,12 +162,14 @@ static void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
     k->current = action;
     k->yielded = false;
     k->value = 0;
+    k->valued = false;
     k->touched[0] = (rad_touched){event.object, event.access};
     k->touched_count = 1;
     if (event.site < RAD_SITES_MAX) k->reached[event.site] = 1;
     k->machine->step(k->self, k, action);
     rad__enabled_stepped(k, action);
     event.value = k->value;
+    if (k->valued) event.access |= RAD_EVENT_VALUED;
     kernel_event(k, &event);
     if (k->machine->check && !k->ended) k->machine->check(k->self, k);
     if (k->policy_class->ran || k->observer_count) kernel_tell_ran(k, action);

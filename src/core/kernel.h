@@ -132,6 +132,7 @@ struct rad_kernel {
     uint64_t switches; /* how often another actor ran than before */
     bool yielded;
     uint64_t value;
+    bool valued; /* the step said `value` */
     rad_touched *touched;
     uint32_t touched_count, touched_capacity;
 

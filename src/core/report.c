@@ -30,6 +30,7 @@ void rad_touch(rad_kernel *k, uint32_t object, enum rad_access access)
 void rad_value(rad_kernel *k, uint64_t value)
 {
     k->value = value;
+    k->valued = true;
 }
 
 void rad_yield(rad_kernel *k)

@@ -15,11 +15,14 @@ enum rad_event_what {
     RAD_EVENT_NOTE = 3  /* something the machine adds to the step that follows */
 };
 
+/* Set in `access` of a step that said a value: 0 is then a value too. */
+enum { RAD_EVENT_VALUED = 0x80 };
+
 typedef struct rad_event {
     uint32_t step;
     uint16_t kind; /* of the action, the pick or the note */
     uint8_t what;
-    uint8_t access;
+    uint8_t access; /* enum rad_access, and RAD_EVENT_VALUED */
     uint32_t actor;
     uint32_t object;
     uint32_t site;

@@ -38,6 +38,8 @@ static void line_note(rad_line *line, const rad_kernel *k, const rad_event *e)
         snprintf(line->note + used, sizeof line->note - used, "%s%s %llu of %u", comma,
                  picks[e->kind < RAD_PICK_KINDS ? e->kind : 0], (unsigned long long)e->value,
                  (unsigned)e->count);
+    else if (e->object == RAD_NONE && e->value == 0) /* nothing but the fact */
+        snprintf(line->note + used, sizeof line->note - used, "%s%s", comma, kind_text(k, e->kind));
     else
         snprintf(line->note + used, sizeof line->note - used, "%s%s %llu", comma,
                  kind_text(k, e->kind), (unsigned long long)e->value);
@@ -61,7 +63,8 @@ static void line_fill(told *t, rad_line *line, const rad_event *e)
     rad__object_name(k, e->object, line->object);
     line->site = site_text(k, e->site);
     line->kind = kind_text(k, e->kind);
-    line->access = e->access;
+    line->access = e->access & ~RAD_EVENT_VALUED;
+    line->has_value = (e->access & RAD_EVENT_VALUED) != 0;
     line->value = e->value;
     line->turn = line_turn(t, e->step);
     line->decisive =

@@ -69,28 +69,6 @@ static size_t put_label(char *words, const char *label, const char *object)
     return (size_t)snprintf(words, RAD_WORDS_MAX, "%.120s%s%s", label, join, object);
 }
 
-static bool has_one_of(const char *text, const char *const *words)
-{
-    for (; *words; words++) {
-        if (find_word(text, *words, strlen(*words)) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Zero is also what a step has that says nothing, so it is shown only where a value is meant. */
-static bool value_is_meant(const rad_line *line, const char *words)
-{
-    static const char *const never[] = {"lock", "unlock", "wait", "spawn", "join", "signal", NULL};
-    static const char *const zero_too[] = {"read",  "load", "test", "get",  "check", "write",
-                                           "store", "set",  "put",  "swap", "add",   NULL};
-    if (strchr(words, '=') != NULL || has_one_of(words, never)) {
-        return false;
-    }
-    return line->value != 0 || (line->access != RAD_LOCAL && has_one_of(words, zero_too));
-}
-
 /* "worker: read total" → "read total" when it is a worker who does it. */
 static const char *without_role(const char *label, const char *actor)
 {
@@ -108,7 +86,7 @@ void rad__line_words(const rad_line *line, const char *actor, char words[RAD_WOR
         label = verbs[line->access];
     }
     size_t used = put_label(words, without_role(label, actor), line->object);
-    if (value_is_meant(line, words)) {
+    if (line->has_value) {
         bool negative = line->value > (uint64_t)INT64_MAX;
         used += (size_t)snprintf(words + used, RAD_WORDS_MAX - used,
                                  negative ? " = -%" PRIu64 : " = %" PRIu64,

@@ -546,7 +546,7 @@ static void all_machines_are_described(void **state)
             assert_int_equal(m->bug_site, RAD_NONE);
         assert_string_equal(m->kind_name(r.self, 0), "step");
         assert_string_equal(m->kind_name(r.self, 1), "wakes");
-        assert_null(m->kind_name(r.self, 2));
+        assert_null(m->kind_name(r.self, 3));
         for (const rad_param *p = m->params; p->name; p++) assert_non_null(p->about);
         rig_close(&r);
     }

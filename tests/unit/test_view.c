@@ -87,13 +87,16 @@ static maker *two_actors(void)
     add_actor(m, "checker", -1);
     rad_line *line = add_line(m, 0, "write a", "a", RAD_SWITCH_NONE);
     line->access = RAD_WRITE;
+    line->has_value = true;
     line->value = 1;
     line = add_line(m, 1, "read a", "a", RAD_SWITCH_PREEMPTIVE);
     line->access = RAD_READ;
+    line->has_value = true;
     line->value = 1;
     line->decisive = true;
     line = add_line(m, 1, "read b", "b", RAD_SWITCH_NONE);
     line->access = RAD_READ;
+    line->has_value = true;
     add_line(m, 1, "check", "-", RAD_SWITCH_NONE);
     set_failure(m, "assertion", 4, "a is set but b is not");
     m->story.measure.nonzero = 1;
@@ -333,10 +336,14 @@ static void test_colour(void **state)
     test_free(m);
 }
 
-static void words_are(const char *site, const char *object, enum rad_access access, uint64_t value,
+enum { NO_VALUE = -1000 };
+
+static void words_are(const char *site, const char *object, enum rad_access access, int64_t value,
                       const char *note, const char *expected)
 {
-    rad_line line = {.site = site, .kind = "go", .access = access, .value = value};
+    rad_line line = {.site = site, .kind = "go", .access = access};
+    line.has_value = value != NO_VALUE;
+    line.value = line.has_value ? (uint64_t)value : 0;
     snprintf(line.object, sizeof line.object, "%s", object);
     snprintf(line.note, sizeof line.note, "%s", note);
     char words[RAD_WORDS_MAX];
@@ -350,23 +357,23 @@ static void test_words(void **state)
     words_are("read b", "b", RAD_READ, 0, "", "read b = 0");
     words_are("read", "b", RAD_READ, 7, "", "read b = 7");
     words_are("write", "b", RAD_WRITE, 0, "", "write b = 0");
-    words_are("lock", "m", RAD_WRITE, 0, "", "lock m");
-    words_are("take fork", "fork 3", RAD_WRITE, 0, "", "take fork 3");
-    words_are("take fork 3", "fork 3", RAD_WRITE, 0, "", "take fork 3");
-    words_are("unlock", "lock", RAD_WRITE, 0, "", "unlock");
-    words_are("unlock 1", "lock 1", RAD_WRITE, 0, "", "unlock 1");
-    words_are("take the lock", "lock a", RAD_WRITE, 1, "", "take the lock a");
-    words_are("wait for the workers", "worker 0", RAD_READ, 0, "",
+    words_are("lock", "m", RAD_WRITE, NO_VALUE, "", "lock m");
+    words_are("take fork", "fork 3", RAD_WRITE, NO_VALUE, "", "take fork 3");
+    words_are("take fork 3", "fork 3", RAD_WRITE, NO_VALUE, "", "take fork 3");
+    words_are("unlock", "lock", RAD_WRITE, NO_VALUE, "", "unlock");
+    words_are("unlock 1", "lock 1", RAD_WRITE, NO_VALUE, "", "unlock 1");
+    words_are("take the lock", "lock a", RAD_WRITE, NO_VALUE, "", "take the lock a");
+    words_are("wait for the workers", "worker 0", RAD_READ, NO_VALUE, "",
               "wait for the workers: worker 0");
-    words_are("spawn", "setter 0", RAD_WRITE, 1, "", "spawn setter 0");
+    words_are("spawn", "setter 0", RAD_WRITE, NO_VALUE, "", "spawn setter 0");
     words_are("worker: read", "total", RAD_READ, 0, "", "read total = 0");
     words_are("other: read", "total", RAD_READ, 0, "", "other: read total = 0");
-    words_are("worker:", "-", RAD_LOCAL, 0, "", "worker:");
-    words_are("look", "m", RAD_READ, 0, "", "look m");
-    words_are("", "-", RAD_LOCAL, 0, "", "go");
-    words_are("x = y", "x", RAD_WRITE, 5, "", "x = y");
-    words_are("add", "sum", RAD_WRITE, (uint64_t)-2, "", "add sum = -2");
-    words_are("select", "-", RAD_LOCAL, 0, "case 1 of 2", "select (case 1 of 2)");
+    words_are("worker:", "-", RAD_LOCAL, NO_VALUE, "", "worker:");
+    words_are("look", "m", RAD_READ, NO_VALUE, "", "look m");
+    words_are("", "-", RAD_LOCAL, NO_VALUE, "", "go");
+    words_are("x = y", "x", RAD_WRITE, NO_VALUE, "", "x = y");
+    words_are("add", "sum", RAD_WRITE, -2, "", "add sum = -2");
+    words_are("select", "-", RAD_LOCAL, NO_VALUE, "case 1 of 2", "select (case 1 of 2)");
 }
 
 static void test_words_never_overflow(void **state)
@@ -375,7 +382,8 @@ static void test_words_never_overflow(void **state)
     char site[600], words[RAD_WORDS_MAX];
     memset(site, 'x', sizeof site);
     site[sizeof site - 1] = 0;
-    rad_line line = {.site = site, .kind = site, .access = RAD_READ, .value = UINT64_MAX};
+    rad_line line = {
+        .site = site, .kind = site, .access = RAD_READ, .value = UINT64_MAX, .has_value = true};
     memset(line.object, 'o', sizeof line.object - 1);
     memset(line.note, 'n', sizeof line.note - 1);
     rad__line_words(&line, "worker 3", words);

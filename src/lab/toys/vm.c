@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { VM_KIND_STEP = 0, VM_KIND_WAKES, VM_KINDS };
+enum { VM_KIND_STEP = 0, VM_KIND_WAKES, VM_KIND_LOST, VM_KINDS };
 
 static bool vm_go_on(rad_vm *vm, rad_kernel *k, uint32_t thread);
 
@@ -86,7 +86,6 @@ static void cond_wait(rad_vm *vm, rad_kernel *k, uint32_t thread, const vm_op *o
     uint16_t *queue = vm->queues + (size_t)vm->side[op->object] * vm->thread_count;
     rad_touch(k, op->other, RAD_WRITE);
     mutex_give(vm, k, thread, op->other);
-    rad_value(k, (uint64_t)vm->words[op->object]);
     queue[vm->words[op->object]++] = (uint16_t)thread;
     t->life = VM_WAITING;
     rad_disable(k, t->actor);
@@ -108,7 +107,7 @@ static void cond_wake(rad_vm *vm, rad_kernel *k, uint32_t cond, uint32_t place)
 static void cond_signal(rad_vm *vm, rad_kernel *k, const vm_op *op)
 {
     uint32_t waiters = (uint32_t)vm->words[op->object];
-    rad_value(k, waiters);
+    if (waiters == 0) rad_note(k, VM_KIND_LOST, RAD_NONE, 0);
     if (op->code == VM_SIGNAL && waiters > 0)
         cond_wake(vm, k, op->object, rad_pick(k, RAD_PICK_WAKE, op->site, waiters));
     while (op->code == VM_BROADCAST && vm->words[op->object] > 0) cond_wake(vm, k, op->object, 0);
@@ -262,7 +261,6 @@ static void vm_run_threads(rad_vm *vm, rad_kernel *k, const vm_thread *t, const 
 {
     if (op->code == VM_SPAWN) {
         thread_start(vm, k, (uint32_t)op->x, t->actor);
-        rad_value(k, vm->threads[op->x].actor);
         return;
     }
     for (int32_t i = op->x + 1; i < op->y; i++)
@@ -382,7 +380,8 @@ void rad__vm_load(void *self, const void *from)
 
 const char *rad__vm_kind_name(const void *self, uint32_t kind)
 {
-    static const char *const names[VM_KINDS] = {[VM_KIND_STEP] = "step", [VM_KIND_WAKES] = "wakes"};
+    static const char *const names[VM_KINDS] = {
+        [VM_KIND_STEP] = "step", [VM_KIND_WAKES] = "wakes", [VM_KIND_LOST] = "nobody was waiting"};
     (void)self;
     return kind < VM_KINDS ? names[kind] : NULL;
 }
