@@ -65,12 +65,13 @@ plant() {
         }
         { text = text $0 "\n" }
         END {
-            old = slurp(old_file)
-            at = old == "" ? 0 : index(text, old)
+            text = "\n" text # whole lines
+            old = "\n" slurp(old_file)
+            at = old == "\n" ? 0 : index(text, old)
             if (at == 0) { print "the old text is not in " FILENAME > "/dev/stderr"; exit 1 }
             rest = substr(text, at + 1)
             if (index(rest, old)) { print "the old text is more than once in " FILENAME > "/dev/stderr"; exit 1 }
-            printf "%s%s%s", substr(text, 1, at - 1), slurp(new_file), substr(text, at + length(old))
+            printf "%s%s%s", substr(text, 2, at - 1), slurp(new_file), substr(text, at + length(old))
         }' "$2"
 }
 
@@ -92,7 +93,7 @@ build_tests() { # TREE WORD...
 make_tree() { # TREE
     mkdir -p "$1/build"
     (cd "$root" && tar cf - --exclude='./build*' --exclude=./.git .) | (cd "$1" && tar xf -) || return 1
-    (cd "$1" && CC=${CC:-gcc} meson setup out -Doptimization=1 -Ddebug=false) >"$1/build.log" 2>&1
+    (cd "$1" && CC=${CC:-gcc} meson setup out -Doptimization=1 -Ddebug=false -Dwerror=false) >"$1/build.log" 2>&1
 }
 
 # The tests must pass on the code as it is; counts their functions in $work/functions.WORD.
@@ -127,7 +128,7 @@ try_bug() { # TREE BUG
     else
         for word in $words; do
             ran=$((ran + 1))
-            run_test "$1" "$word" && continue
+            run_test "$1" "$word" 2>/dev/null && continue # the shell tells of signals
             answer="found $ran test_$word: $(awk '/^not ok/ { sub(/^not ok [0-9]+ - /, ""); print; exit }' \
                 "$1/test.log")"
             break
@@ -192,17 +193,12 @@ if [ "$total" = 0 ]; then
 fi
 [ "$total" -lt "$lanes" ] && lanes=$total
 words=$(cat "$work"/bugs/*/tests | tr ' ' '\n' | sort -u | tr '\n' ' ')
-number=0
+make_tree "$work/tree0" || { tail -n 30 "$work/tree0/build.log" >&2; exit 2; }
+# shellcheck disable=SC2086
+check_unmodified "$work/tree0" $words || exit 2
+number=1
 while [ "$number" -lt "$lanes" ]; do
-    make_tree "$work/tree$number" || { tail -n 30 "$work/tree$number/build.log" >&2; exit 2; }
-    # shellcheck disable=SC2086
-    if [ "$number" = 0 ]; then
-        check_unmodified "$work/tree0" $words || exit 2
-    else
-        cp -r "$work/tree0/out" "$work/tree$number.out" # the objects are good, only the paths differ
-        rm -rf "$work/tree$number.out"
-        build_tests "$work/tree$number" $words || exit 2
-    fi
+    cp -a "$work/tree0" "$work/tree$number" # paths in the build are relative: nothing is built again
     number=$((number + 1))
 done
 number=0

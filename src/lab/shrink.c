@@ -187,7 +187,9 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
     if (rad_lab_explore(&s->target, &o, &found, s->error) != 0) return false;
     report->certified_runs = found.runs;
     const rad_phase *last = found.phase_count ? &found.phases[found.phase_count - 1] : NULL;
-    if (!last || !last->exhausted) report->certificate = RAD_NOT_CERTIFIED;
+    /* One of the failures that did not fit into the table may have been this one. */
+    if (!last || !last->exhausted || found.findings_dropped)
+        report->certificate = RAD_NOT_CERTIFIED;
     bool better = false;
     for (uint32_t i = 0; i < found.finding_count && !better; i++) {
         const rad_artifact *a = found.findings[i].artifact;

@@ -124,7 +124,9 @@ static bool unit_differs(rad_unit_bench *b, rad_verdict *v, rad_unit_result *out
     rad_verdict again;
     rad__rig_guide(b->rig, b->guide, decisions, true, NULL);
     rad__verdict_of(k, &again);
-    if (strcmp(v->trace_hash, again.trace_hash) == 0 && v->result == again.result) return false;
+    if (strcmp(v->trace_hash, again.trace_hash) == 0 && v->result == again.result &&
+        strcmp(v->identity, again.identity) == 0)
+        return false;
     *v = again;
     v->result = RAD_RESULT_FAILURE;
     v->failure_step = unit_first_difference(b, &k->trace, events);

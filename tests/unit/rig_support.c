@@ -318,7 +318,7 @@ static void leaf_add(leaf_walk *walk)
     leaf *one = &l->items[l->count++];
     *one = (leaf){.preemptions = walk->eye.preemptions, .delays = walk->eye.delays};
     one->failed = k->outcome == RAD_OUTCOME_FAILED;
-    if (one->failed) strcpy(one->identity, k->failure.identity);
+    if (one->failed) memcpy(one->identity, k->failure.identity, sizeof one->identity);
     rad__digest_text(k->trace.digest, one->hash);
 }
 
@@ -330,7 +330,8 @@ static void leaf_visit(leaf_walk *walk, const uint32_t *list, uint64_t length)
     assert_true(outcome == RAD_OUTCOME_FINISHED || outcome == RAD_OUTCOME_FAILED);
     leaf_add(walk);
     uint64_t decisions = k->decisions;
-    uint32_t *next = calloc(decisions + 1, sizeof *next), *counts = calloc(decisions + 1, sizeof *counts);
+    uint32_t *next = calloc(decisions + 1, sizeof *next),
+             *counts = calloc(decisions + 1, sizeof *counts);
     for (uint64_t i = 0; i < decisions; i++) counts[i] = walk->rig.choices[i].count;
     for (uint64_t i = 0; i < decisions; i++) next[i] = walk->rig.choices[i].chosen;
     for (uint64_t i = length; i < decisions; i++) {

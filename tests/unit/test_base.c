@@ -55,8 +55,7 @@ static void compare_set(const rad_bitset *s, const naive_set *n, rad_prng *r, ui
         assert_int_equal(rad__bitset_has(s, number), n->has[number]);
         assert_int_equal(rad__bitset_rank(s, number), naive_rank(n, number));
         assert_int_equal(rad__bitset_next(s, number), naive_next(n, number));
-        if (n->has[number])
-            assert_int_equal(rad__bitset_select(s, naive_rank(n, number)), number);
+        if (n->has[number]) assert_int_equal(rad__bitset_select(s, naive_rank(n, number)), number);
     }
 }
 
@@ -277,7 +276,8 @@ static void set128_keeps_all_digests_also_the_zero_one(void **state)
     assert_int_equal(rad__set128_add(&s, low_zero), RAD_SET_NEW);
     for (uint64_t i = 1; i <= 10000; i++) { /* equal low halves: long probes, several growths */
         rad_digest d = {i % 7 << 40, i};
-        assert_int_equal(rad__set128_add(&s, d), i == 5 && d.low == 0 ? RAD_SET_KNOWN : RAD_SET_NEW);
+        assert_int_equal(rad__set128_add(&s, d),
+                         i == 5 && d.low == 0 ? RAD_SET_KNOWN : RAD_SET_NEW);
     }
     assert_int_equal(s.count, 10002);
     for (uint64_t i = 1; i <= 10000; i++)
@@ -413,7 +413,8 @@ static void prng_below_is_uniform_for_awkward_bounds(void **state)
             seen[value]++;
         }
         if (bounds[b] > 1)
-            assert_true(pearson(seen, (uint32_t)bounds[b], total) < pearson_limit((uint32_t)bounds[b]));
+            assert_true(pearson(seen, (uint32_t)bounds[b], total) <
+                        pearson_limit((uint32_t)bounds[b]));
     }
 }
 
@@ -563,7 +564,8 @@ static bool fill_bytes(void)
 
 static void every_container_survives_every_failed_allocation(void **state)
 {
-    static bool (*const fill[])(void) = {fill_bitset, fill_heap, fill_fenwick, fill_set128, fill_bytes};
+    static bool (*const fill[])(void) = {fill_bitset, fill_heap, fill_fenwick, fill_set128,
+                                         fill_bytes};
     (void)state;
     for (uint32_t i = 0; i < sizeof fill / sizeof *fill; i++) {
         uint64_t n = 1;

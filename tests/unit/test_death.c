@@ -22,7 +22,7 @@
 
 /* Two actors, three steps each, and one thing in the life of actor 1 that may go wrong: its second step,
  * when actor 0 has made exactly one. */
-enum fate { FATE_CRASH, FATE_ABORT, FATE_EXIT, FATE_HANG, FATE_KILL, FATE_WAIT };
+enum fate { FATE_CRASH, FATE_ABORT, FATE_EXIT, FATE_HANG, FATE_KILL, FATE_WAIT, FATE_FAIL };
 
 typedef struct fated {
     enum fate fate;
@@ -40,7 +40,7 @@ static void fated_reset(puppet *p, rad_kernel *k)
     }
 }
 
-static void meet_fate(const fated *f)
+static void meet_fate(const fated *f, rad_kernel *k)
 {
     volatile int *nowhere = (volatile int *)(uintptr_t)4096;
     switch (f->fate) {
@@ -48,8 +48,10 @@ static void meet_fate(const fated *f)
     case FATE_ABORT: raise(SIGABRT); break;
     case FATE_EXIT: _exit(7);
     case FATE_KILL: raise(SIGKILL); break;
+    case FATE_FAIL: rad_fail(k, RAD_ORACLE_ASSERT, RAD_NONE, "no more than a failure"); break;
     case FATE_HANG:
-        for (volatile int turn = 0;; turn++) {}
+        for (volatile int turn = 0;; turn++) {
+        }
     case FATE_WAIT:
         *f->pid = getpid();
         for (;;) pause();
@@ -60,11 +62,12 @@ static void fated_step(puppet *p, rad_kernel *k, uint32_t action)
 {
     fated *f = p->data;
     uint32_t who = action == p->actions[1];
-    if (who == 1 && f->made[1] == 1 && f->made[0] == 1) meet_fate(f);
+    if (who == 1 && f->made[1] == 1 && f->made[0] == 1) meet_fate(f, k);
     if (++f->made[who] == 3) rad_disable(k, action);
 }
 
-static rad_exploration explore_fate(const rad_target *t, const char *strategy, uint64_t runs, uint32_t jobs)
+static rad_exploration explore_fate(const rad_target *t, const char *strategy, uint64_t runs,
+                                    uint32_t jobs)
 {
     rad_exploration e;
     rad_error error = {0};
@@ -88,7 +91,8 @@ static void check_fate(const rad_exploration *e, const char *identity, const cha
     assert_string_equal(v->message, message);
     assert_int_equal(v->failure_step, 2);
     assert_int_equal(v->steps, 2);
-    assert_int_equal(a->choice_count, 2); /* step 0: the baseline. Then a preemption, and going on is 0 */
+    assert_int_equal(a->choice_count,
+                     2); /* step 0: the baseline. Then a preemption, and going on is 0 */
     assert_int_equal(v->decisions, 3);
     assert_int_equal(a->choices[0], 0);
     assert_int_equal(a->choices[1], 1);
@@ -134,9 +138,15 @@ static void the_run_index_of_a_death_is_exact(void **state)
     fated f = {.fate = FATE_CRASH};
     puppet p = {.reset = fated_reset, .step = fated_step, .data = &f};
     rad_target t = puppet_target(&p);
+    f.fate = FATE_FAIL; /* the same runs without a death */
+    rad_exploration alive = explore_fate(&t, "random", 200, 1);
+    f.fate = FATE_CRASH;
     rad_exploration all = explore_fate(&t, "random", 200, 2);
     assert_true(all.failures > 10 && all.findings[0].run > 0);
     assert_int_equal(all.runs, 200);
+    assert_int_equal(all.failures, alive.failures);
+    assert_int_equal(all.findings[0].run, alive.findings[0].run);
+    rad_exploration_free(&alive);
     for (uint64_t budget = all.findings[0].run; budget <= all.findings[0].run + 1; budget++) {
         rad_exploration some = explore_fate(&t, "random", budget, 1);
         assert_int_equal(some.runs, budget);
@@ -180,8 +190,7 @@ static void kill_progress(void *context, const rad_progress *progress)
 static void a_worker_killed_from_outside_leaves_its_choices(void **state)
 {
     (void)state;
-    volatile int *pid =
-        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    volatile int *pid = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     fated f = {.fate = FATE_WAIT, .pid = pid};
     puppet p = {.reset = fated_reset, .step = fated_step, .data = &f};
     rad_target t = puppet_target(&p);
@@ -225,7 +234,8 @@ static void dying_reset(puppet *p, rad_kernel *k)
 static void a_death_in_reset_is_at_step_0_without_choices(void **state)
 {
     (void)state;
-    volatile int *runs = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    volatile int *runs =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     puppet p = {.reset = dying_reset, .step = three_steps, .data = (void *)runs};
     rad_target t = puppet_target(&p);
     rad_exploration e = explore_fate(&t, "random", 4, 1);
@@ -348,7 +358,8 @@ static void dedup_misses_nothing_on_programs_that_crash(void **state)
         for (uint32_t i = 0; i < all.finding_count; i++) {
             const char *wanted = rad_artifact_verdict(all.findings[i].artifact)->identity;
             uint32_t j = 0;
-            while (strcmp(rad_artifact_verdict(states.findings[j].artifact)->identity, wanted) != 0) {
+            while (strcmp(rad_artifact_verdict(states.findings[j].artifact)->identity, wanted) !=
+                   0) {
                 if (++j == states.finding_count) fail_msg("dedup misses %s", wanted);
             }
             crash |= strcmp(wanted, "crash:SIGSEGV") == 0;

@@ -147,9 +147,9 @@ static void a_failed_allocation_loses_nothing(void **state)
         uint32_t pushed = 0, popped = 0;
         rad__event_queue_open(&q, 100);
         rad__alloc_fail_at(n);
-        while (pushed < 30 && rad__event_queue_push(&q, 30 - pushed, 0, NULL) == RAD_QUEUE_OK) pushed++;
-        if (pushed < 30)
-            assert_int_equal(rad__event_queue_push(&q, 1, 0, NULL), RAD_QUEUE_NOMEM);
+        while (pushed < 30 && rad__event_queue_push(&q, 30 - pushed, 0, NULL) == RAD_QUEUE_OK)
+            pushed++;
+        if (pushed < 30) assert_int_equal(rad__event_queue_push(&q, 1, 0, NULL), RAD_QUEUE_NOMEM);
         rad__alloc_fail_at(0);
         assert_int_equal(rad__event_queue_push(&q, 100, 5, NULL), RAD_QUEUE_OK);
         uint64_t last = 0;

@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs, uint32_t jobs)
+static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs,
+                                uint32_t jobs)
 {
     rad_exploration e;
     rad_error error = {0};
@@ -39,8 +40,8 @@ static void dfs_visits_exactly_the_interleavings_counted_by_hand(void **state)
     static const struct {
         uint32_t n, k;
         uint64_t runs;
-    } table[] = {{2, 1, 2},  {2, 2, 6},  {2, 3, 20},  {2, 4, 70}, {2, 5, 252},
-                 {3, 1, 6},  {3, 2, 90}, {3, 3, 1680}, {4, 1, 24}, {4, 2, 2520}};
+    } table[] = {{2, 1, 2}, {2, 2, 6},  {2, 3, 20},   {2, 4, 70}, {2, 5, 252},
+                 {3, 1, 6}, {3, 2, 90}, {3, 3, 1680}, {4, 1, 24}, {4, 2, 2520}};
     static const char *const machines[] = {"inc", "independent"};
     (void)state;
     for (uint32_t i = 0; i < 2 * sizeof table / sizeof *table; i++) {
@@ -88,7 +89,8 @@ static void classes_tell_conflicting_orders_and_only_those(void **state)
 
 /* ---- Bounds against brute force ----------------------------------------------------------------------- */
 
-static void bound_agrees(const rad_target *t, const leaves *l, bool delays, uint64_t limit, uint32_t jobs)
+static void bound_agrees(const rad_target *t, const leaves *l, bool delays, uint64_t limit,
+                         uint32_t jobs)
 {
     char strategy[24];
     snprintf(strategy, sizeof strategy, "%s:%d", delays ? "delay" : "preempt", (int)limit);
@@ -105,7 +107,8 @@ static void bound_agrees(const rad_target *t, const leaves *l, bool delays, uint
         assert_int_equal(e.phases[phase].failures, failing);
         assert_int_equal(e.phases[phase].pruned, beyond > 0);
         assert_true(e.phases[phase].exhausted && e.phases[phase].bounded);
-        if (phase + 1 < e.phase_count) assert_true(beyond > 0); /* a row ends when nothing is cut off */
+        if (phase + 1 < e.phase_count)
+            assert_true(beyond > 0); /* a row ends when nothing is cut off */
         if (phase + 1 == e.phase_count && phase < limit) assert_int_equal(beyond, 0);
     }
     assert_int_equal(e.complete, !last_phase(&e)->pruned);
@@ -120,9 +123,9 @@ static void bounds_agree_with_brute_force(void **state)
     yields.ops[0][1].what = yields.ops[2][0].what = WEAVE_YIELD;
     picks.ops[0][1] = (weave_op){.what = WEAVE_PICK, .argument = 3};
     picks.ops[1][0] = (weave_op){.what = WEAVE_PICK, .argument = 2};
-    rad_target targets[] = {weave_target(&plain), weave_target(&yields), weave_target(&picks),
-                            target_of("locks", NULL), target_of("counter", NULL),
-                            target_of("event", NULL)};
+    rad_target targets[] = {weave_target(&plain),       weave_target(&yields),
+                            weave_target(&picks),       target_of("locks", NULL),
+                            target_of("counter", NULL), target_of("event", NULL)};
     weave *looms[] = {&plain, &yields, &picks, NULL, NULL, NULL};
     for (uint32_t i = 0; i < 6; i++) {
         leaves l;
@@ -161,8 +164,8 @@ static void random_thread(rad_vm *vm, rad_prng *r, uint32_t cells, const uint32_
         default:
             vm_load_at(vm, 0, R0, cells, cell);
             if (rad__prng_below(r, 2))
-                vm_claim(vm, R0, VM_NE, (int32_t)rad__prng_below(r, 4), about[rad__prng_below(r, 3)],
-                         "a claim");
+                vm_claim(vm, R0, VM_NE, (int32_t)rad__prng_below(r, 4),
+                         about[rad__prng_below(r, 3)], "a claim");
         }
     }
     vm_end(vm);
@@ -185,13 +188,17 @@ static int random_create(void **self, const rad_case *c, rad_error *error)
     return rad__vm_create(self, &toy, c, error);
 }
 
-static const rad_machine random_machine = {
-    .name = "random_program", .about = "", .bug_site = RAD_NONE, .create = random_create, VM_FUNCTIONS};
+static const rad_machine random_machine = {.name = "random_program",
+                                           .about = "",
+                                           .bug_site = RAD_NONE,
+                                           .create = random_create,
+                                           VM_FUNCTIONS};
 
 static bool has_identity(const rad_exploration *e, const char *identity)
 {
     for (uint32_t i = 0; i < e->finding_count; i++)
-        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, identity) == 0) return true;
+        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, identity) == 0)
+            return true;
     return false;
 }
 
@@ -209,7 +216,8 @@ static void dedup_finds_what_dfs_finds_in_fewer_runs(void **state)
     for (uint64_t i = 0; i < 60; i++) {
         random_program_seed = i;
         rad_target t = {.machine = &random_machine};
-        rad_exploration all = explored(&t, "dfs", 1000000, 2), states = explored(&t, "dedup", 1000000, 1);
+        rad_exploration all = explored(&t, "dfs", 1000000, 2),
+                        states = explored(&t, "dedup", 1000000, 1);
         assert_true(all.complete && states.complete);
         assert_same_identities(&all, &states);
         assert_true(states.runs <= all.runs);
@@ -337,11 +345,16 @@ static void results_do_not_depend_on_the_number_of_workers(void **state)
 static void results_on_a_machine_that_dies_do_not_depend_on_workers_either(void **state)
 {
     static const trial_of_jobs cases[] = {
-        {"crash", NULL, "dfs", 100000, false, false},    {"crash", NULL, "random", 200, false, false},
-        {"crash", NULL, "surw", 300, false, false},      {"crash", NULL, "pct:2", 300, false, false},
-        {"crash", NULL, "preempt:2", 500, false, false}, {"crash", NULL, "dfs", 17, false, false},
-        {"crash", NULL, "surw", 300, true, false},       {"crash", NULL, "dfs", 500, true, false},
-        {"crash", "n=3", "auto", 150, false, false},     {"crash", NULL, "dedup", 500, false, false},
+        {"crash", NULL, "dfs", 100000, false, false},
+        {"crash", NULL, "random", 200, false, false},
+        {"crash", NULL, "surw", 300, false, false},
+        {"crash", NULL, "pct:2", 300, false, false},
+        {"crash", NULL, "preempt:2", 500, false, false},
+        {"crash", NULL, "dfs", 17, false, false},
+        {"crash", NULL, "surw", 300, true, false},
+        {"crash", NULL, "dfs", 500, true, false},
+        {"crash", "n=3", "auto", 150, false, false},
+        {"crash", NULL, "dedup", 500, false, false},
     };
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) same_for_all_jobs(&cases[i]);
@@ -403,6 +416,8 @@ static void leak_step(puppet *p, rad_kernel *k, uint32_t action)
     if (k->step == 3) {
         if (p->number == 0) rad_value(k, (uint64_t)leaking++);
         if (p->number == 1 && leaking++ % 2) rad_fail(k, RAD_ORACLE_ASSERT, RAD_NONE, "odd");
+        if (p->number == 2)
+            rad_fail(k, leaking++ % 2 ? RAD_ORACLE_ASSERT : RAD_ORACLE_INVARIANT, RAD_NONE, "-");
     }
     if (k->step >= 6) rad_disable(k, action);
 }
@@ -411,7 +426,7 @@ static void twice_reports_a_machine_that_remembers_its_last_run(void **state)
 {
     (void)state;
     static const char *const strategies[] = {"random", "dfs"};
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         puppet p = {.reset = leak_reset, .step = leak_step, .number = i / 2};
         rad_target t = puppet_target(&p);
         rad_exploration e;
@@ -492,7 +507,8 @@ static void a_tree_cut_anywhere_gives_every_run_once(void **state)
         rad_unit start = {.kind = RAD_UNIT_TREE, .count = first};
         rad__unit_run(&bench, &start, &begun);
         assert_int_equal(begun.runs, first);
-        rad_unit pieces[8] = {{.kind = RAD_UNIT_TREE, .path = begun.path, .path_count = begun.path_count}};
+        rad_unit pieces[8] = {
+            {.kind = RAD_UNIT_TREE, .path = begun.path, .path_count = begun.path_count}};
         begun.path = NULL;
         rad__unit_result_free(&begun);
         uint32_t count = 1;
@@ -512,7 +528,9 @@ static void a_tree_cut_anywhere_gives_every_run_once(void **state)
 static void a_search_never_goes_above_its_floor(void **state)
 {
     (void)state;
-    rad_choice run[4] = {{.chosen = 0, .count = 3}, {.chosen = 1, .count = 2}, {.chosen = 0, .count = 2},
+    rad_choice run[4] = {{.chosen = 0, .count = 3},
+                         {.chosen = 1, .count = 2},
+                         {.chosen = 0, .count = 2},
                          {.chosen = 2, .count = 3}};
     uint64_t count = 4;
     bool pruned = false;
@@ -522,7 +540,8 @@ static void a_search_never_goes_above_its_floor(void **state)
     assert_false(rad__tree_advance(run, &count, 2, RAD_BOUND_NONE, 0, &pruned));
     assert_int_equal(run[0].chosen, 0);
     count = 3;
-    assert_true(rad__tree_advance(run, &count, 0, RAD_BOUND_NONE, 0, &pruned)); /* and with floor 0 it does */
+    assert_true(rad__tree_advance(run, &count, 0, RAD_BOUND_NONE, 0,
+                                  &pruned)); /* and with floor 0 it does */
     assert_int_equal(count, 1);
     assert_int_equal(run[0].chosen, 1);
     assert_false(pruned);
@@ -535,18 +554,24 @@ static void strategy_arguments_are_checked(void **state)
     static const struct {
         const char *name, *text;
     } wrong[] = {
-        {"preempt", "strategy 'preempt': expected a bound from 0 to 1000 after the colon, such as preempt:2"},
-        {"preempt:", "strategy 'preempt:': expected a bound from 0 to 1000 after the colon, such as "
-                     "preempt:2"},
-        {"preempt:1001", "strategy 'preempt:1001': expected a bound from 0 to 1000 after the colon, such "
-                         "as preempt:2"},
-        {"delay:x", "strategy 'delay:x': expected a bound from 0 to 1000 after the colon, such as delay:2"},
-        {"delay:-1", "strategy 'delay:-1': expected a bound from 0 to 1000 after the colon, such as "
-                     "delay:2"},
+        {"preempt",
+         "strategy 'preempt': expected a bound from 0 to 1000 after the colon, such as preempt:2"},
+        {"preempt:",
+         "strategy 'preempt:': expected a bound from 0 to 1000 after the colon, such as "
+         "preempt:2"},
+        {"preempt:1001",
+         "strategy 'preempt:1001': expected a bound from 0 to 1000 after the colon, such "
+         "as preempt:2"},
+        {"delay:x",
+         "strategy 'delay:x': expected a bound from 0 to 1000 after the colon, such as delay:2"},
+        {"delay:-1",
+         "strategy 'delay:-1': expected a bound from 0 to 1000 after the colon, such as "
+         "delay:2"},
         {"pct:0", "policy pct: expected a depth from 1 to 32, found '0'"},
         {"random:2", "policy 'random' takes no argument, found ':2'"},
     };
-    static const char *const unknown[] = {"deep", "", "preemptive:2", "delays:2", "dfs:3", "auto:1"};
+    static const char *const unknown[] = {"deep",     "",      "preemptive:2",
+                                          "delays:2", "dfs:3", "auto:1"};
     (void)state;
     rad_target t = target_of("inc", NULL);
     for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -560,7 +585,8 @@ static void strategy_arguments_are_checked(void **state)
         rad_exploration e;
         rad_error error = {0};
         rad_explore_options o = {.strategy = unknown[i], .runs = 1};
-        if (rad_lab_explore(&t, &o, &e, &error) != RAD_EINPUT) fail_msg("'%s' was taken", unknown[i]);
+        if (rad_lab_explore(&t, &o, &e, &error) != RAD_EINPUT)
+            fail_msg("'%s' was taken", unknown[i]);
         assert_non_null(strstr(error.text, "unknown"));
     }
     weave w = weave_writers(1, 1);
@@ -569,7 +595,8 @@ static void strategy_arguments_are_checked(void **state)
     rad_error error = {0};
     rad_explore_options o = {.strategy = "dedup", .runs = 1};
     assert_int_equal(rad_lab_explore(&t, &o, &e, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "strategy dedup: machine 'weave' does not give its whole state");
+    assert_string_equal(error.text,
+                        "strategy dedup: machine 'weave' does not give its whole state");
     error = (rad_error){0};
     o = (rad_explore_options){.strategy = "dfs", .jobs = 65};
     assert_int_equal(rad_lab_explore(&t, &o, &e, &error), RAD_EINPUT);
@@ -600,7 +627,8 @@ typedef struct told {
 static void told_found(void *context, const rad_artifact *a)
 {
     told *t = context;
-    if (t->found < 8) strcpy(t->identities[t->found], rad_artifact_verdict(a)->identity);
+    if (t->found < 8)
+        memcpy(t->identities[t->found], rad_artifact_verdict(a)->identity, sizeof *t->identities);
     t->found++;
 }
 
@@ -626,7 +654,8 @@ static void findings_are_told_once_and_an_interrupt_stops(void **state)
     assert_int_equal(t.found, 5);
     for (uint32_t i = 0; i < 5; i++) {
         assert_int_equal(e.findings[i].run, i);
-        assert_string_equal(t.identities[i], rad_artifact_verdict(e.findings[i].artifact)->identity);
+        assert_string_equal(t.identities[i],
+                            rad_artifact_verdict(e.findings[i].artifact)->identity);
     }
     rad_exploration_free(&e);
     t = (told){0};

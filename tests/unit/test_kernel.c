@@ -84,45 +84,89 @@ static void the_baseline_goes_on_with_the_current_actor(void **state)
     (void)state;
     PLAYS("012", "000112", "+0 +1 +2", "", "", "-0", "", "-1");
     /* others that become enabled meanwhile, with lower numbers too, change nothing */
-    PLAYS("012", "222" "01", "+2", "+0", "+1", "-2");
+    PLAYS("012",
+          "222"
+          "01",
+          "+2", "+0", "+1", "-2");
 }
 
 static void after_a_block_the_one_enabled_longest_runs(void **state)
 {
     (void)state;
-    PLAYS("0123", "33310" "2", "+3", "+1", "+0", "+2 -3");        /* by age, not by number */
+    PLAYS("0123",
+          "33310"
+          "2",
+          "+3", "+1", "+0", "+2 -3");                             /* by age, not by number */
     PLAYS("0123", "30123", "+3", "+1 +0 +2 y", "-0", "-1", "-2"); /* what ran waits behind them */
-    PLAYS("0123", "0" "123", "+0", "-0 +2 +3 +1");                /* ties by number */
-    PLAYS("012", "222" "01", "+2", "+1", "+0", "-1 +1 -2");       /* disabled for a moment: it starts anew */
+    PLAYS("0123",
+          "0"
+          "123",
+          "+0", "-0 +2 +3 +1"); /* ties by number */
+    PLAYS("012",
+          "222"
+          "01",
+          "+2", "+1", "+0", "-1 +1 -2"); /* disabled for a moment: it starts anew */
 }
 
 static void an_action_that_ran_waits_again_from_the_end_of_its_step(void **state)
 {
     (void)state;
-    PLAYS("012", "01" "2012", "+0 +1 +2", "y", "y", "y", "-0");
-    PLAYS("012", "0" "12" "0", "+0 +1 +2", "y", "-1", "-2");
+    PLAYS("012",
+          "01"
+          "2012",
+          "+0 +1 +2", "y", "y", "y", "-0");
+    PLAYS("012",
+          "0"
+          "12"
+          "0",
+          "+0 +1 +2", "y", "-1", "-2");
 }
 
 static void a_yield_goes_to_another_one(void **state)
 {
     (void)state;
-    PLAYS("01", "0101" "0" "1", "+0 +1", "y", "y", "y", "y");
+    PLAYS("01",
+          "0101"
+          "0"
+          "1",
+          "+0 +1", "y", "y", "y", "y");
     PLAYS("01", "000101", "+0 +1", "", "", "y", "y", "-0");
     /* also to one that was enabled in the very step that yields, although its number is higher */
     PLAYS("01", "0101", "+0", "+1 y", "y", "-0");
     PLAYS("01", "0101", "+0", "y +1", "y", "-0");
     /* and every time: whoever is woken anew in each step is not passed over for ever */
-    PLAYS("01", "01010" "1", "+0", "y +1", "-1", "y +1", "-1", "y +1 -0");
+    PLAYS("01",
+          "01010"
+          "1",
+          "+0", "y +1", "-1", "y +1", "-1", "y +1 -0");
 }
 
 static void an_actor_goes_on_with_its_other_action(void **state)
 {
     (void)state;
-    PLAYS("0011", "0" "1" "23", "+0 +1 +2 +3", "-0", "-1", "-2");
-    PLAYS("0011", "3" "2" "01", "+3", "+0 +1 +2 -3", "-2", "-0");
-    PLAYS("001", "0" "1" "2", "+0", "+1 +2 -0", "-1");
-    PLAYS("001", "00" "2", "+0 +1 +2", "-1", "-0"); /* its newest one is gone, not its only one */
-    PLAYS("0001", "02" "3", "+1 +2 +0 +3", "-0 -1", "-2");
+    PLAYS("0011",
+          "0"
+          "1"
+          "23",
+          "+0 +1 +2 +3", "-0", "-1", "-2");
+    PLAYS("0011",
+          "3"
+          "2"
+          "01",
+          "+3", "+0 +1 +2 -3", "-2", "-0");
+    PLAYS("001",
+          "0"
+          "1"
+          "2",
+          "+0", "+1 +2 -0", "-1");
+    PLAYS("001",
+          "00"
+          "2",
+          "+0 +1 +2", "-1", "-0"); /* its newest one is gone, not its only one */
+    PLAYS("0001",
+          "02"
+          "3",
+          "+1 +2 +0 +3", "-0 -1", "-2");
 }
 
 /* Two actors that never block: 1,000 steps each in turn. */
@@ -691,45 +735,6 @@ static void numbers_are_equal_after_equal_choices(void **state)
     bare_close(&b);
 }
 
-static void names_reset(puppet *p, rad_kernel *k)
-{
-    (void)p;
-    uint32_t main = rad_actor(k, RAD_NONE, "main");
-    uint32_t one = rad_actor(k, main, "worker"), two = rad_actor(k, main, "worker");
-    char copy[] = "worker"; /* the same role at another address */
-    k->actors[two].role = copy;
-    uint32_t a = rad_object(k, main, "fork"), b = rad_object(k, one, "fork");
-    uint32_t c = rad_object(k, RAD_NONE, "table");
-    char name[2 * RAD_NAME_MAX];
-    rad__actor_name(k, main, name), assert_string_equal(name, "main");
-    rad__actor_name(k, two, name), assert_string_equal(name, "worker 1");
-    rad__actor_name(k, RAD_NONE, name), assert_string_equal(name, "-");
-    rad__object_name(k, b, name), assert_string_equal(name, "fork 1");
-    rad__object_name(k, c, name), assert_string_equal(name, "table");
-    k->actors[two].role = "worker";
-    assert_true(k->objects[a].signature != k->objects[b].signature);
-    assert_true(k->objects[a].signature != k->objects[c].signature);
-    assert_true(k->actors[one].signature != k->actors[two].signature);
-    for (uint32_t i = 0; i < 20000; i++) /* interned, also while the table grows */
-        assert_int_equal(rad_action(k, i % 3, i % 5, i % 7, i), i);
-    for (uint32_t i = 0; i < 20000; i++)
-        assert_int_equal(rad_action(k, i % 3, i % 5, i % 7, i), i);
-    assert_int_equal(rad_action(k, 1, 0, 0, 0), 20000);
-    assert_int_equal(rad_action(k, 0, 1, 0, 0), 20001);
-    assert_int_equal(rad_action(k, 0, 0, 1, 0), 20002);
-    assert_int_equal(rad_action(k, 0, 0, 0, 0), 0);
-}
-
-static void actions_are_interned_and_things_have_names(void **state)
-{
-    (void)state;
-    puppet p = {.reset = names_reset};
-    bare_rig b;
-    bare_open(&b, &puppet_machine, &p, 10);
-    for (int i = 0; i < 3; i++) assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_FINISHED);
-    bare_close(&b);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -750,7 +755,6 @@ int main(void)
         cmocka_unit_test(observers_see_everything_in_order_and_may_end_the_run),
         cmocka_unit_test(signatures_are_the_same_in_every_schedule),
         cmocka_unit_test(numbers_are_equal_after_equal_choices),
-        cmocka_unit_test(actions_are_interned_and_things_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

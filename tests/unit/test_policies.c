@@ -513,7 +513,8 @@ static void surw_is_uniform_over_the_selected_events_whatever_else_runs(void **s
     (void)state;
     weave w = weave_writers(2, 3);
     w.objects = 2;
-    for (uint32_t i = 0; i < 3; i++) { /* three more events of thread 0, on an object nobody shares */
+    for (uint32_t i = 0; i < 3;
+         i++) { /* three more events of thread 0, on an object nobody shares */
         w.ops[0][2 * i] = (weave_op){.access = RAD_WRITE, .object = 1};
         w.ops[0][2 * i + 1] = (weave_op){.access = RAD_WRITE, .object = 0};
     }
@@ -540,8 +541,7 @@ static void surw_learns_the_exact_counts(void **state)
         const rad_estimate *on_cell = rad__estimates_find(&known, a->signature, cell);
         assert_int_equal(all->events, 4);
         assert_int_equal(on_cell->events, i == 0 ? 3 : 4);
-        assert_true(all->parent ==
-                    (i == 2 ? b.kernel->actors[w.actor[0]].signature : UINT64_C(0)));
+        assert_true(all->parent == (i == 2 ? b.kernel->actors[w.actor[0]].signature : UINT64_C(0)));
     }
     assert_null(rad__estimates_find(&known, 12345, 0));
     rad__policy_destroy(p);
@@ -557,7 +557,8 @@ static void estimates_fold_by_adding_and_survive_being_written(void **state)
     rad_estimates a = {0}, b = {0}, back = {0};
     for (uint64_t i = 1; i <= 300; i++) {
         rad__estimates_add(&a, &(rad_estimate){.actor = i, .events = i, .runs = 1});
-        rad__estimates_add(&b, &(rad_estimate){.actor = 2 * i, .object = i % 2, .events = 5, .runs = 2});
+        rad__estimates_add(
+            &b, &(rad_estimate){.actor = 2 * i, .object = i % 2, .events = 5, .runs = 2});
     }
     a.runs = 3, a.decisions_max = 10;
     b.runs = 4, b.decisions_max = 9;
@@ -626,7 +627,8 @@ static void every_machine_under_every_policy_replays_in_a_new_process(void **sta
         for (uint32_t i = 0; i < 5; i++) {
             for (int twin = 0; twin < 2; twin++) {
                 t.c.repaired = twin;
-                if (strcmp(t.machine->name, "crash") == 0 && !twin) continue; /* see test_explore.c */
+                if (strcmp(t.machine->name, "crash") == 0 && !twin)
+                    continue; /* see test_explore.c */
                 if (twin && t.machine->bug == NULL) continue;
                 replay_as_recorded(&t, policies[i], 3 + i);
             }

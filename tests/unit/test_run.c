@@ -1,5 +1,5 @@
-/* test_run.c — what a run leaves: outcome, failure, trace, digest, set hashes; and what it does at its
- * limits and when memory runs out. */
+/* test_run.c — what a run leaves: outcome, failure, trace, digest, set hashes; what it does at its limits
+ * and when memory runs out; numbers and names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,7 +133,8 @@ static void fail_check(puppet *p, rad_kernel *k)
 
 static void the_first_failure_counts_and_ends_the_run_after_its_step(void **state)
 {
-    static const char *const identities[] = {"own:vault", "assertion", "unnamed", "invariant:vault"};
+    static const char *const identities[] = {"own:vault", "assertion", "unnamed",
+                                             "invariant:vault"};
     static const char *const messages[] = {"first 1", "an assertion", "nobody named me", "second"};
     (void)state;
     puppet p = {.reset = fail_reset, .step = fail_step, .check = fail_check};
@@ -205,7 +206,8 @@ static void the_whole_trace_keeps_all_and_has_the_same_digest(void **state)
     b.whole_trace = true;
     assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_FINISHED);
     assert_true(rad__digest_equal(ring, b.kernel->trace.digest));
-    for (uint64_t n = 0; n < 9001; n++) assert_int_equal(rad__trace_at(&b.kernel->trace, n)->step, n);
+    for (uint64_t n = 0; n < 9001; n++)
+        assert_int_equal(rad__trace_at(&b.kernel->trace, n)->step, n);
     /* The digest is the fold that trace.h describes, over every event and nothing else. */
     struct {
         rad_digest digest;
@@ -521,6 +523,46 @@ static void opening_without_memory_is_an_error(void **state)
     }
 }
 
+/* ---- Who exists -------------------------------------------------------------------------------------- */
+
+static void names_reset(puppet *p, rad_kernel *k)
+{
+    (void)p;
+    uint32_t main = rad_actor(k, RAD_NONE, "main");
+    uint32_t one = rad_actor(k, main, "worker"), two = rad_actor(k, main, "worker");
+    char copy[] = "worker"; /* the same role at another address */
+    k->actors[two].role = copy;
+    uint32_t a = rad_object(k, main, "fork"), b = rad_object(k, one, "fork");
+    uint32_t c = rad_object(k, RAD_NONE, "table");
+    char name[2 * RAD_NAME_MAX];
+    rad__actor_name(k, main, name), assert_string_equal(name, "main");
+    rad__actor_name(k, two, name), assert_string_equal(name, "worker 1");
+    rad__actor_name(k, RAD_NONE, name), assert_string_equal(name, "-");
+    rad__object_name(k, b, name), assert_string_equal(name, "fork 1");
+    rad__object_name(k, c, name), assert_string_equal(name, "table");
+    k->actors[two].role = "worker";
+    assert_true(k->objects[a].signature != k->objects[b].signature);
+    assert_true(k->objects[a].signature != k->objects[c].signature);
+    assert_true(k->actors[one].signature != k->actors[two].signature);
+    for (uint32_t i = 0; i < 20000; i++) /* interned, also while the table grows */
+        assert_int_equal(rad_action(k, i % 3, i % 5, i % 7, i), i);
+    for (uint32_t i = 0; i < 20000; i++) assert_int_equal(rad_action(k, i % 3, i % 5, i % 7, i), i);
+    assert_int_equal(rad_action(k, 1, 0, 0, 0), 20000);
+    assert_int_equal(rad_action(k, 0, 1, 0, 0), 20001);
+    assert_int_equal(rad_action(k, 0, 0, 1, 0), 20002);
+    assert_int_equal(rad_action(k, 0, 0, 0, 0), 0);
+}
+
+static void actions_are_interned_and_things_have_names(void **state)
+{
+    (void)state;
+    puppet p = {.reset = names_reset};
+    bare_rig b;
+    bare_open(&b, &puppet_machine, &p, 10);
+    for (int i = 0; i < 3; i++) assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_FINISHED);
+    bare_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +578,7 @@ int main(void)
         cmocka_unit_test(the_beacon_follows_the_run),
         cmocka_unit_test(a_failed_allocation_ends_the_run_cleanly_and_the_next_one_works),
         cmocka_unit_test(opening_without_memory_is_an_error),
+        cmocka_unit_test(actions_are_interned_and_things_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

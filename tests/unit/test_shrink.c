@@ -35,7 +35,8 @@ static rad_artifact *failing(const rad_target *t, const char *strategy, const ch
     return a;
 }
 
-static rad_artifact *shrunk(const rad_artifact *a, const rad_shrink_options *o, rad_shrink_report *report)
+static rad_artifact *shrunk(const rad_artifact *a, const rad_shrink_options *o,
+                            rad_shrink_report *report)
 {
     rad_artifact *out = NULL;
     rad_error error = {0};
@@ -91,7 +92,8 @@ static void check_result(const rad_artifact *before, const rad_artifact *after,
 {
     rad_error error = {0};
     rad_replay replay;
-    assert_string_equal(rad_artifact_verdict(after)->identity, rad_artifact_verdict(before)->identity);
+    assert_string_equal(rad_artifact_verdict(after)->identity,
+                        rad_artifact_verdict(before)->identity);
     assert_true(measure_compare(&report->after, &report->before) <= 0);
     assert_int_equal(rad_lab_replay(after, NULL, &replay, &error), 0);
     if (!replay.as_recorded) fail_msg("%s", replay.reason);
@@ -217,8 +219,9 @@ static void certified(const rad_target *t, const char *strategy)
 
 static void the_certificate_agrees_with_brute_force(void **state)
 {
-    static const char *const orders[] = {"0", "01", "010", "0120", "0121", "01201", "012012", "210210",
-                                         "102021", "2", "20", "201", "1001", "021"};
+    static const char *const orders[] = {"0",     "01",     "010",    "0120",   "0121",
+                                         "01201", "012012", "210210", "102021", "2",
+                                         "20",    "201",    "1001",   "021"};
     static const char *const toys[] = {"counter", "locks", "event"};
     (void)state;
     for (uint32_t i = 0; i < sizeof orders / sizeof *orders; i++) {
@@ -252,6 +255,52 @@ static void nothing_is_certified_that_was_not_exhausted(void **state)
         rad_artifact_free(report.second);
     }
     rad_artifact_free(found);
+}
+
+/* Actor 0 picks one of twenty numbers in its second step. With actor 1 in between it fails as "t"; without,
+ * it fails as the letter of its number, the last of which is "t", too: no preemption is needed, but
+ * seventeen other letters come first, more than the table of an exploration holds. */
+static void letters_reset(puppet *p, rad_kernel *k)
+{
+    static const char *const roles[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j",
+                                        "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"};
+    for (uint32_t i = 0; i < 20; i++) rad_object(k, RAD_NONE, roles[i]);
+    for (uint32_t i = 0; i < 2; i++) {
+        p->actions[i] = rad_action(k, 0, rad_actor(k, RAD_NONE, "one"), RAD_NONE, 0);
+        rad_enable(k, p->actions[i]);
+    }
+}
+
+static void letters_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    uint32_t *steps = p->data;
+    if (k->step == 0) steps[0] = steps[1] = 0;
+    if (++steps[action] == 2 || action == 1) rad_disable(k, action);
+    if (action == 0 && steps[0] == 1) p->number = k->step;
+    if (action == 1 || steps[0] != 2) return;
+    uint32_t picked = rad_pick(k, RAD_PICK_VALUE, 0, 20);
+    uint32_t letter = p->number == 0 && k->step == 2 ? 19 : picked;
+    if (letter) rad_fail(k, RAD_ORACLE_ASSERT, letter, "a letter");
+}
+
+static void nothing_is_certified_when_findings_were_dropped(void **state)
+{
+    (void)state;
+    uint32_t steps[2];
+    puppet p = {.reset = letters_reset, .step = letters_step, .data = steps};
+    rad_target t = puppet_target(&p);
+    rad_error error = {0};
+    rad_choice preempt[] = {{.chosen = 0}, {.chosen = 1}};
+    rad_verdict v = {.result = RAD_RESULT_FAILURE, .identity = "assertion:t"};
+    rad_artifact *found = NULL;
+    assert_int_equal(rad__artifact_of_choices(&found, &t, "dfs", 0, preempt, 2, &v, &error), 0);
+    rad_shrink_report report;
+    rad_artifact *small = shrunk(found, NULL, &report);
+    assert_int_equal(report.after.preemptions, 1);
+    assert_int_equal(report.certificate, RAD_NOT_CERTIFIED);
+    rad_artifact_free(found);
+    rad_artifact_free(small);
+    rad_artifact_free(report.second);
 }
 
 /* ---- Another bug on the way --------------------------------------------------------------------------- */
@@ -344,10 +393,8 @@ typedef struct stages {
 static void stage_told(void *context, const char *stage, uint64_t checks, const rad_measure *m)
 {
     stages *s = context;
-    if (strlen(s->names) + strlen(stage) + 2 < sizeof s->names) {
-        strcat(s->names, stage);
-        strcat(s->names, " ");
-    }
+    size_t used = strlen(s->names);
+    snprintf(s->names + used, sizeof s->names - used, "%s ", stage);
     assert_true(checks >= s->last_checks);
     if (s->calls++) assert_true(measure_compare(m, &s->last) <= 0); /* it only ever gets smaller */
     s->last = *m;
@@ -388,6 +435,7 @@ int main(void)
         cmocka_unit_test(a_large_case_becomes_the_smallest_that_fails),
         cmocka_unit_test(the_certificate_agrees_with_brute_force),
         cmocka_unit_test(nothing_is_certified_that_was_not_exhausted),
+        cmocka_unit_test(nothing_is_certified_when_findings_were_dropped),
         cmocka_unit_test(a_second_bug_is_reported_and_never_taken),
         cmocka_unit_test(a_run_that_does_not_fail_is_an_error),
         cmocka_unit_test(with_a_small_budget_the_result_is_just_larger),

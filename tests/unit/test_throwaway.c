@@ -25,7 +25,8 @@
 
 /* ---- What every machine goes through ------------------------------------------------------------------- */
 
-static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs, uint32_t jobs)
+static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs,
+                                uint32_t jobs)
 {
     rad_exploration e;
     rad_error error = {0};
@@ -38,8 +39,8 @@ static rad_exploration explored(const rad_target *t, const char *strategy, uint6
 static void goes_through_everything(const rad_target *t, const char *identity, uint64_t runs,
                                     uint64_t checks)
 {
-    static const char *const strategies[] = {"random", "fair", "pct:3", "surw", "preempt:2",
-                                             "delay:2", "dfs", "auto"};
+    static const char *const strategies[] = {"random",    "fair",    "pct:3", "surw",
+                                             "preempt:2", "delay:2", "dfs",   "auto"};
     rad_error error = {0};
     rad_artifact *found = NULL;
     for (uint32_t i = 0; i < 8; i++) {
@@ -64,7 +65,8 @@ static void goes_through_everything(const rad_target *t, const char *identity, u
     rad_shrink_options o = {.checks = checks, .certify_runs = checks};
     assert_int_equal(rad_lab_shrink(found, &o, &small, &report, &error), 0);
     assert_string_equal(rad_artifact_verdict(small)->identity, identity);
-    assert_true(report.after.nonzero <= report.before.nonzero || report.after.switches < report.before.switches);
+    assert_true(report.after.nonzero <= report.before.nonzero ||
+                report.after.switches < report.before.switches);
     rad_story *story = NULL;
     assert_int_equal(rad_lab_story(small, &story, &error), 0);
     assert_string_equal(story->verdict.identity, identity);
@@ -110,7 +112,8 @@ static void crowd_step(puppet *p, rad_kernel *k, uint32_t action)
     rad_disable(k, action);
     rad_value(k, c->last);
     if (c->last != RAD_NONE && c->last == actor + 400)
-        rad_fail(k, RAD_ORACLE_ASSERT, 0, "visitor %u after %u", (unsigned)actor, (unsigned)c->last);
+        rad_fail(k, RAD_ORACLE_ASSERT, 0, "visitor %u after %u", (unsigned)actor,
+                 (unsigned)c->last);
     c->last = actor;
 }
 
@@ -347,15 +350,16 @@ static uint32_t pos_choose(rad_policy *base, rad_kernel *k, const rad_decision *
     if (d->kind != RAD_PICK_ACTION) return (uint32_t)rad__prng_below(&p->prng, d->count);
     uint32_t best = RAD_NONE;
     for (uint32_t a = 0; a < k->action_count; a++)
-        if (rad_is_enabled(k, a) && (best == RAD_NONE || p->priority[a] > p->priority[best])) best = a;
+        if (rad_is_enabled(k, a) && (best == RAD_NONE || p->priority[a] > p->priority[best]))
+            best = a;
     return rad__index_of(k, d, best);
 }
 
 static bool pos_races(const rad_footprint *f, uint32_t object, uint32_t access)
 {
     for (uint32_t i = 0; i < f->count; i++)
-        if (f->items[i].object == object && f->items[i].access != RAD_LOCAL && access != RAD_LOCAL &&
-            (f->items[i].access == RAD_WRITE || access == RAD_WRITE))
+        if (f->items[i].object == object && f->items[i].access != RAD_LOCAL &&
+            access != RAD_LOCAL && (f->items[i].access == RAD_WRITE || access == RAD_WRITE))
             return true;
     return false;
 }
