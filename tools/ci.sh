@@ -80,7 +80,7 @@ export TEST_TIMEOUT=${TEST_TIMEOUT:-300}
 check gcc build_and_test build gcc ""
 check clang build_and_test build-clang clang ""
 check sanitizers build_and_test build-asan gcc \
-    "-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all"
+    "-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dchecked=true"
 check digests digests_agree
 check fuzz fuzz_all
 check planted planted_bugs_found

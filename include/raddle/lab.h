@@ -202,6 +202,7 @@ typedef struct rad_measure {
 typedef struct rad_shrink_options {
     uint64_t checks;       /* runs the reducers may use; 0 = 20,000 */
     uint64_t certify_runs; /* runs the certificate may use; 0 = 200,000 */
+    double hang_seconds;   /* CPU time one step may take; 0 = 10 */
     void (*progress)(void *context, const char *stage, uint64_t checks, const rad_measure *m);
     void *context;
     volatile const int *interrupted;

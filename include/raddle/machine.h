@@ -199,7 +199,8 @@ typedef struct rad_machine {
     void (*state)(const void *self, rad_state_hash *h); /* the *whole* state: allows dedup */
     size_t (*save)(const void *self, void *to);         /* snapshot; to == NULL asks for the size */
     void (*load)(void *self, const void *from);
-    /* The n-th smaller case, for what `params` cannot express; false when there are no more. */
+    /* The n-th smaller case, for parameters that only make sense together; false when there are no more.
+     * Smaller: the sum of the parameters that are not fixed is lower. */
     bool (*reduce)(const rad_case *from, uint32_t n, rad_case *to);
     const char *(*kind_name)(const void *self, uint32_t kind); /* of actions and notes */
     const char *(*site_name)(const void *self, uint32_t site); /* NULL beyond the last site */

@@ -39,8 +39,8 @@ static inline uint64_t rad__mix2(uint64_t a, uint64_t b)
  * fingerprints that nobody attacks. */
 static inline uint64_t rad__fold(uint64_t a, uint64_t b)
 {
-    unsigned __int128 product = (unsigned __int128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) *
-                                (b ^ UINT64_C(0xd1b54a32d192ed03));
+    unsigned __int128 product =
+        (unsigned __int128)(a ^ UINT64_C(0x9e3779b97f4a7c15)) * (b ^ UINT64_C(0xd1b54a32d192ed03));
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 

@@ -5,46 +5,26 @@
 
 #include <string.h>
 
-static uint32_t *estimates_slot(const rad_estimates *e, uint64_t actor, uint64_t object)
+/* A collision of two pairs would cost one estimate, once in 2^64. */
+static uint64_t pair_key(uint64_t actor, uint64_t object)
 {
-    uint32_t mask = e->index_size - 1;
-    uint32_t at = (uint32_t)rad__mix2(actor, object) & mask;
-    while (e->index[at] != RAD_NONE) {
-        const rad_estimate *item = &e->items[e->index[at]];
-        if (item->actor == actor && item->object == object) break;
-        at = (at + 1) & mask;
-    }
-    return &e->index[at];
-}
-
-static bool estimates_reindex(rad_estimates *e)
-{
-    uint32_t size = e->index_size ? e->index_size * 2 : 64;
-    uint32_t *index = rad__alloc(size, sizeof *index);
-    if (index == NULL) return false;
-    memset(index, 0xff, size * sizeof *index);
-    rad__free(e->index);
-    e->index = index;
-    e->index_size = size;
-    for (uint32_t i = 0; i < e->count; i++)
-        *estimates_slot(e, e->items[i].actor, e->items[i].object) = i;
-    return true;
+    return rad__mix2(actor, object);
 }
 
 void rad__estimates_add(rad_estimates *e, const rad_estimate *one)
 {
-    if (e->count * 2 >= e->index_size && !estimates_reindex(e)) return;
-    uint32_t *slot = estimates_slot(e, one->actor, one->object);
-    if (*slot == RAD_NONE) {
-        if (e->count == RAD_ESTIMATES_MAX || !RAD_GROW(&e->items, &e->capacity, e->count + 1))
+    uint64_t key = pair_key(one->actor, one->object);
+    uint32_t at = rad__map64_find(&e->index, key);
+    if (at == RAD_NONE) {
+        if (e->count == RAD_ESTIMATES_MAX || !RAD_GROW(&e->items, &e->capacity, e->count + 1) ||
+            !rad__map64_add(&e->index, key, e->count))
             return;
-        e->items[e->count] = *one;
-        *slot = e->count++;
+        e->items[e->count++] = *one;
         return;
     }
-    e->items[*slot].events += one->events;
-    e->items[*slot].writes += one->writes;
-    e->items[*slot].runs += one->runs;
+    e->items[at].events += one->events;
+    e->items[at].writes += one->writes;
+    e->items[at].runs += one->runs;
 }
 
 void rad__estimates_fold(rad_estimates *into, const rad_estimates *from)
@@ -56,14 +36,13 @@ void rad__estimates_fold(rad_estimates *into, const rad_estimates *from)
 
 const rad_estimate *rad__estimates_find(const rad_estimates *e, uint64_t actor, uint64_t object)
 {
-    if (e->count == 0) return NULL;
-    uint32_t at = *estimates_slot(e, actor, object);
+    uint32_t at = rad__map64_find(&e->index, pair_key(actor, object));
     return at == RAD_NONE ? NULL : &e->items[at];
 }
 
 void rad__estimates_clear(rad_estimates *e)
 {
-    if (e->index_size) memset(e->index, 0xff, e->index_size * sizeof *e->index);
+    rad__map64_clear(&e->index);
     e->count = 0;
     e->runs = 0;
     e->decisions_max = 0;
@@ -72,7 +51,7 @@ void rad__estimates_clear(rad_estimates *e)
 void rad__estimates_free(rad_estimates *e)
 {
     rad__free(e->items);
-    rad__free(e->index);
+    rad__map64_free(&e->index);
     *e = (rad_estimates){0};
 }
 

@@ -7,6 +7,7 @@
 #define RAD_CORE_ESTIMATES_H
 
 #include "base/bytes.h"
+#include "base/map64.h"
 
 typedef struct rad_estimate {
     uint64_t actor, object; /* signatures; object 0 = any */
@@ -20,8 +21,7 @@ typedef struct rad_estimates {
     rad_estimate *items; /* in order of first fold */
     uint32_t count;
     uint32_t capacity;
-    uint32_t *index; /* open addressing over items, RAD_NONE = empty */
-    uint32_t index_size;
+    rad_map64 index; /* pair -> item */
     uint64_t runs;
     uint64_t decisions_max; /* decisions in the longest run */
 } rad_estimates;

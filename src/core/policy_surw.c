@@ -17,8 +17,6 @@
 #include "base/prng.h"
 #include "core/kernel.h"
 
-#include <string.h>
-
 enum {
     SURW_ALL_OF = 8, /* one run in eight selects all events */
     SURW_DRAWS = 16  /* weighted draws before giving up on finding an enabled actor */
@@ -57,13 +55,13 @@ typedef struct surw_policy {
     uint32_t actor_items, actor_capacity, subtree_capacity;
     surw_object *objects;
     uint32_t object_count, object_capacity;
-    rad_fenwick conflicts; /* by object */
+    rad_map64 object_index; /* signature -> object */
+    rad_fenwick conflicts;  /* by object */
 
     /* What this run adds. */
     surw_count *counts;
     uint32_t count_count, count_capacity;
-    uint32_t *count_index;
-    uint32_t index_size;
+    rad_map64 count_index;
 } surw_policy;
 
 static int surw_create(rad_policy **p, const char *argument, rad_error *error)
@@ -82,7 +80,8 @@ static void surw_destroy(rad_policy *p)
     rad__free(s->subtree);
     rad__free(s->objects);
     rad__free(s->counts);
-    rad__free(s->count_index);
+    rad__map64_free(&s->count_index);
+    rad__map64_free(&s->object_index);
     rad__fenwick_free(&s->conflicts);
     rad__policy_release(p);
 }
@@ -94,61 +93,41 @@ static void surw_memory(rad_kernel *k)
 
 /* ---- Counting this run ---------------------------------------------------------------------------- */
 
-static uint32_t *surw_slot(const surw_policy *s, uint32_t actor, uint32_t object)
+static uint64_t count_key(uint32_t actor, uint32_t object)
 {
-    uint32_t mask = s->index_size - 1;
-    uint32_t at = (uint32_t)rad__mix64((uint64_t)actor << 32 | object) & mask;
-    for (; s->count_index[at] != RAD_NONE; at = (at + 1) & mask) {
-        const surw_count *c = &s->counts[s->count_index[at]];
-        if (c->actor == actor && c->object == object) break;
-    }
-    return &s->count_index[at];
-}
-
-static bool surw_reindex(surw_policy *s)
-{
-    uint32_t size = s->index_size ? s->index_size * 2 : 64;
-    uint32_t *index = rad__alloc(size, sizeof *index);
-    if (index == NULL) return false;
-    memset(index, 0xff, size * sizeof *index);
-    rad__free(s->count_index);
-    s->count_index = index;
-    s->index_size = size;
-    for (uint32_t i = 0; i < s->count_count; i++)
-        *surw_slot(s, s->counts[i].actor, s->counts[i].object) = i;
-    return true;
+    return (uint64_t)actor << 32 | object;
 }
 
 static void surw_count_event(surw_policy *s, rad_kernel *k, uint32_t actor, uint32_t object,
                              bool writes)
 {
-    if (s->count_count * 2 >= s->index_size && !surw_reindex(s)) {
-        surw_memory(k);
-        return;
-    }
-    uint32_t *slot = surw_slot(s, actor, object);
-    if (*slot == RAD_NONE) {
-        if (!RAD_GROW(&s->counts, &s->count_capacity, s->count_count + 1)) {
+    uint32_t at = rad__map64_find(&s->count_index, count_key(actor, object));
+    if (at == RAD_NONE) {
+        at = s->count_count;
+        if (!RAD_GROW(&s->counts, &s->count_capacity, at + 1) ||
+            !rad__map64_add(&s->count_index, count_key(actor, object), at)) {
             surw_memory(k);
             return;
         }
-        s->counts[s->count_count] = (surw_count){.actor = actor, .object = object};
-        *slot = s->count_count++;
+        s->counts[s->count_count++] = (surw_count){.actor = actor, .object = object};
     }
-    s->counts[*slot].events++;
-    s->counts[*slot].writes += writes;
+    s->counts[at].events++;
+    s->counts[at].writes += writes;
 }
 
 /* ---- Learning from estimates ---------------------------------------------------------------------- */
 
-/* Objects come in the order of their first item; the index of one is found through its first actor. */
+/* Objects come in the order of their first item. */
 static surw_object *surw_object_of(surw_policy *s, uint64_t signature)
 {
-    for (uint32_t i = s->object_count; i-- > 0;)
-        if (s->objects[i].signature == signature) return &s->objects[i];
-    if (!RAD_GROW(&s->objects, &s->object_capacity, s->object_count + 1)) return NULL;
-    s->objects[s->object_count] = (surw_object){.signature = signature};
-    return &s->objects[s->object_count++];
+    uint32_t at = rad__map64_find(&s->object_index, signature);
+    if (at != RAD_NONE) return &s->objects[at];
+    at = s->object_count;
+    if (!RAD_GROW(&s->objects, &s->object_capacity, at + 1) ||
+        !rad__map64_add(&s->object_index, signature, at))
+        return NULL;
+    s->objects[s->object_count++] = (surw_object){.signature = signature};
+    return &s->objects[at];
 }
 
 static uint64_t integer_root(uint64_t x)
@@ -172,6 +151,7 @@ static bool surw_learn(surw_policy *s, const rad_estimates *e)
 {
     s->actor_items = s->object_count = 0;
     rad__fenwick_clear(&s->conflicts);
+    rad__map64_clear(&s->object_index);
     for (uint32_t i = 0; i < e->count; i++) {
         const rad_estimate *item = &e->items[i];
         if (item->object == 0) {
@@ -230,7 +210,7 @@ static void surw_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
     rad__fenwick_clear(&s->weight);
     s->next = RAD_NONE;
     s->object = RAD_NONE;
-    if (s->index_size) memset(s->count_index, 0xff, s->index_size * sizeof *s->count_index);
+    rad__map64_clear(&s->count_index);
     s->count_count = 0;
     if (!s->informed) return;
     if (s->known_runs != e->runs && !surw_learn(s, e)) surw_memory(k);
@@ -373,7 +353,7 @@ static void surw_end(rad_policy *p, rad_kernel *k, rad_estimates *into)
     surw_policy *s = (surw_policy *)p;
     if (into == NULL) return;
     for (uint32_t a = 0; a < k->actor_count; a++) {
-        uint32_t slot = s->index_size ? *surw_slot(s, a, RAD_NONE) : RAD_NONE;
+        uint32_t slot = rad__map64_find(&s->count_index, count_key(a, RAD_NONE));
         uint32_t spawner = k->actors[a].spawner;
         rad__estimates_add(into,
                            &(rad_estimate){

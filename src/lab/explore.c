@@ -230,6 +230,29 @@ static bool death_result(explorer *x, const rad_pool_answer *a, rad_unit_result 
     return true;
 }
 
+/* The runs after the one that died, as a piece after p; none when it was the last. */
+static int death_rest(explorer *x, piece *p, const rad_pool_answer *a, bool *pruned)
+{
+    rad_unit rest = p->unit;
+    rest.path = NULL;
+    bool more;
+    if (rest.kind == RAD_UNIT_TREE) {
+        uint64_t length = a->choice_count;
+        rest.path = path_copy(x, a->choices, length);
+        if (rest.path == NULL) return x->error->code;
+        more =
+            rad__tree_advance(rest.path, &length, rest.floor, rest.bound, rest.bound_limit, pruned);
+        rest.path_count = length;
+        rest.count = tree_unit_runs(x);
+    } else {
+        more = a->run + 1 < rest.count;
+        rest.first += a->run + 1;
+        rest.count -= a->run + 1;
+    }
+    if (p->closed || !more || piece_insert(x, &p->next, &rest) == NULL) rad__free(rest.path);
+    return x->error->code;
+}
+
 /* The piece that was being done becomes the runs before the death; the death and the rest follow it. */
 static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
 {
@@ -241,33 +264,16 @@ static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
         p->state = PIECE_WAITING;
         return 0;
     }
-    rad_unit rest = p->unit;
-    rest.path = NULL;
-    bool more = false, pruned = false;
-    if (rest.kind == RAD_UNIT_TREE) {
-        uint64_t length = a->choice_count;
-        rest.path = path_copy(x, a->choices, length);
-        if (rest.path == NULL) return x->error->code;
-        more = rad__tree_advance(rest.path, &length, rest.floor, rest.bound, rest.bound_limit,
-                                 &pruned);
-        rest.path_count = length;
-        rest.count = tree_unit_runs(x);
-    } else {
-        more = a->run + 1 < rest.count;
-        rest.first += a->run + 1;
-        rest.count -= a->run + 1;
-    }
-    more = more && !p->closed;
-    piece *death = piece_insert(x, &p->next, &p->unit);
-    if (death == NULL) return x->error->code;
-    death->unit.path = NULL;
-    death->unit.path_count = 0;
+    bool pruned = false;
+    if (death_rest(x, p, a, &pruned) != 0) return x->error->code;
+    rad_unit one = p->unit;
+    one.path = NULL;
+    one.path_count = 0;
+    piece *death = piece_insert(x, &p->next, &one);
+    if (death == NULL || !death_result(x, a, &death->result)) return x->error->code;
+    death->result.pruned = pruned;
     death->closed = true;
     death->state = PIECE_DONE;
-    if (!death_result(x, a, &death->result)) return x->error->code;
-    death->result.pruned = pruned;
-    if (more && piece_insert(x, &death->next, &rest) == NULL) return x->error->code;
-    if (!more) rad__free(rest.path);
     p->closed = true;
     p->unit.count = a->run;
     p->state = a->run > 0 ? PIECE_WAITING : PIECE_DONE; /* no runs before: an empty result */

@@ -54,16 +54,17 @@ static int message_write(int fd, const rad_bytes *b, rad_error *error)
     return code ? code : rad__os_write_all(fd, b->data, b->size, error);
 }
 
-void rad__child_signals(void)
-{
-    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
-    for (uint32_t i = 0; i < sizeof deadly / sizeof *deadly; i++) signal(deadly[i], SIG_DFL);
-}
-
 typedef struct worker_fds {
     worker *w;
     int in, out;
 } worker_fds;
+
+/* Ends the worker for a reason of ours; without the mark it would look like a death of the machine's. */
+static int worker_trouble(worker *w)
+{
+    w->rig.shared->trouble = 1;
+    return 3;
+}
 
 static int worker_main(void *context)
 {
@@ -72,20 +73,19 @@ static int worker_main(void *context)
     rad_bytes buffer = {0};
     rad_estimates estimates = {0};
     rad_error error = {0};
-    rad__child_signals();
     signal(SIGINT, SIG_IGN); /* the supervisor decides what an interrupt means */
     rad__unit_bench_open(&bench, &f->w->rig);
     while (message_read(f->in, &buffer, &error) == 1) {
         rad_unit unit;
         rad_unit_result result;
         rad_reader reader = rad__reader(buffer.data, buffer.size);
-        if (!rad__unit_read(&unit, &estimates, &reader)) return 3;
+        if (!rad__unit_read(&unit, &estimates, &reader)) return worker_trouble(f->w);
         rad__unit_run(&bench, &unit, &result);
         buffer.size = 0;
         rad__unit_result_write(&result, &buffer);
         rad__unit_result_free(&result);
         rad__unit_free(&unit);
-        if (message_write(f->out, &buffer, &error) != 0) return 3;
+        if (message_write(f->out, &buffer, &error) != 0) return worker_trouble(f->w);
     }
     rad__unit_bench_close(&bench);
     rad__estimates_free(&estimates);
@@ -187,7 +187,12 @@ int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *err
     w->ticket = ticket;
     w->rig.shared->run = 0;
     w->seen_run = w->seen_steps = w->seen_cpu_ns = 0;
-    int code = message_write(w->to, &bytes, error);
+    int code = message_write(w->to, &bytes, NULL);
+    if (code != 0) { /* somebody killed it while it had nothing to do: the next one has not begun */
+        worker_stop(w);
+        code = worker_start(p, w, error);
+        if (code == 0) code = message_write(w->to, &bytes, error);
+    }
     rad__bytes_free(&bytes);
     return code;
 }
@@ -229,6 +234,8 @@ static int worker_died(rad_pool *p, worker *w, bool hung, rad_pool_answer *a, ra
     w->pid = 0;
     worker_stop(w);
     if (code < 0) return code;
+    if (w->rig.shared->trouble)
+        return rad__error(error, RAD_ENOMEM, "a worker process ran out of memory");
     if (how.signal == 0 && how.status == 4)
         return rad__error(error, RAD_EBUG, "a worker process met an internal error (see above)");
     if (how.signal == SIGINT || how.signal == SIGTERM)
@@ -251,7 +258,10 @@ static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *
     if (got == 0) code = worker_died(p, w, false, a, error);
     if (got == 1) {
         rad_reader reader = rad__reader(bytes.data, bytes.size);
-        if (!rad__unit_result_read(&a->result, &reader)) code = rad__error_memory(error);
+        if (!rad__unit_result_read(&a->result, &reader)) {
+            rad__unit_result_free(&a->result);
+            code = rad__error_memory(error);
+        }
     }
     rad__bytes_free(&bytes);
     return code;

@@ -14,10 +14,6 @@
 RAD_INTERNAL void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared,
                                         const rad_os_exit *how, double hung_seconds);
 
-/* In a child that runs a machine: what kills it must be seen to kill it, so handlers that the host program
- * has for such signals (a test framework, a sanitizer) are taken back. */
-RAD_INTERNAL void rad__child_signals(void);
-
 typedef struct rad_pool rad_pool;
 
 enum { RAD_JOBS_MAX = 64 };

@@ -99,7 +99,7 @@ static bool shrink_pool(rad_shrinker *s, const rad_target *t)
     rad__pool_close(s->pool);
     s->pool = NULL;
     s->pool_target = *t;
-    return rad__pool_open(&s->pool, t, 1, 0, s->error) == 0;
+    return rad__pool_open(&s->pool, t, 1, s->options->hang_seconds, s->error) == 0;
 }
 
 bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
@@ -182,6 +182,7 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
         .strategy = strategy,
         .runs = s->options->certify_runs ? s->options->certify_runs : CERTIFY_PRESET,
         .interrupted = s->options->interrupted,
+        .hang_seconds = s->options->hang_seconds,
         .seed = 1,
     };
     if (rad_lab_explore(&s->target, &o, &found, s->error) != 0) return false;

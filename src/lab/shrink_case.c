@@ -43,7 +43,7 @@ static bool case_param(rad_shrinker *s, uint32_t i, const rad_param *p)
     return false;
 }
 
-/* Reductions only the machine knows. Each is smaller by its promise, so the first that fails is taken. */
+/* Reductions only the machine knows: parameters that go together. */
 static bool case_own(rad_shrinker *s)
 {
     const rad_machine *m = s->target.machine;

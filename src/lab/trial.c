@@ -7,6 +7,7 @@
 #include "os/process.h"
 #include "os/shared.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ typedef struct trial {
     uint64_t seed;
     rad_log_out *log;
     trial_answer *answer;
+    int ends[2]; /* a pipe that ends with the child */
 } trial;
 
 static void trial_run(trial *t)
@@ -56,12 +58,51 @@ static void trial_run(trial *t)
     }
 }
 
+/* CPU time one step of a single run may take. */
+#define TRIAL_HANG_SECONDS 10.0
+
 static int trial_child(void *context)
 {
     trial *t = context;
-    rad__child_signals();
+    rad__os_close(t->ends[0]);
     trial_run(t);
     t->answer->done = true;
+    return 0;
+}
+
+/* Waits until the child has closed its end of the pipe, by ending; kills it when a step does not return.
+ * True when it was killed. */
+static bool trial_watch(const trial *t, int pid, rad_error *error)
+{
+    uint64_t seen_steps = UINT64_MAX, seen_ns = 0, now_ns = 0;
+    bool ended = false;
+    while (rad__os_poll(&t->ends[0], 1, 100, &ended, error) == 0) {
+        uint64_t steps = t->rig.shared->beacon.steps;
+        if (rad__os_cpu_ns(pid, &now_ns, NULL) != 0) continue;
+        if (steps != seen_steps) {
+            seen_steps = steps;
+            seen_ns = now_ns;
+        } else if ((double)(now_ns - seen_ns) > TRIAL_HANG_SECONDS * 1e9) {
+            rad__os_kill(pid, NULL);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int trial_verdict(const trial *t, const rad_os_exit *how, bool hung, rad_verdict *v,
+                         rad_error *error)
+{
+    const trial_answer *a = t->answer;
+    if (a->done && a->code != 0) return rad__error(error, a->code, "%s", a->error.text);
+    if (!a->done && how->signal == 0 && how->status == 4)
+        return rad__error(error, RAD_EBUG, "the run met an internal error (see above)");
+    if (!a->done && (how->signal == SIGINT || how->signal == SIGTERM))
+        return rad__error(error, RAD_EINTERRUPTED, "interrupted");
+    if (a->done)
+        *v = a->verdict;
+    else
+        rad__verdict_of_death(v, t->rig.shared, how, hung ? TRIAL_HANG_SECONDS : 0);
     return 0;
 }
 
@@ -70,23 +111,17 @@ static int trial_do(trial *t, rad_verdict *v, rad_error *error)
 {
     void *shared = NULL;
     int pid = 0;
-    rad_os_exit how;
-    int code = rad__os_shared_map(&shared, sizeof *t->answer, error);
-    if (code != 0) return code;
+    rad_os_exit how = {0, 0};
+    if (rad__os_shared_map(&shared, sizeof *t->answer, error) != 0) return error->code;
     t->answer = shared;
-    code = rad__os_fork(&pid, t, trial_child, error);
-    if (code == 0) code = rad__os_wait(pid, true, &how, error);
-    if (code >= 0) {
-        const trial_answer *a = t->answer;
-        code = 0;
-        if (a->done && a->code != 0)
-            code = rad__error(error, a->code, "%s", a->error.text);
-        else if (a->done)
-            *v = a->verdict;
-        else if (how.signal == 0 && how.status == 4)
-            code = rad__error(error, RAD_EBUG, "the run met an internal error (see above)");
-        else
-            rad__verdict_of_death(v, t->rig.shared, &how, 0);
+    int code = rad__os_pipe(t->ends, error);
+    if (code == 0) {
+        code = rad__os_fork(&pid, t, trial_child, error);
+        rad__os_close(t->ends[1]);
+        bool hung = code == 0 && trial_watch(t, pid, error);
+        if (code == 0) code = rad__os_wait(pid, true, &how, error);
+        if (code >= 0) code = trial_verdict(t, &how, hung, v, error);
+        rad__os_close(t->ends[0]);
     }
     rad__os_shared_unmap(shared, sizeof *t->answer);
     return code;

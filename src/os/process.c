@@ -28,8 +28,8 @@ _Noreturn static void process_child(pid_t parent, void *context, int (*run)(void
         _exit(0); /* the parent died before the line above */
     }
     /* Dying is to be seen as what it is: no handler of a test framework or a sanitizer in between. */
-    static const int signals[] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS,
-                                  SIGFPE, SIGILL,  SIGABRT, SIGTRAP};
+    static const int signals[] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE,
+                                  SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     for (uint32_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
     _exit(run(context));
 }
