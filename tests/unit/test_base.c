@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/fenwick.h"
 #include "base/heap.h"
+#include "base/map64.h"
 #include "base/prng.h"
 #include "base/set128.h"
 #include "rig_support.h"
@@ -596,9 +597,41 @@ static void growing_zeroes_what_is_new_and_keeps_what_is_old(void **state)
     rad__free(items);
 }
 
+/* ---- map64 ---------------------------------------------------------------------------------------- */
+
+static void map64_keeps_what_it_was_given(void **state)
+{
+    (void)state;
+    enum { COUNT = 5000 };
+    rad_map64 m = {0};
+    for (int round = 0; round < 2; round++) {
+        /* Keys that agree in their low halves, or in their high ones. */
+        for (uint32_t i = 0; i < COUNT; i++) {
+            uint64_t key = i % 2 ? (uint64_t)i << 32 | 7 : UINT64_C(7) << 32 | i;
+            assert_int_equal(rad__map64_find(&m, key), RAD_NONE);
+            assert_true(rad__map64_add(&m, key, i));
+        }
+        for (uint32_t i = 0; i < COUNT; i++) {
+            uint64_t key = i % 2 ? (uint64_t)i << 32 | 7 : UINT64_C(7) << 32 | i;
+            assert_int_equal(rad__map64_find(&m, key), i);
+        }
+        assert_int_equal(rad__map64_find(&m, UINT64_MAX), RAD_NONE);
+        assert_int_equal(m.count, COUNT);
+        rad__map64_clear(&m);
+        assert_int_equal(m.count, 0);
+    }
+    rad__alloc_fail_at(1);
+    rad_map64 none = {0};
+    assert_false(rad__map64_add(&none, 1, 1));
+    rad__alloc_fail_at(0);
+    assert_int_equal(rad__map64_find(&none, 1), RAD_NONE);
+    rad__map64_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(map64_keeps_what_it_was_given),
         cmocka_unit_test(bitset_agrees_with_a_naive_set),
         cmocka_unit_test(bitset_counts_at_every_word_boundary),
         cmocka_unit_test(bitset_keeps_its_members_when_it_grows_by_levels),
