@@ -160,6 +160,7 @@ typedef struct rad_phase {
     bool bounded;   /* an exhaustive search (dfs and its bounds) */
     bool exhausted; /* it finished: everything within the bound was tried */
     bool pruned;    /* the bound cut something off, so a higher one would see more */
+    bool endless;   /* some runs hit the step limit or go round in circles: not tried to the end */
 } rad_phase;
 
 typedef struct rad_exploration {

@@ -10,6 +10,10 @@
 
 RAD_INTERNAL _Noreturn void rad__panic(const char *file, int line, const char *what);
 
+/* A child process points this into shared memory, so that its parent can tell a bug of ours (it becomes 1)
+ * from a machine that exits with status 4. */
+RAD_INTERNAL extern volatile uint64_t *rad__panic_mark;
+
 /* Always on, also in release builds: cheap facts only. */
 #define RAD_ASSERT(x) (RAD_LIKELY(x) ? (void)0 : rad__panic(__FILE__, __LINE__, #x))
 

@@ -29,3 +29,10 @@ int rad__error_memory(rad_error *error)
 {
     return rad__error(error, RAD_ENOMEM, "%s", error_word(RAD_ENOMEM));
 }
+
+void rad__error_clear(rad_error *error)
+{
+    if (error == NULL) return;
+    error->code = 0;
+    error->text[0] = 0;
+}

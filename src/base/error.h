@@ -8,4 +8,7 @@
 RAD_INTERNAL int rad__error(rad_error *error, int code, const char *format, ...) RAD_PRINTF(3, 4);
 RAD_INTERNAL int rad__error_memory(rad_error *error);
 
+/* Public calls begin with this: an old error is not the answer to a new question. */
+RAD_INTERNAL void rad__error_clear(rad_error *error);
+
 #endif

@@ -29,6 +29,8 @@ typedef struct cli {
 
 /* ---- Output (out.c) ------------------------------------------------------------------------------ */
 
+/* Text may come from a file somebody sent: control characters become '?', colours stay. */
+void make_harmless(char *text);
 void out(cli *c, const char *format, ...) RAD_PRINTF(2, 3);
 void out_text(cli *c, const char *text); /* of any length */
 void out_paragraph(cli *c, uint32_t indent, const char *text);

@@ -9,6 +9,7 @@ static void complain_list(const cli *c, const char *format, va_list args)
 {
     char text[2048];
     vsnprintf(text, sizeof text, format, args);
+    make_harmless(text);
     fprintf(stderr, "raddle%s%s: %s\n", *c->verb ? " " : "", c->verb, text);
 }
 

@@ -24,7 +24,7 @@ static const option EXPLORE_OPTIONS[] = {
      UINT64_C(1000000000000), 0},
     {"time", OPTION_SECONDS, AT(seconds), "S", "at most so many seconds", 0, 0, 0},
     OPTION_SEED(explore_args),
-    {"jobs", OPTION_COUNT, AT(jobs), "N", "so many processes; results do not depend on it", 1, 256,
+    {"jobs", OPTION_COUNT, AT(jobs), "N", "so many processes; results do not depend on it", 1, 64,
      'j'},
     {"stop-on-first", OPTION_FLAG, AT(stop_on_first), NULL, "stop at the first failure", 0, 0, 0},
     OPTION_REPAIRED(explore_args),

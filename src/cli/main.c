@@ -29,7 +29,7 @@ static void on_signal(int signal_number)
     }
 }
 
-/* A closed pipe is an error of write, not a signal. */
+/* A closed pipe and a limit on the size of files are errors of write, not signals. */
 static void watch_signals(void)
 {
     struct sigaction action = {.sa_flags = 0};
@@ -41,6 +41,7 @@ static void watch_signals(void)
     action.sa_handler = SIG_IGN;
     sigemptyset(&action.sa_mask);
     sigaction(SIGPIPE, &action, NULL);
+    sigaction(SIGXFSZ, &action, NULL);
 }
 
 /* A variable of the environment, or "" when it is not there. */

@@ -65,12 +65,37 @@ void out_text(cli *c, const char *text)
     }
 }
 
+/* Size of a colour at the start of the text ("\033[1;31m"), or 0. */
+static size_t colour_size(const char *text)
+{
+    size_t size = 2;
+    if (text[0] != '\033' || text[1] != '[') {
+        return 0;
+    }
+    while ((text[size] >= '0' && text[size] <= '9') || text[size] == ';') {
+        size++;
+    }
+    return text[size] == 'm' ? size + 1 : 0;
+}
+
+void make_harmless(char *text)
+{
+    while (*text) {
+        size_t colour = colour_size(text);
+        if (colour == 0 && *text != '\n' && ((unsigned char)*text < 0x20 || *text == 0x7f)) {
+            *text = '?';
+        }
+        text += colour ? colour : 1;
+    }
+}
+
 void out(cli *c, const char *format, ...)
 {
     char line[LINE_MAX_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
+    make_harmless(line);
     va_end(args);
     out_text(c, line);
 }

@@ -13,7 +13,6 @@ const char *report_message(const rad_verdict *v);
 /* "  name      " in front of a line of facts. */
 void report_label(cli *c, const char *label);
 
-
 /* The names of a target's sites come from an instance of its machine. */
 typedef struct site_names {
     const rad_machine *machine;

@@ -10,7 +10,8 @@
 #include "base/check.h"
 
 enum {
-    /* Index 0 goes on with the current actor although others could run: any other index preempts. */
+    /* Index 0 goes on with the current actor although others could run: any other index preempts. Not set
+     * while the actor has several actions enabled: such decisions are free under a bound. */
     RAD_CHOICE_PREEMPTIBLE = 1
 };
 

@@ -69,6 +69,8 @@ static uint32_t kernel_choose(rad_kernel *k, const rad_decision *d)
 uint32_t rad_pick(rad_kernel *k, enum rad_pick_kind kind, uint32_t site, uint32_t count)
 {
     if (count <= 1 || k->ended) return 0;
+    if (kind == RAD_PICK_ACTION || kind >= RAD_PICK_KINDS)
+        kind = RAD_PICK_VALUE; /* for people only */
     rad_decision d = {.kind = kind, .site = site, .count = count, .baseline = RAD_NONE};
     uint32_t chosen = kernel_choose(k, &d);
     kernel_event(k, &(rad_event){
@@ -125,7 +127,9 @@ static uint32_t kernel_next(rad_kernel *k)
         .site = continuation != RAD_NONE ? k->actions[continuation].site : RAD_NONE,
         .count = count,
         .baseline = continuation != RAD_NONE ? continuation : k->oldest,
-        .preemptible = continuation != RAD_NONE,
+        /* With several actions of the actor enabled an index does not tell who would run. */
+        .preemptible =
+            continuation != RAD_NONE && k->actors[k->actions[continuation].actor].enabled == 1,
     };
     uint32_t index = kernel_choose(k, &d);
     return k->ended ? RAD_NONE : rad__action_at(k, &d, index);

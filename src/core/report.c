@@ -55,8 +55,10 @@ void rad_ended(rad_kernel *k, uint32_t actor)
 
 void rad_evaluated(rad_kernel *k, uint32_t oracle)
 {
-    RAD_ASSERT(oracle < RAD_ORACLES_MAX);
-    k->evaluations[oracle]++;
+    if (RAD_UNLIKELY(oracle >= RAD_ORACLES_MAX))
+        rad__kernel_error(k, RAD_EINPUT, "the machine evaluates an oracle that does not exist");
+    else
+        k->evaluations[oracle]++;
 }
 
 /* The first failure counts: what follows in the same step is its consequence. */

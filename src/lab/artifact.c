@@ -78,6 +78,9 @@ void rad__verdict_of(const rad_kernel *k, rad_verdict *v)
     rad__text_clean(v->message);
     rad__text_clean(v->identity);
     rad__text_clean(v->divergence);
+    rad__text_plain(v->kind);
+    rad__text_plain(v->message);
+    rad__text_plain(v->identity);
 }
 
 int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char *policy,

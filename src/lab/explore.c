@@ -9,6 +9,7 @@
 #include <raddle/lab.h>
 
 #include "base/alloc.h"
+#include "base/prng.h"
 #include "lab/pool.h"
 #include "lab/strategy.h"
 #include "os/clock.h"
@@ -48,6 +49,7 @@ typedef struct explorer {
     double started, told;
     bool stop;
     bool one_by_one; /* dedup on a machine that dies: see explorer_death */
+    uint64_t killed; /* the run of the last SIGKILL, as a hash; see explorer_death */
     rad_error *error;
 } explorer;
 
@@ -138,7 +140,6 @@ static void fold_result(explorer *x, const rad_unit_result *r)
 {
     rad_exploration *out = x->out;
     for (uint64_t i = 0; i < r->finding_count; i++) fold_finding(x, &r->findings[i]);
-    out->findings_dropped += r->findings_dropped;
     out->runs += r->runs;
     out->steps += r->steps;
     out->failures += r->failures;
@@ -151,6 +152,7 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     out->classes = x->classes.count;
     rad__estimates_fold(&x->learned, &r->learned);
     x->phase->pruned |= r->pruned;
+    x->phase->endless |= r->endless;
     if (x->options->stop_on_first && out->failures > 0) x->stop = true;
 }
 
@@ -169,6 +171,10 @@ static void explorer_fold(explorer *x)
     while (x->front && x->front->state == PIECE_DONE && !x->stop && x->error->code == 0) {
         piece *p = x->front;
         uint64_t left = x->budget - x->phase->runs;
+        if (p->result.error.code != 0) { /* here and not when it came: the front is what counts */
+            rad__error(x->error, p->result.error.code, "%s", p->result.error.text);
+            return;
+        }
         if (p->result.runs > left) {
             rad__unit_result_free(&p->result);
             p->unit.count = left;
@@ -184,6 +190,13 @@ static void explorer_fold(explorer *x)
             rest.path_count = p->result.path_count;
             p->result.path = NULL; /* handed over */
             if (piece_insert(x, &x->front, &rest) == NULL) rad__free(rest.path);
+        }
+        if (p->unit.kind == RAD_UNIT_SAMPLE && p->result.runs < p->unit.count && !p->closed &&
+            !x->stop) {
+            rad_unit rest = p->unit; /* it was long */
+            rest.first += p->result.runs;
+            rest.count -= p->result.runs;
+            piece_insert(x, &x->front, &rest);
         }
         piece_free(p);
         if (x->phase->runs == x->budget) return;
@@ -221,13 +234,28 @@ static bool death_result(explorer *x, const rad_pool_answer *a, rad_unit_result 
     r->evaluations[RAD_ORACLE_CRASH] = 1;
     rad_choice *choices = path_copy(x, a->choices, a->choice_count);
     if (choices == NULL) return false;
-    r->findings[r->finding_count++] = (rad_unit_finding){
+    rad_unit_finding *f = rad__unit_finding_add(r);
+    if (f == NULL) {
+        rad__free(choices);
+        return rad__error_memory(x->error) == 0;
+    }
+    *f = (rad_unit_finding){
         .verdict = a->verdict,
         .failures = 1,
         .choices = choices,
         .choice_count = a->choice_count,
     };
     return true;
+}
+
+/* True when this run has not been killed before. */
+static bool killed_once(explorer *x, const piece *p, const rad_pool_answer *a)
+{
+    uint64_t hash = rad__mix2(p->unit.first + a->run, a->choice_count + 1);
+    for (uint64_t i = 0; i < a->choice_count; i++) hash = rad__mix2(hash, a->choices[i].chosen);
+    bool again = x->killed == hash;
+    x->killed = hash;
+    return !again;
 }
 
 /* The runs after the one that died, as a piece after p; none when it was the last. */
@@ -264,6 +292,12 @@ static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
         p->state = PIECE_WAITING;
         return 0;
     }
+    if (strcmp(a->verdict.identity, "crash:SIGKILL") == 0 && killed_once(x, p, a)) {
+        /* Perhaps it came from outside (an operator, the kernel short of memory). Everything is done
+         * again, and believed when it happens to the same run. */
+        p->state = PIECE_WAITING;
+        return 0;
+    }
     bool pruned = false;
     if (death_rest(x, p, a, &pruned) != 0) return x->error->code;
     rad_unit one = p->unit;
@@ -286,11 +320,13 @@ static int explorer_answer(explorer *x)
     int code = rad__pool_wait(x->pool, TICK_MS, &a, x->error);
     if (code != 0 || a.ticket == NULL) return code;
     piece *p = a.ticket;
+    const rad_explore_options *o = x->options;
+    if (a.died && o->interrupted &&
+        *o->interrupted) /* whoever asked us to stop asked the worker too */
+        return rad__error(x->error, RAD_EINTERRUPTED, "interrupted");
     if (a.died) return explorer_death(x, p, &a);
     p->result = a.result;
     p->state = PIECE_DONE;
-    if (p->result.error.code != 0)
-        return rad__error(x->error, p->result.error.code, "%s", p->result.error.text);
     return 0;
 }
 
@@ -384,7 +420,7 @@ static int phase_tree(explorer *x)
     int code = explorer_work(x);
     x->phase->bounded = true;
     x->phase->exhausted = code == 0 && x->front == NULL && !x->stop;
-    if (x->phase->exhausted && !x->phase->pruned) x->out->complete = true;
+    if (x->phase->exhausted && !x->phase->pruned && !x->phase->endless) x->out->complete = true;
     return code;
 }
 
@@ -423,7 +459,8 @@ static int explorer_phases(explorer *x, const rad_plan *plan, uint64_t total)
 static void count_sites(const rad_target *t, rad_exploration *out)
 {
     void *self = NULL;
-    if (t->machine->site_name == NULL || t->machine->create(&self, &t->c, NULL) != 0) return;
+    rad_error ignored = {0}; /* opening the pool asks again and reports */
+    if (t->machine->site_name == NULL || t->machine->create(&self, &t->c, &ignored) != 0) return;
     while (out->site_count < RAD_SITES_MAX && t->machine->site_name(self, out->site_count) != NULL)
         out->site_count++;
     t->machine->destroy(self);
@@ -436,6 +473,10 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
     explorer x = {.target = t, .options = o, .out = out, .error = error};
     uint64_t total = o->runs ? o->runs : RAD_RUNS_PRESET;
     *out = (rad_exploration){0};
+    rad__error_clear(error);
+    if (o->seed > INT64_MAX)
+        return rad__error(error, RAD_EINPUT, "seed %llu: expected at most %lld",
+                          (unsigned long long)o->seed, (long long)INT64_MAX);
     int code = rad__plan(&plan, o->strategy, total, t->machine, error);
     if (code != 0) return code;
     x.classes.limit = CLASSES_MAX;

@@ -91,4 +91,7 @@ RAD_INTERNAL int rad__json_checksum(const json_t *root, rad_digest *out, rad_err
 /* Makes any bytes valid UTF-8 without changing the length: what is not becomes '?'. */
 RAD_INTERNAL void rad__text_clean(char *text);
 
+/* Control characters (a line break in a message, or worse) become spaces. */
+RAD_INTERNAL void rad__text_plain(char *text);
+
 #endif

@@ -43,6 +43,15 @@ void rad__text_clean(char *text)
     }
 }
 
+void rad__text_plain(char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            *text = ' ';
+        }
+    }
+}
+
 /* ---- Building ------------------------------------------------------------------------------------- */
 
 bool rad__json_set(json_t *o, const char *key, json_t *value)

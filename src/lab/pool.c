@@ -14,7 +14,7 @@ typedef struct worker {
     int to, from; /* pipes; -1 = closed */
     void *ticket; /* NULL = idle */
     /* For the watchdog: where the run was when it was last seen to move, and its CPU time then. */
-    uint64_t seen_run, seen_steps, seen_cpu_ns;
+    uint64_t seen_run, seen_steps, seen_cpu_ns, seen_ns;
 } worker;
 
 struct rad_pool {
@@ -24,7 +24,11 @@ struct rad_pool {
     uint64_t looked_ns; /* when the watchdog last looked */
 };
 
-enum { LOOK_EVERY_NS = 50 * 1000 * 1000 };
+enum {
+    LOOK_EVERY_NS = 50 * 1000 * 1000,
+    ASLEEP_FACTOR =
+        6 /* a step that waits instead of working may take so many times the CPU allowance */
+};
 
 /* ---- The worker's side ------------------------------------------------------------------------------ */
 
@@ -73,6 +77,7 @@ static int worker_main(void *context)
     rad_bytes buffer = {0};
     rad_estimates estimates = {0};
     rad_error error = {0};
+    rad__panic_mark = &f->w->rig.shared->panic;
     signal(SIGINT, SIG_IGN); /* the supervisor decides what an interrupt means */
     rad__unit_bench_open(&bench, &f->w->rig);
     while (message_read(f->in, &buffer, &error) == 1) {
@@ -186,7 +191,7 @@ int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *err
     rad__unit_write(u, &bytes);
     w->ticket = ticket;
     w->rig.shared->run = 0;
-    w->seen_run = w->seen_steps = w->seen_cpu_ns = 0;
+    w->seen_run = w->seen_steps = w->seen_cpu_ns = w->seen_ns = 0;
     int code = message_write(w->to, &bytes, NULL);
     if (code != 0) { /* somebody killed it while it had nothing to do: the next one has not begun */
         worker_stop(w);
@@ -227,20 +232,16 @@ void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const r
 }
 
 /* What became of a worker whose pipe has ended: a verdict on the run it was in, or an error of ours. */
-static int worker_died(rad_pool *p, worker *w, bool hung, rad_pool_answer *a, rad_error *error)
+static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, bool hung,
+                       rad_pool_answer *a, rad_error *error)
 {
-    rad_os_exit how = {0, 0};
-    int code = rad__os_wait(w->pid, true, &how, error);
-    w->pid = 0;
+    w->pid = 0; /* it has been waited for */
     worker_stop(w);
-    if (code < 0) return code;
     if (w->rig.shared->trouble)
         return rad__error(error, RAD_ENOMEM, "a worker process ran out of memory");
-    if (how.signal == 0 && how.status == 4)
+    if (w->rig.shared->panic)
         return rad__error(error, RAD_EBUG, "a worker process met an internal error (see above)");
-    if (how.signal == SIGINT || how.signal == SIGTERM)
-        return rad__error(error, RAD_EINTERRUPTED, "interrupted");
-    rad__verdict_of_death(&a->verdict, w->rig.shared, &how, hung ? (double)p->hang_ns / 1e9 : 0);
+    rad__verdict_of_death(&a->verdict, w->rig.shared, how, hung ? (double)p->hang_ns / 1e9 : 0);
     a->died = true;
     a->run = w->rig.shared->run;
     a->choices = w->rig.choices;
@@ -255,7 +256,11 @@ static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *
     a->ticket = w->ticket;
     w->ticket = NULL;
     int code = got < 0 ? got : 0;
-    if (got == 0) code = worker_died(p, w, false, a, error);
+    if (got == 0) {
+        rad_os_exit how;
+        code = rad__os_wait(w->pid, true, &how, error);
+        if (code >= 0) code = worker_died(p, w, &how, false, a, error);
+    }
     if (got == 1) {
         rad_reader reader = rad__reader(bytes.data, bytes.size);
         if (!rad__unit_result_read(&a->result, &reader)) {
@@ -267,18 +272,27 @@ static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *
     return code;
 }
 
-/* True when the worker has burnt its CPU allowance in one step. */
-static bool worker_hangs(const rad_pool *p, worker *w)
+/* True when the worker has burnt its CPU allowance in one step, or sleeps in it for much longer. */
+static bool worker_hangs(const rad_pool *p, worker *w, uint64_t now_ns)
 {
     uint64_t run = w->rig.shared->run, steps = w->rig.shared->beacon.steps, cpu_ns = 0;
-    if (w->ticket == NULL || rad__os_cpu_ns(w->pid, &cpu_ns, NULL) != 0) return false;
-    if (w->seen_cpu_ns == 0 || run != w->seen_run || steps != w->seen_steps) {
+    if (rad__os_cpu_ns(w->pid, &cpu_ns, NULL) != 0) return false;
+    if (w->seen_ns == 0 || run != w->seen_run || steps != w->seen_steps) {
         w->seen_run = run;
         w->seen_steps = steps;
         w->seen_cpu_ns = cpu_ns;
+        w->seen_ns = now_ns;
         return false;
     }
-    return cpu_ns - w->seen_cpu_ns > p->hang_ns;
+    return cpu_ns - w->seen_cpu_ns > p->hang_ns || now_ns - w->seen_ns > ASLEEP_FACTOR * p->hang_ns;
+}
+
+/* True when it has ended without its pipe having ended; an answer that is on its way comes first. */
+static bool worker_is_gone(worker *w, rad_os_exit *how)
+{
+    bool ready = false;
+    if (rad__os_poll(&w->from, 1, 0, &ready, NULL) != 0) return false;
+    return rad__os_wait(w->pid, false, how, NULL) == 1;
 }
 
 /* Kills a worker that hangs, if there is one, and makes that the answer. */
@@ -289,11 +303,16 @@ static bool pool_watchdog(rad_pool *p, rad_pool_answer *a, int *code, rad_error 
     p->looked_ns = now;
     for (uint32_t i = 0; i < p->count; i++) {
         worker *w = &p->workers[i];
-        if (!worker_hangs(p, w)) continue;
-        rad__os_kill(w->pid, NULL);
+        if (w->ticket == NULL) continue;
+        bool hangs = worker_hangs(p, w, now);
+        if (hangs) rad__os_kill(w->pid, NULL);
+        /* A child that the machine forked may hold the pipe open: look at the process itself too. */
+        rad_os_exit how;
+        if (!hangs && !worker_is_gone(w, &how)) continue;
+        if (hangs && rad__os_wait(w->pid, true, &how, error) < 0) return (*code = error->code) != 0;
         a->ticket = w->ticket;
         w->ticket = NULL;
-        *code = worker_died(p, w, true, a, error);
+        *code = worker_died(p, w, &how, hangs, a, error);
         return true;
     }
     return false;

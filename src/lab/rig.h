@@ -9,6 +9,7 @@
 typedef struct rad_rig_shared {
     volatile uint64_t run; /* which run of the current unit is under way */
     volatile uint64_t choice_count;
+    volatile uint64_t panic;   /* an assertion of ours failed */
     volatile uint64_t trouble; /* the process gave up for a reason of ours, not the machine's */
     rad_beacon beacon;
 } rad_rig_shared;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECKS_PRESET = 20000, CERTIFY_PRESET = 200000 };
+enum { CHECKS_PRESET = 20000, CERTIFY_PRESET = 200000, CERTIFY_BOUND = 1000 };
 
 uint64_t rad__case_size(const rad_target *t)
 {
@@ -173,6 +173,10 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
 {
     report->certificate = RAD_MINIMAL;
     if (s->measure.preemptions == 0) return false;
+    if (s->measure.preemptions > CERTIFY_BOUND) {
+        report->certificate = RAD_NOT_CERTIFIED;
+        return false;
+    }
     rad_exploration found;
     char strategy[32];
     snprintf(strategy, sizeof strategy, "preempt:%llu",
@@ -189,8 +193,9 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
     report->certified_runs = found.runs;
     const rad_phase *last = found.phase_count ? &found.phases[found.phase_count - 1] : NULL;
     /* One of the failures that did not fit into the table may have been this one. */
-    if (!last || !last->exhausted || found.findings_dropped)
-        report->certificate = RAD_NOT_CERTIFIED;
+    /* The budget may have ended exactly where a lower bound did: that proves nothing. */
+    bool whole = found.complete || (last && last->exhausted && strcmp(last->name, strategy) == 0);
+    if (!whole || found.findings_dropped) report->certificate = RAD_NOT_CERTIFIED;
     bool better = false;
     for (uint32_t i = 0; i < found.finding_count && !better; i++) {
         const rad_artifact *a = found.findings[i].artifact;
@@ -242,6 +247,7 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
     s.checks_max = o->checks ? o->checks : CHECKS_PRESET;
     *out = NULL;
     *report = (rad_shrink_report){0};
+    rad__error_clear(error);
     int code = shrink_start(&s, a);
     report->before = s.measure;
     if (code == 0) {

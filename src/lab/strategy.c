@@ -116,11 +116,24 @@ static bool strategy_is(const char *strategy, const char *name)
     return length == strlen(name) && memcmp(strategy, name, length) == 0;
 }
 
+static bool policy_is_known(const char *strategy)
+{
+    size_t length = strcspn(strategy, ":");
+    for (uint32_t i = 0; rad__policy_class_at(i) != NULL; i++) {
+        const char *name = rad__policy_class_at(i)->name;
+        if (strlen(name) == length && strncmp(name, strategy, length) == 0) return true;
+    }
+    return false;
+}
+
 int rad__plan(rad_plan *p, const char *strategy, uint64_t runs, const rad_machine *m,
               rad_error *error)
 {
     *p = (rad_plan){0};
     if (strategy == NULL) strategy = "auto";
+    if (strlen(strategy) >= sizeof p->phases[0].name)
+        return rad__error(error, RAD_EINPUT, "strategy '%.40s…' is longer than any there is",
+                          strategy);
     if (strategy_is(strategy, "preempt"))
         return plan_bounded(p, strategy, RAD_BOUND_PREEMPTIONS, runs, error);
     if (strategy_is(strategy, "delay"))
@@ -143,7 +156,7 @@ int rad__plan(rad_plan *p, const char *strategy, uint64_t runs, const rad_machin
     int code = rad__policy_create(&policy, strategy, &unknown);
     rad__policy_destroy(policy);
     if (code == RAD_ENOMEM) return rad__error_memory(error);
-    if (code != 0 && strchr(strategy, ':') != NULL)
+    if (code != 0 && policy_is_known(strategy)) /* but not with this argument */
         return rad__error(error, code, "%s", unknown.text);
     if (code != 0)
         return rad__error(error, RAD_EINPUT,

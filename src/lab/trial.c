@@ -65,6 +65,7 @@ static int trial_child(void *context)
 {
     trial *t = context;
     rad__os_close(t->ends[0]);
+    rad__panic_mark = &t->rig.shared->panic;
     trial_run(t);
     t->answer->done = true;
     return 0;
@@ -95,7 +96,7 @@ static int trial_verdict(const trial *t, const rad_os_exit *how, bool hung, rad_
 {
     const trial_answer *a = t->answer;
     if (a->done && a->code != 0) return rad__error(error, a->code, "%s", a->error.text);
-    if (!a->done && how->signal == 0 && how->status == 4)
+    if (t->rig.shared->panic)
         return rad__error(error, RAD_EBUG, "the run met an internal error (see above)");
     if (!a->done && (how->signal == SIGINT || how->signal == SIGTERM))
         return rad__error(error, RAD_EINTERRUPTED, "interrupted");
@@ -131,6 +132,7 @@ int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict 
                 rad_error *error)
 {
     trial t = {.seed = r->seed};
+    rad__error_clear(error);
     int code = rad__rig_open(&t.rig, target, error);
     if (code != 0) return code;
     code = rad__policy_create(&t.policy, r->policy ? r->policy : "random", error);
@@ -148,6 +150,7 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
 {
     rad_log_in *log = NULL;
     trial t = {0};
+    rad__error_clear(error);
     int code = rad__log_open(&log, path, error);
     if (code == 0) {
         *target = rad__log_head(log)->target;
@@ -171,13 +174,13 @@ static int replay_once(const rad_artifact *a, const rad_target *t, rad_pool_answ
                        rad_error *error)
 {
     rad_pool *pool = NULL;
+    *answer = (rad_pool_answer){0};
     rad_choice *path = rad__alloc(a->choice_count, sizeof *path);
     if (path == NULL) return rad__error_memory(error);
     for (uint64_t i = 0; i < a->choice_count; i++) path[i] = (rad_choice){.chosen = a->choices[i]};
     rad_unit u = {.kind = RAD_UNIT_TREE, .count = 1, .path = path, .path_count = a->choice_count};
     int code = rad__pool_open(&pool, t, 1, 0, error);
     if (code == 0) code = rad__pool_start(pool, &u, answer, error);
-    *answer = (rad_pool_answer){0};
     while (code == 0 && answer->ticket == NULL) code = rad__pool_wait(pool, 100, answer, error);
     if (code == 0 && !answer->died && answer->result.error.code != 0)
         code = rad__error(error, answer->result.error.code, "%s", answer->result.error.text);
@@ -214,9 +217,11 @@ static void verdict_text(const rad_verdict *v, char *text, size_t size)
 static void replay_compare(const rad_artifact *a, const rad_unit_result *r, rad_replay *out)
 {
     const rad_verdict *want = &a->expected, *have = &out->actual;
-    char wanted[200], had[200], where[100] = "";
-    bool same_kind = want->result == have->result && strcmp(want->identity, have->identity) == 0;
-    bool same_place = want->result == RAD_RESULT_PASS || want->failure_step == have->failure_step;
+    char wanted[180], had[180], where[100] = "";
+    bool same_kind = want->result == have->result && strcmp(want->identity, have->identity) == 0 &&
+                     strcmp(want->kind, have->kind) == 0;
+    bool same_place = want->steps == have->steps && want->decisions == have->decisions &&
+                      want->failure_step == have->failure_step;
     bool same_hash = strcmp(want->trace_hash, have->trace_hash) == 0;
     out->as_recorded = same_kind && same_place && same_hash;
     if (out->as_recorded) return;
@@ -236,6 +241,7 @@ int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *o
 {
     rad_pool_answer answer;
     *out = (rad_replay){0};
+    rad__error_clear(error);
     int code = replay_once(a, other ? other : &a->target, &answer, error);
     if (code == 0) {
         out->actual = answer.died ? answer.verdict : answer.result.last;
@@ -248,6 +254,7 @@ int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *o
 int rad_artifact_accept(rad_artifact *a, rad_error *error)
 {
     rad_replay now;
+    rad__error_clear(error);
     int code = rad_lab_replay(a, NULL, &now, error);
     if (code != 0) return code;
     if (now.actual.result != RAD_RESULT_PASS)

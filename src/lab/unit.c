@@ -3,9 +3,12 @@
 
 #include "base/alloc.h"
 #include "lab/script.h"
+#include "os/clock.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define UNIT_NS (UINT64_C(100) * 1000 * 1000)
 
 /* States remembered by dedup; further ones are explored as often as they are met. */
 #define VISITED_MAX (UINT64_C(1) << 26)
@@ -23,6 +26,7 @@ void rad__unit_bench_close(rad_unit_bench *b)
     rad__classes_close(&b->classes);
     rad__set128_free(&b->seen);
     rad__set128_free(&b->visited);
+    rad__set128_free(&b->passed);
     rad__free(b->guide);
     rad__free(b->events);
 }
@@ -33,6 +37,7 @@ void rad__unit_result_free(rad_unit_result *r)
         rad__free(r->findings[i].choices);
         rad__free(r->findings[i].set_hashes);
     }
+    rad__free(r->findings);
     rad__free(r->path);
     rad__free(r->classes);
     rad__free(r->last_hashes);
@@ -55,6 +60,15 @@ static void *unit_copy(const void *from, size_t count, size_t size, rad_unit_res
     return copy;
 }
 
+rad_unit_finding *rad__unit_finding_add(rad_unit_result *r)
+{
+    if (!RAD_GROW(&r->findings, &r->finding_capacity, (uint32_t)r->finding_count + 1)) {
+        unit_nomem(r);
+        return NULL;
+    }
+    return &r->findings[r->finding_count++];
+}
+
 /* ---- What a run leaves ---------------------------------------------------------------------------- */
 
 static void unit_failure(rad_unit_bench *b, rad_unit_result *out, const rad_verdict *v,
@@ -67,11 +81,9 @@ static void unit_failure(rad_unit_bench *b, rad_unit_result *out, const rad_verd
         out->findings[i].failures++;
         return;
     }
-    if (out->finding_count == RAD_UNIT_FINDINGS) {
-        out->findings_dropped++;
-        return;
-    }
-    out->findings[out->finding_count++] = (rad_unit_finding){
+    rad_unit_finding *f = rad__unit_finding_add(out);
+    if (f == NULL) return;
+    *f = (rad_unit_finding){
         .verdict = *v,
         .first_run = run,
         .failures = 1,
@@ -152,6 +164,7 @@ static bool unit_fold(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
     }
     if (k->outcome != RAD_OUTCOME_PRUNED) unit_class(b, out);
     bool failed = k->outcome == RAD_OUTCOME_FAILED;
+    if (failed && k->failure.oracle == RAD_ORACLE_LIVELOCK) out->endless = true;
     if (failed || u->twice) {
         rad_verdict v;
         rad__verdict_of(k, &v);
@@ -159,6 +172,17 @@ static bool unit_fold(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
         if (failed) unit_failure(b, out, &v, run);
     }
     return out->error.code == 0 && !(failed && u->stop_on_first);
+}
+
+/* A unit of slow runs ends early and leaves the rest to another one: limits and progress are looked at
+ * between units, and it does not matter how the runs are cut. Asks the clock every 64 steps. */
+static bool unit_is_long(uint64_t *started_ns, uint64_t *at_steps, const rad_unit_result *out)
+{
+    if (*started_ns != 0 && out->steps - *at_steps < 64) return false;
+    uint64_t now = rad__os_now_ns();
+    *at_steps = out->steps;
+    if (*started_ns == 0) *started_ns = now;
+    return now - *started_ns > UNIT_NS;
 }
 
 static bool unit_policy(rad_unit_bench *b, const char *name, rad_unit_result *out)
@@ -179,13 +203,14 @@ static void unit_sample(rad_unit_bench *b, const rad_unit *u, rad_unit_result *o
     rad_run_options options = rad__rig_options(b->rig, b->policy);
     options.info = (rad_run_info){.seed = u->seed, .estimates = u->estimates};
     options.into = &out->learned;
+    uint64_t started_ns = 0, at_steps = 0;
     options.whole_trace = u->twice;
     options.observers[0] = &b->classes.observer;
     for (uint64_t i = 0; i < u->count; i++) {
         b->rig->shared->run = i;
         options.info.run = u->first + i;
         rad__kernel_run(b->rig->kernel, &options);
-        if (!unit_fold(b, u, out, i)) return;
+        if (!unit_fold(b, u, out, i) || unit_is_long(&started_ns, &at_steps, out)) return;
     }
 }
 
@@ -194,26 +219,40 @@ typedef struct dedup {
     rad_observer observer;
     rad_unit_bench *bench;
     uint64_t prefix; /* decisions that belong to the path: their states are known on purpose */
+    bool circles;    /* some run came back to a state of its own */
 } dedup;
+
+static void dedup_begin(rad_observer *o, rad_kernel *k)
+{
+    (void)k;
+    rad__set128_clear(&((dedup *)o)->bench->passed);
+}
 
 static bool dedup_deciding(rad_observer *o, rad_kernel *k)
 {
     dedup *d = (dedup *)o;
-    if (k->decisions < d->prefix) return false;
     rad_state_hash h = {{0, 0}};
     k->machine->state(k->self, &h);
+    bool again = rad__set128_add(&d->bench->passed, h.digest) == RAD_SET_KNOWN;
+    if (k->decisions < d->prefix) return false;
+    if (again)
+        d->circles = true; /* a schedule that never ends, of which this run is the beginning */
     return rad__set128_add(&d->bench->visited, h.digest) == RAD_SET_KNOWN;
 }
 
 static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
 {
     rad_rig *rig = b->rig;
-    dedup watch = {{.deciding = dedup_deciding}, b, u->path_count};
+    dedup watch = {
+        .observer = {.begin = dedup_begin, .deciding = dedup_deciding},
+        .bench = b,
+        .prefix = u->path_count,
+    };
     rad_run_options options = rad__rig_options(rig, rig->guide);
     options.whole_trace = u->twice;
     options.observers[0] = &b->classes.observer;
     options.observers[1] = u->dedup ? &watch.observer : NULL;
-    uint64_t length = u->path_count;
+    uint64_t length = u->path_count, started_ns = 0, at_steps = 0;
     if (length) memcpy(rig->choices, u->path, length * sizeof *u->path);
     for (uint64_t i = 0; i < u->count; i++) {
         if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)length + 1)) {
@@ -229,8 +268,9 @@ static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
         length = rig->kernel->decisions;
         out->exhausted = !rad__tree_advance(rig->choices, &length, u->floor, u->bound,
                                             u->bound_limit, &out->pruned);
-        if (out->exhausted || !more) break;
+        if (out->exhausted || !more || unit_is_long(&started_ns, &at_steps, out)) break;
     }
+    out->endless |= watch.circles;
     out->path = unit_copy(rig->choices, length, sizeof *out->path, out);
     out->path_count = length;
 }
@@ -277,6 +317,7 @@ static void put_array(rad_bytes *to, const void *items, uint64_t count, size_t s
 static void *get_array(rad_reader *from, uint64_t *count, size_t size)
 {
     const void *count_at = rad__read_bytes(from, sizeof *count);
+    *count = 0;
     if (count_at == NULL) return NULL;
     memcpy(count, count_at, sizeof *count);
     const void *bytes = *count > SIZE_MAX / size ? NULL : rad__read_bytes(from, *count * size);
@@ -325,6 +366,7 @@ void rad__unit_result_write(const rad_unit_result *r, rad_bytes *to)
     put_array(to, r->path, r->path_count, sizeof *r->path);
     put_array(to, r->classes, r->class_count, sizeof *r->classes);
     put_array(to, r->last_hashes, r->last_hash_count, sizeof *r->last_hashes);
+    put_array(to, r->findings, r->finding_count, sizeof *r->findings);
     for (uint64_t i = 0; i < r->finding_count; i++) {
         const rad_unit_finding *f = &r->findings[i];
         put_array(to, f->choices, f->choice_count, sizeof *f->choices);
@@ -338,17 +380,16 @@ bool rad__unit_result_read(rad_unit_result *r, rad_reader *from)
     const void *head = rad__read_bytes(from, sizeof *r);
     if (head == NULL) return false;
     memcpy(r, head, sizeof *r);
-    uint64_t findings = r->finding_count, hashes;
-    r->finding_count =
-        0; /* counted again as their arrays arrive, so that freeing is always right */
     r->learned = (rad_estimates){0};
-    r->classes = NULL;
-    r->last_hashes = NULL;
     r->path = get_array(from, &r->path_count, sizeof *r->path);
     r->classes = get_array(from, &r->class_count, sizeof *r->classes);
     r->last_hashes = get_array(from, &r->last_hash_count, sizeof *r->last_hashes);
-    for (uint64_t i = 0; i < findings && i < RAD_UNIT_FINDINGS; i++) {
-        rad_unit_finding *f = &r->findings[r->finding_count++];
+    r->findings = get_array(from, &r->finding_count, sizeof *r->findings);
+    r->finding_capacity = (uint32_t)r->finding_count;
+    for (uint64_t i = 0; i < r->finding_count; i++) {
+        uint64_t
+            hashes; /* the pointers that came along are the other process's: all are replaced */
+        rad_unit_finding *f = &r->findings[i];
         f->choices = get_array(from, &f->choice_count, sizeof *f->choices);
         f->set_hashes = get_array(from, &hashes, sizeof *f->set_hashes);
         f->set_hash_count = (uint32_t)hashes;

@@ -59,9 +59,6 @@ typedef struct rad_unit_finding {
     uint64_t switches;
 } rad_unit_finding;
 
-/* As many as an exploration keeps, so that it does not matter how runs are cut into units. */
-enum { RAD_UNIT_FINDINGS = RAD_FINDINGS_MAX };
-
 typedef struct rad_unit_result {
     uint64_t runs, steps, failures;
     rad_verdict last;      /* of the last run */
@@ -71,15 +68,17 @@ typedef struct rad_unit_result {
     uint8_t reached[RAD_SITES_MAX];
     bool exhausted; /* tree: nothing is left */
     bool pruned;    /* tree: the bound cut something off */
+    bool endless;   /* a run was cut off at the step limit, or came back to a state of its own */
     rad_choice *path;
     uint64_t path_count;
     rad_estimates learned;
     rad_digest *classes; /* of the runs, each once within the unit */
     uint64_t class_count;
     uint32_t class_capacity;
+    rad_unit_finding
+        *findings; /* every way to fail, by first run: a unit is short enough to keep all */
     uint64_t finding_count;
-    rad_unit_finding findings[RAD_UNIT_FINDINGS];
-    uint64_t findings_dropped;
+    uint32_t finding_capacity;
     rad_error error; /* resources: the unit is void */
 } rad_unit_result;
 
@@ -91,6 +90,7 @@ typedef struct rad_unit_bench {
     rad_classes classes;
     rad_set128 seen;    /* classes within the unit */
     rad_set128 visited; /* states, for dedup; lives as long as the process */
+    rad_set128 passed;  /* states of the run under way, for dedup */
     uint32_t *guide;
     uint32_t guide_capacity;
     rad_event *events; /* of the first of two runs */
@@ -102,6 +102,9 @@ RAD_INTERNAL void rad__unit_bench_open(rad_unit_bench *b, rad_rig *rig);
 RAD_INTERNAL void rad__unit_bench_close(rad_unit_bench *b);
 RAD_INTERNAL void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out);
 RAD_INTERNAL void rad__unit_result_free(rad_unit_result *r);
+
+/* Room for one more finding, or NULL with the result's error set. */
+RAD_INTERNAL rad_unit_finding *rad__unit_finding_add(rad_unit_result *r);
 
 /* Between processes of one build. Reading allocates; false when short or out of memory. */
 RAD_INTERNAL void rad__unit_free(rad_unit *u); /* one that was read */

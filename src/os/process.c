@@ -34,9 +34,19 @@ _Noreturn static void process_child(pid_t parent, void *context, int (*run)(void
     _exit(run(context));
 }
 
+/* A shell or a daemon may have left SIGCHLD ignored, and the system then forgets dead children: how one
+ * died is what we live on. */
+static void process_keep_children(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGCHLD, NULL, &action) != 0) return;
+    if (action.sa_handler == SIG_IGN || (action.sa_flags & SA_NOCLDWAIT)) signal(SIGCHLD, SIG_DFL);
+}
+
 int rad__os_fork(int *pid, void *context, int (*run)(void *context), rad_error *error)
 {
     pid_t parent = getpid();
+    process_keep_children();
     *pid = rad__os_fails(EAGAIN) ? -1 : fork();
     if (*pid == 0) {
         process_child(parent, context, run);

@@ -25,8 +25,8 @@ bad "raddle explore: -j needs a value: N" explore counter -j
 bad "raddle explore: --runs: 'many' is not a whole number from 1 to 1000000000000" explore counter --runs many
 bad "raddle explore: --runs: '0' is not a whole number from 1 to 1000000000000" explore counter --runs 0
 bad "raddle explore: --runs: '' is not a whole number from 1 to 1000000000000" explore counter --runs=
-bad "raddle explore: --jobs: '0' is not a whole number from 1 to 256" explore counter -j 0
-bad "raddle explore: --jobs: '257' is not a whole number from 1 to 256" explore counter -j257
+bad "raddle explore: --jobs: '0' is not a whole number from 1 to 64" explore counter -j 0
+bad "raddle explore: --jobs: '257' is not a whole number from 1 to 64" explore counter -j257
 bad "raddle explore: --seed: '-1' is not a whole number from 0 to 9223372036854775807" explore counter --seed -1
 bad "raddle explore: --seed: '9223372036854775808' is not a whole number from 0 to 9223372036854775807" \
     explore counter --seed 9223372036854775808

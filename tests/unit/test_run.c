@@ -545,8 +545,8 @@ static void names_reset(puppet *p, rad_kernel *k)
     assert_true(k->objects[a].signature != k->objects[c].signature);
     assert_true(k->actors[one].signature != k->actors[two].signature);
     for (uint32_t i = 0; i < 20000; i++) /* interned, also while the table grows */
-        assert_int_equal(rad_action(k, i % 3, i % 5, i % 7, i), i);
-    for (uint32_t i = 0; i < 20000; i++) assert_int_equal(rad_action(k, i % 3, i % 5, i % 7, i), i);
+        assert_int_equal(rad_action(k, i % 3, i % 3, i % 7, i), i);
+    for (uint32_t i = 0; i < 20000; i++) assert_int_equal(rad_action(k, i % 3, i % 3, i % 7, i), i);
     assert_int_equal(rad_action(k, 1, 0, 0, 0), 20000);
     assert_int_equal(rad_action(k, 0, 1, 0, 0), 20001);
     assert_int_equal(rad_action(k, 0, 0, 1, 0), 20002);
