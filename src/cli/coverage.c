@@ -19,6 +19,9 @@ static void report_phase(cli *c, const rad_phase *p)
     } else if (p->bounded) {
         out_text(c, ", not exhausted");
     }
+    if (p->endless) {
+        out_text(c, "; some runs did not end and were cut off");
+    }
     out_text(c, "\n");
 }
 
@@ -125,6 +128,7 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
         put_bool(j, "bounded", p->bounded);
         put_bool(j, "exhausted", p->exhausted);
         put_bool(j, "pruned", p->pruned);
+        put_bool(j, "endless", p->endless);
         put_close(j, '}');
     }
     put_close(j, ']');
