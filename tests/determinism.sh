@@ -9,10 +9,6 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-machines() {
-    "$1/raddle" list --json | tr '{' '\n' | sed -n 's/^ *"name": *"\([a-z-]*\)", *"about".*"params".*/\1/p'
-}
-
 tell() { # BUILD FILE
     raddle=$(cd "$1" && pwd)/raddle
     names=$(cat "$work/machines")
@@ -42,9 +38,8 @@ tell() { # BUILD FILE
     } >"$2"
 }
 
-"$1/raddle" list >/dev/null
-"$1/raddle" list --json | tr ',' '\n' | sed -n 's/.*"machine": *"\([a-z-]*\)".*/\1/p' >"$work/machines"
-[ -s "$work/machines" ] || machines "$1" >"$work/machines"
+# Machines stand first in the list, each with a line about its twin or without; names begin a line.
+"$1/raddle" list | sed -n '/^Policies/q; s/^\([a-z][a-z-]*\)  .*/\1/p' >"$work/machines"
 [ -s "$work/machines" ] || { echo "determinism: no machines listed" >&2; exit 1; }
 first=$1
 tell "$first" "$work/first"
