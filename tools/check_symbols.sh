@@ -27,11 +27,21 @@ declared=$(cat "$root"/include/*.h "$root"/include/raddle/*.h 2>/dev/null |
     grep -oE '\brad_[a-z0-9_]+' | LC_ALL=C sort -u)
 exported=$(defined -D --defined-only "$build/libraddle-lab.so")
 
-echo 1..3
+echo 1..4
 report "the shared library exports only rad_ names" \
     "$(printf '%s\n' "$exported" | grep -vE '^rad_[a-z0-9]' | grep .)"
 report "everything it exports is declared in include/" \
     "$(LC_ALL=C comm -23 <(printf '%s\n' "$exported") <(printf '%s\n' "$declared") | grep .)"
 report "names that cross files begin with rad_ or rad__" \
     "$(defined -g --defined-only "$build/libraddle-lab.a" | grep -vE '^rad_')"
+
+# exec (and rt, when it comes) must run without the kernel and the lab: no name of theirs may be needed.
+objects=$(find "$build" -name 'src_exec_*.o' -o -name 'src_rt_*.o')
+foreign=$(find "$build" -name 'src_core_*.o' -o -name 'src_lab_*.o' -o -name 'src_view_*.o')
+needed=
+# shellcheck disable=SC2086
+[ -z "$objects" ] || needed=$(nm -u $objects | awk 'NF == 2 { print $2 }' | LC_ALL=C sort -u)
+# shellcheck disable=SC2086
+report "exec and rt need nothing of core and lab" \
+    "$(LC_ALL=C comm -12 <(printf '%s\n' "$needed") <(defined -g --defined-only $foreign) | grep .)"
 exit $bad

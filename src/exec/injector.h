@@ -1,0 +1,55 @@
+/* injector.h — the queue everybody shares: a lock-free ring of 4,096 (Vyukov's bounded queue) and, behind it, a
+ * list for what does not fit. Push never blocks and never drops.
+ *
+ *     push   overflow empty and the ring has room ? ring : overflow list
+ *     pop    the ring; when it is empty, the overflow list
+ * While anything is in the overflow list pushes go there: otherwise newcomers would pass what waits in it for
+ * ever (the ring would never be empty). So order is first in, first out up to tasks pushed at the same time.
+ *
+ * Ring      each cell has a turn: 2·lap when free for the pusher of that lap, 2·lap+1 when filled
+ *           (pos = lap · size + index). Pushers claim a position at `tail`, poppers at `head`.
+ * Overflow  an intrusive queue: pushers exchange `last` and then link; poppers take turns through `taken`.
+ *
+ * J1  what push was given is popped exactly once.
+ * J2  spilled >= the number of tasks linked in the overflow list; it is raised before and lowered after.
+ * J3  pop may miss a task whose push has not returned; so whoever pushes wakes a worker after that.
+ *
+ * Rejected: one lock (pushers would wait behind a sleeping holder); an unbounded lock-free queue with
+ * allocation (push could fail); ring first, list only when full (starves the list, see above). */
+#ifndef RAD_EXEC_INJECTOR_H
+#define RAD_EXEC_INJECTOR_H
+
+#include "exec/task.h"
+
+enum { RAD_INJECTOR_RING = 4096 };
+
+typedef struct rad_injector_cell {
+    _Atomic uint64_t turn;
+    rad_task *task; /* owned by whoever has claimed the position; published by turn */
+} rad_injector_cell;
+
+typedef struct rad_injector {
+    rad_injector_cell *cells;
+    uint64_t mask;
+    _Alignas(64) _Atomic uint64_t head;
+    _Alignas(64) _Atomic uint64_t tail;
+    _Alignas(64) _Atomic uint64_t spilled; /* pushed to the overflow list and not popped from it */
+    _Atomic(rad_task *) last;              /* the newest in the list, or &stub */
+    atomic_flag taken;                     /* somebody pops from the list */
+    rad_task *first;                       /* of the list; owned by the holder of taken */
+    rad_task stub;
+} rad_injector;
+
+/* `ring` is a power of two (RAD_INJECTOR_RING; small ones for tests). False: out of memory. */
+RAD_INTERNAL bool rad__injector_open(rad_injector *q, uint32_t ring);
+RAD_INTERNAL void rad__injector_close(rad_injector *q);
+
+RAD_INTERNAL void rad__injector_push(rad_injector *q, rad_task *task);
+
+/* Up to `most` tasks, oldest first; how many there were. */
+RAD_INTERNAL uint32_t rad__injector_pop(rad_injector *q, rad_task **tasks, uint32_t most);
+
+/* A guess: other pushes and pops may be under way. Never 0 when a push has returned and nobody popped. */
+RAD_INTERNAL uint64_t rad__injector_count(const rad_injector *q);
+
+#endif
