@@ -10,7 +10,7 @@ static void classes_begin(rad_observer *o, rad_kernel *k)
     rad_classes *c = (rad_classes *)o;
     (void)k;
     if (c->chain_capacity) memset(c->chain, 0, c->chain_capacity * sizeof *c->chain);
-    if (c->object_capacity) memset(c->objects, 0, c->object_capacity * sizeof *c->objects);
+    if (c->written_capacity) memset(c->written, 0, c->written_capacity * sizeof *c->written);
     c->picks = 0;
     c->sum = (rad_digest){0, 0};
     c->failed = false;
@@ -23,19 +23,13 @@ static void classes_decided(rad_observer *o, rad_kernel *k, const rad_decision *
     if (d->kind != RAD_PICK_ACTION) c->picks = rad__fold(c->picks + 1, chosen);
 }
 
-/* What the touch depends on; takes the touch into account for later ones. */
-static uint64_t classes_conflicts(const rad_class_object *object, uint32_t access)
-{
-    return access == RAD_READ ? object->written : rad__fold(object->written, object->read_sum);
-}
-
 static void classes_ran(rad_observer *o, rad_kernel *k, uint32_t action, const rad_footprint *f)
 {
     rad_classes *c = (rad_classes *)o;
     uint32_t actor = k->actions[action].actor;
     uint32_t slot = actor + 1; /* actions of nobody share slot 0 */
     if (!RAD_GROW(&c->chain, &c->chain_capacity, slot + 1) ||
-        !RAD_GROW(&c->objects, &c->object_capacity, k->object_count + 1)) {
+        !RAD_GROW(&c->written, &c->written_capacity, k->object_count + 1)) {
         c->failed = true;
         return;
     }
@@ -44,17 +38,13 @@ static void classes_ran(rad_observer *o, rad_kernel *k, uint32_t action, const r
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t object = f->items[i].object;
         if (object >= k->object_count || f->items[i].access == RAD_LOCAL) continue;
-        depends += rad__fold(k->objects[object].signature,
-                             classes_conflicts(&c->objects[object], f->items[i].access));
+        depends += rad__fold(k->objects[object].signature, c->written[object]);
     }
     uint64_t hash = rad__fold(rad__fold(who, c->chain[slot]), depends + c->picks);
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t object = f->items[i].object;
         if (object >= k->object_count || f->items[i].access == RAD_LOCAL) continue;
-        if (f->items[i].access == RAD_READ)
-            c->objects[object].read_sum += hash;
-        else
-            c->objects[object] = (rad_class_object){hash, 0};
+        if (f->items[i].access == RAD_WRITE) c->written[object] = hash;
     }
     c->chain[slot] = hash;
     c->picks = 0;
@@ -71,6 +61,6 @@ void rad__classes_open(rad_classes *c)
 void rad__classes_close(rad_classes *c)
 {
     rad__free(c->chain);
-    rad__free(c->objects);
+    rad__free(c->written);
     *c = (rad_classes){0};
 }

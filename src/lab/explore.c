@@ -29,7 +29,8 @@ typedef struct piece piece;
 struct piece {
     piece *next;
     enum piece_state state;
-    bool closed; /* what would come after it is another piece's */
+    bool closed;     /* what would come after it is another piece's */
+    uint64_t killed; /* its run that was last killed, as a hash; see explorer_death */
     rad_unit unit;
     rad_unit_result result;
 };
@@ -49,7 +50,6 @@ typedef struct explorer {
     double started, told;
     bool stop;
     bool one_by_one; /* dedup on a machine that dies: see explorer_death */
-    uint64_t killed; /* the run of the last SIGKILL, as a hash; see explorer_death */
     rad_error *error;
 } explorer;
 
@@ -164,6 +164,26 @@ static uint64_t tree_unit_runs(const explorer *x)
     return left < UNIT_RUNS ? left : UNIT_RUNS;
 }
 
+/* What a piece has left undone stands in its place: the rest of a tree, or of a unit that took too long. A
+ * closed piece goes on, too, up to the run that is another's. */
+static void piece_go_on(explorer *x, piece *p)
+{
+    bool tree = p->unit.kind == RAD_UNIT_TREE;
+    uint64_t missing = p->unit.count - p->result.runs;
+    if (tree && !p->closed ? p->result.exhausted : missing == 0) return;
+    rad_unit rest = p->unit;
+    rest.count = tree && !p->closed ? tree_unit_runs(x) : missing;
+    rest.path = p->result.path;
+    rest.path_count = p->result.path_count;
+    p->result.path = NULL; /* handed over */
+    rest.first += tree ? 0 : p->result.runs;
+    piece *next = piece_insert(x, &x->front, &rest);
+    if (next == NULL)
+        rad__free(rest.path);
+    else
+        next->closed = p->closed;
+}
+
 /* Folds what is done at the front. A tree piece that has not finished goes on in its place; one that
  * would overrun the budget is done again with what is left. */
 static void explorer_fold(explorer *x)
@@ -183,21 +203,7 @@ static void explorer_fold(explorer *x)
         }
         fold_result(x, &p->result);
         x->front = p->next;
-        if (p->unit.kind == RAD_UNIT_TREE && !p->closed && !p->result.exhausted && !x->stop) {
-            rad_unit rest = p->unit;
-            rest.count = tree_unit_runs(x);
-            rest.path = p->result.path;
-            rest.path_count = p->result.path_count;
-            p->result.path = NULL; /* handed over */
-            if (piece_insert(x, &x->front, &rest) == NULL) rad__free(rest.path);
-        }
-        if (p->unit.kind == RAD_UNIT_SAMPLE && p->result.runs < p->unit.count && !p->closed &&
-            !x->stop) {
-            rad_unit rest = p->unit; /* it was long */
-            rest.first += p->result.runs;
-            rest.count -= p->result.runs;
-            piece_insert(x, &x->front, &rest);
-        }
+        if (!x->stop) piece_go_on(x, p);
         piece_free(p);
         if (x->phase->runs == x->budget) return;
     }
@@ -249,12 +255,12 @@ static bool death_result(explorer *x, const rad_pool_answer *a, rad_unit_result 
 }
 
 /* True when this run has not been killed before. */
-static bool killed_once(explorer *x, const piece *p, const rad_pool_answer *a)
+static bool killed_once(piece *p, const rad_pool_answer *a)
 {
     uint64_t hash = rad__mix2(p->unit.first + a->run, a->choice_count + 1);
     for (uint64_t i = 0; i < a->choice_count; i++) hash = rad__mix2(hash, a->choices[i].chosen);
-    bool again = x->killed == hash;
-    x->killed = hash;
+    bool again = p->killed == hash;
+    p->killed = hash;
     return !again;
 }
 
@@ -292,7 +298,7 @@ static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
         p->state = PIECE_WAITING;
         return 0;
     }
-    if (strcmp(a->verdict.identity, "crash:SIGKILL") == 0 && killed_once(x, p, a)) {
+    if (strcmp(a->verdict.identity, "crash:SIGKILL") == 0 && killed_once(p, a)) {
         /* Perhaps it came from outside (an operator, the kernel short of memory). Everything is done
          * again, and believed when it happens to the same run. */
         p->state = PIECE_WAITING;
@@ -303,6 +309,7 @@ static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
     rad_unit one = p->unit;
     one.path = NULL;
     one.path_count = 0;
+    one.count = 1;
     piece *death = piece_insert(x, &p->next, &one);
     if (death == NULL || !death_result(x, a, &death->result)) return x->error->code;
     death->result.pruned = pruned;
@@ -444,11 +451,11 @@ static int explorer_phase(explorer *x, const rad_plan_phase *plan, uint64_t tota
 static int explorer_phases(explorer *x, const rad_plan *plan, uint64_t total)
 {
     for (uint32_t i = 0; i < plan->count && !x->stop; i++) {
-        /* A higher bound adds nothing when the last one cut nothing off, or did not finish. */
+        /* A higher bound adds nothing when the last one cut nothing off. */
         const rad_phase *last =
             x->out->phase_count ? &x->out->phases[x->out->phase_count - 1] : NULL;
         bool row = plan->phases[i].deepen && i > 0 && plan->phases[i - 1].deepen;
-        if (row && (!last->exhausted || !last->pruned)) break;
+        if (row && !last->pruned) break;
         if (x->out->runs >= total) break;
         int code = explorer_phase(x, &plan->phases[i], total);
         if (code != 0) return code;

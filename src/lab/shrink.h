@@ -38,7 +38,7 @@ RAD_INTERNAL bool rad__shrink_goes_on(const rad_shrinker *s);
 RAD_INTERNAL uint64_t rad__case_size(const rad_target *t);
 
 /* Stages; each may be called any number of times. */
-RAD_INTERNAL void rad__shrink_list(rad_shrinker *s);  /* shrink_list.c: cut, zero, delete, lower */
+RAD_INTERNAL void rad__shrink_list(rad_shrinker *s);  /* shrink_list.c: zero, delete, lower */
 RAD_INTERNAL void rad__shrink_case(rad_shrinker *s);  /* shrink_case.c */
 RAD_INTERNAL void rad__shrink_order(rad_shrinker *s); /* shrink_order.c: fewer switches */
 

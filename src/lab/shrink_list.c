@@ -1,4 +1,4 @@
-/* shrink_list.c — smaller choice lists: cut the tail, zero, delete, lower.
+/* shrink_list.c — smaller choice lists: zero (which cuts tails), delete, lower.
  *
  * Chunk sizes follow a fixed schedule (half of the list, a quarter, … 1), each pass goes from the end to
  * the front: late choices depend on early ones, not the other way round. Zeroing comes before deleting
@@ -57,15 +57,6 @@ static void list_chunks(rad_shrinker *s, enum edit edit)
     }
 }
 
-/* The shortest prefix that still fails, by doubling cuts from the end. */
-static void list_cut(rad_shrinker *s)
-{
-    for (uint64_t cut = list_length(s); cut > 0 && rad__shrink_goes_on(s); cut /= 2) {
-        while (cut <= list_length(s) && rad__shrink_goes_on(s))
-            if (!rad__shrink_try_list(s, s->best.choices, list_length(s) - cut)) break;
-    }
-}
-
 static void list_lower(rad_shrinker *s)
 {
     for (uint64_t i = list_length(s); i-- > 0 && rad__shrink_goes_on(s);) {
@@ -86,7 +77,6 @@ static void list_lower(rad_shrinker *s)
 
 void rad__shrink_list(rad_shrinker *s)
 {
-    list_cut(s);
     list_chunks(s, EDIT_ZERO);
     list_chunks(s, EDIT_DELETE);
     list_lower(s);

@@ -467,7 +467,7 @@ static void surw_is_uniform(weave *w, uint32_t orders, bool shared_only)
         rad_run_options options = bare_options(&b, p);
         options.info = (rad_run_info){.seed = 8, .run = run, .estimates = &known};
         assert_int_equal(rad__kernel_run(b.kernel, &options), RAD_OUTCOME_FINISHED);
-        if (shared_only) { /* one run in four selects all events: leave those out */
+        if (shared_only) { /* one run in eight selects all events: leave those out */
             rad_prng r = rad__prng(8, RAD_STREAM_SURW, run);
             if (rad__prng_below(&r, 4) == 0) continue;
         }
