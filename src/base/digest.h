@@ -1,6 +1,7 @@
 /* digest.h — 128-bit digests (XXH3), folded record by record.
  *
- * A digest is a fold over fixed-layout, little-endian records: state' = XXH3_128(state || record). So
+ * A digest is a fold over fixed-layout, little-endian records: each new state is a hash of the last one and
+ * the record. So
  * equal prefixes have equal digests and the first difference can be located. */
 #ifndef RAD_BASE_DIGEST_H
 #define RAD_BASE_DIGEST_H

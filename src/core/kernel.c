@@ -13,11 +13,11 @@
 static void kernel_event(rad_kernel *k, const rad_event *e)
 {
     rad_trace *t = &k->trace;
-    struct {
-        rad_digest digest;
-        rad_event event;
-    } link = {t->digest, *e};
-    XXH128_hash_t h = XXH3_128bits(&link, sizeof link);
+    uint64_t words[4];
+    memcpy(words, e, sizeof words);
+    words[0] ^= t->digest.low;
+    words[1] ^= t->digest.high;
+    XXH128_hash_t h = XXH3_128bits(words, sizeof words);
     t->digest = (rad_digest){h.low64, h.high64};
     if (RAD_UNLIKELY(t->whole && t->count == t->capacity && !rad__trace_grow(t)))
         rad__kernel_error(k, RAD_ENOMEM, "out of memory while keeping the whole trace");

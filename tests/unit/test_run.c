@@ -209,15 +209,15 @@ static void the_whole_trace_keeps_all_and_has_the_same_digest(void **state)
     for (uint64_t n = 0; n < 9001; n++)
         assert_int_equal(rad__trace_at(&b.kernel->trace, n)->step, n);
     /* The digest is the fold that trace.h describes, over every event and nothing else. */
-    struct {
-        rad_digest digest;
-        rad_event event;
-    } link = {{RAD_TRACE_VERSION, 0}, {0}};
+    rad_digest fold = {RAD_TRACE_VERSION, 0}; /* as trace.h says it */
     for (uint64_t n = 0; n < 9001; n++) {
-        link.event = *rad__trace_at(&b.kernel->trace, n);
-        link.digest = rad__digest_of(&link, sizeof link);
+        uint64_t words[4];
+        memcpy(words, rad__trace_at(&b.kernel->trace, n), sizeof words);
+        words[0] ^= fold.low;
+        words[1] ^= fold.high;
+        fold = rad__digest_of(words, sizeof words);
     }
-    assert_true(rad__digest_equal(ring, link.digest));
+    assert_true(rad__digest_equal(ring, fold));
     b.whole_trace = false; /* and a ring again */
     bare_guide(&b, NULL, 0);
     assert_true(rad__digest_equal(ring, b.kernel->trace.digest));
