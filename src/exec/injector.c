@@ -12,10 +12,10 @@ bool rad__injector_open(rad_injector *q, uint32_t ring)
     atomic_init(&q->head, 0);
     atomic_init(&q->tail, 0);
     atomic_init(&q->spilled, 0);
-    atomic_init(&q->stub.next, NULL);
-    atomic_init(&q->last, &q->stub);
+    atomic_init(&q->anchor.next, NULL);
+    atomic_init(&q->last, &q->anchor);
     atomic_flag_clear_explicit(&q->taken, memory_order_relaxed);
-    q->first = &q->stub;
+    q->first = &q->anchor;
     return true;
 }
 
@@ -94,15 +94,15 @@ static rad_task *list_pop(rad_injector *q)
     rad_task *first = q->first;
     rad_task *next =
         atomic_load_explicit(&first->next, memory_order_acquire); /* pairs with list_link */
-    if (first == &q->stub) {
+    if (first == &q->anchor) {
         if (next == NULL) return NULL;
         q->first = first = next;
         next = atomic_load_explicit(&first->next, memory_order_acquire); /* pairs with list_link */
     }
     if (next == NULL) {
-        /* It looks like the only one. The stub goes behind it, so that it can be taken out. */
+        /* It looks like the only one. The anchor goes behind it, so that it can be taken out. */
         if (atomic_load_explicit(&q->last, memory_order_relaxed) != first) return NULL;
-        list_link(q, &q->stub);
+        list_link(q, &q->anchor);
         next = atomic_load_explicit(&first->next, memory_order_acquire); /* pairs with list_link */
         if (next == NULL) return NULL;
     }

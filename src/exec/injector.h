@@ -34,10 +34,10 @@ typedef struct rad_injector {
     _Alignas(64) _Atomic uint64_t head;
     _Alignas(64) _Atomic uint64_t tail;
     _Alignas(64) _Atomic uint64_t spilled; /* pushed to the overflow list and not popped from it */
-    _Atomic(rad_task *) last;              /* the newest in the list, or &stub */
+    _Atomic(rad_task *) last;              /* the newest in the list, or &anchor */
     atomic_flag taken;                     /* somebody pops from the list */
     rad_task *first;                       /* of the list; owned by the holder of taken */
-    rad_task stub;
+    rad_task anchor;
 } rad_injector;
 
 /* `ring` is a power of two (RAD_INJECTOR_RING; small ones for tests). False: out of memory. */

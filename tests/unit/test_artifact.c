@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
+#include "folder_support.h"
 #include "lab/artifact.h"
 #include "lab/json.h"
 #include "loom.h"
@@ -25,24 +26,10 @@ static const char folder[] = "artifacts", path[] = "artifacts/x.raddle.json";
 static int fresh_folder(void **state)
 {
     (void)state;
-    rad_error error = {0};
-    rad__os_fail_at(0);
-    rad__alloc_fail_at(0);
+    folder_fresh(folder, path);
     loom_twist = LOOM_STRAIGHT;
     loom_add();
-    unlink(path);
-    assert_int_equal(rad__os_make_directory(folder, &error), 0);
     return 0;
-}
-
-static uint32_t file_count(void)
-{
-    rad_os_names names;
-    rad_error error = {0};
-    assert_int_equal(rad__os_list(&names, folder, &error), 0);
-    uint32_t count = names.count;
-    rad__os_names_free(&names);
-    return count;
 }
 
 /* ---- Making ----------------------------------------------------------------------------------------- */
@@ -321,7 +308,7 @@ static void test_files(void **state)
     rad_artifact *a = of_run(3, 50, 4), *b;
     rad_error error = {0};
     assert_int_equal(rad_artifact_write(a, path, &error), 0);
-    assert_int_equal(file_count(), 1);
+    assert_int_equal(folder_count(folder), 1);
     assert_int_equal(rad_artifact_read(&b, path, false, &error), 0);
     same(a, b);
     rad_artifact_free(b);
@@ -640,7 +627,7 @@ static void expect_clean(attempt one, const rad_artifact *a, void (*fail_at)(uin
         fail_at(0);
         assert_int_equal(code, error.code);
         assert_true(code == 0 || code == code_due);
-        if (one == try_write) assert_int_equal(file_count(), code == 0);
+        if (one == try_write) assert_int_equal(folder_count(folder), code == 0);
         assert_true(n < 5000);
     }
     assert_true(n > least);
@@ -675,7 +662,7 @@ static void test_old_file_stays_when_writing_fails(void **state)
     rad__os_fail_at(3);
     assert_int_equal(rad_artifact_write(b, path, &error), RAD_EIO);
     rad__os_fail_at(0);
-    assert_int_equal(file_count(), 1);
+    assert_int_equal(folder_count(folder), 1);
     error = (rad_error){0};
     assert_int_equal(rad_artifact_read(&c, path, false, &error), 0);
     same(a, c);

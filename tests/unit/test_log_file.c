@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/digest_inline.h"
+#include "folder_support.h"
 #include "lab/log_file.h"
 #include "loom.h"
 #include "os/fault.h"
@@ -23,24 +24,10 @@ static const char folder[] = "logs", path[] = "logs/x.log";
 static int fresh_folder(void **state)
 {
     (void)state;
-    rad_error error = {0};
-    rad__os_fail_at(0);
-    rad__alloc_fail_at(0);
+    folder_fresh(folder, path);
     loom_twist = LOOM_STRAIGHT;
     loom_add();
-    unlink(path);
-    assert_int_equal(rad__os_make_directory(folder, &error), 0);
     return 0;
-}
-
-static uint32_t file_count(void)
-{
-    rad_os_names names;
-    rad_error error = {0};
-    assert_int_equal(rad__os_list(&names, folder, &error), 0);
-    uint32_t count = names.count;
-    rad__os_names_free(&names);
-    return count;
 }
 
 /* ---- Record and replay ------------------------------------------------------------------------------ */
@@ -106,7 +93,7 @@ static void test_round_trip(void **state)
         rad_error error = {0};
         t.c.repaired = seed % 3 == 0;
         assert_int_equal(record(&t, seed, 0, &was, &error), 0);
-        assert_int_equal(file_count(), 1);
+        assert_int_equal(folder_count(folder), 1);
         assert_true(rad_is_log(path));
         int code = open_and_replay(&is, &error);
         assert_string_equal(error.text, "");
@@ -164,12 +151,12 @@ static void test_size_limit(void **state)
     assert_int_equal(record(&t, 1, 50000, &was, &error), RAD_ELIMIT);
     assert_string_equal(error.text,
                         "logs/x.log: the log would be larger than the limit of 50000 bytes");
-    assert_int_equal(file_count(), 0);
+    assert_int_equal(folder_count(folder), 0);
     error = (rad_error){0};
     assert_int_equal(record(&t, 1, 100, &was, &error), RAD_ELIMIT); /* not even the head */
     assert_string_equal(error.text,
                         "logs/x.log: the log would be larger than the limit of 100 bytes");
-    assert_int_equal(file_count(), 0);
+    assert_int_equal(folder_count(folder), 0);
 }
 
 /* ---- Wrong files ------------------------------------------------------------------------------------ */
@@ -442,7 +429,7 @@ static void test_every_call_fails(void **state)
         rad__os_fail_at(0);
         assert_int_equal(code, error.code);
         assert_true(code == 0 || code == RAD_EIO);
-        assert_int_equal(file_count(), code == 0);
+        assert_int_equal(folder_count(folder), code == 0);
         assert_true(n < 1000);
     }
     code = -1;
@@ -471,7 +458,7 @@ static void test_every_allocation_fails(void **state)
         rad__alloc_fail_at(0);
         assert_int_equal(code, error.code);
         assert_true(code == 0 || code == RAD_ENOMEM);
-        assert_int_equal(file_count(), code == 0);
+        assert_int_equal(folder_count(folder), code == 0);
         assert_true(n < 1000);
     }
     code = -1;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "folder_support.h"
 #include "os/clock.h"
 #include "os/fault.h"
 #include "os/file.h"
@@ -28,22 +29,8 @@ static const char folder[] = "files", path[] = "files/one";
 static int fresh_folder(void **state)
 {
     (void)state;
-    rad_error error = {0};
-    rad__os_fail_at(0);
-    rad__alloc_fail_at(0);
-    unlink(path);
-    assert_int_equal(rad__os_make_directory(folder, &error), 0);
+    folder_fresh(folder, path);
     return 0;
-}
-
-static uint32_t file_count(void)
-{
-    rad_os_names names;
-    rad_error error = {0};
-    assert_int_equal(rad__os_list(&names, folder, &error), 0);
-    uint32_t count = names.count;
-    rad__os_names_free(&names);
-    return count;
 }
 
 static void expect_content(const char *expected)
@@ -70,7 +57,7 @@ static void test_write_and_read(void **state)
     expect_content("hello");
     assert_int_equal(rad__os_write_file(path, "", 0, &error), 0);
     expect_content("");
-    assert_int_equal(file_count(), 1);
+    assert_int_equal(folder_count(folder), 1);
     mode_t mask = umask(0);
     umask(mask);
     assert_int_equal(stat(path, &s), 0);
@@ -138,16 +125,16 @@ static void test_stream(void **state)
     assert_int_equal(rad__os_write_file(path, "old", 3, &error), 0);
     assert_int_equal(rad__os_writer_open(&w, path, &error), 0);
     assert_int_equal(rad__os_writer_put(w, "one ", 4, &error), 0);
-    assert_int_equal(file_count(), 2);
+    assert_int_equal(folder_count(folder), 2);
     expect_content("old");
     rad__os_writer_discard(w);
-    assert_int_equal(file_count(), 1);
+    assert_int_equal(folder_count(folder), 1);
     expect_content("old");
     assert_int_equal(rad__os_writer_open(&w, path, &error), 0);
     assert_int_equal(rad__os_writer_put(w, "one ", 4, &error), 0);
     assert_int_equal(rad__os_writer_put(w, "two", 3, &error), 0);
     assert_int_equal(rad__os_writer_keep(w, &error), 0);
-    assert_int_equal(file_count(), 1);
+    assert_int_equal(folder_count(folder), 1);
     expect_content("one two");
     assert_int_equal(rad__os_reader_open(&r, path, &error), 0);
     assert_int_equal(rad__os_reader_size(r), 7);
@@ -280,7 +267,7 @@ static void test_every_call_fails(void **state)
                 assert_int_equal(code, error.code);
                 assert_true(code <= 0);
                 if (code && !memory) assert_non_null(strstr(error.text, ": "));
-                if (all[i] == do_write) assert_int_equal(file_count(), code == 0 || memory);
+                if (all[i] == do_write) assert_int_equal(folder_count(folder), code == 0 || memory);
                 assert_true(n < 100);
             }
         }
@@ -306,7 +293,7 @@ static void test_words_of_failures(void **state)
         assert_int_equal(do_write(&error), RAD_EIO);
         rad__os_fail_at(0);
         assert_string_equal(error.text, words[n - 1]);
-        assert_int_equal(file_count(), 0);
+        assert_int_equal(folder_count(folder), 0);
     }
 }
 
