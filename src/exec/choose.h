@@ -1,0 +1,59 @@
+/* choose.h — the scheduler's decisions, as pure functions.
+ *
+ * No state, no clock, no random numbers: what varies comes in as an argument (a draw is made by whoever calls
+ * the steps). So every decision can be tried on all its inputs, and the lab can make the draws its own. */
+#ifndef RAD_EXEC_CHOOSE_H
+#define RAD_EXEC_CHOOSE_H
+
+#include "base/check.h"
+
+enum {
+    RAD_FAIR_EVERY = 61, /* prime, so that it does not fall into step with a program's own rhythm */
+    RAD_HOARD_PRESET = 32,
+    RAD_BATCH_MAX = 32
+};
+
+/* Whom worker `self` of `workers` tries to steal from: uniform over the others for a uniform draw in
+ * 0 … workers-2. At least two workers. */
+static inline uint32_t rad__choose_victim(uint32_t self, uint32_t workers, uint32_t draw)
+{
+    RAD_ASSERT(workers >= 2 && self < workers && draw < workers - 1);
+    return draw < self ? draw : draw + 1;
+}
+
+/* Whether whoever made work visible wakes a worker: not when somebody searches already (it will find the
+ * work and wake the next), not when nobody sleeps. */
+static inline bool rad__choose_wake(uint32_t searching, uint32_t parked)
+{
+    return searching == 0 && parked > 0;
+}
+
+/* Whether this pop looks at the injector and at the oldest local task first: every 61st. Otherwise tasks
+ * that keep spawning at the newest end would starve both. */
+static inline bool rad__choose_fair(uint64_t tick)
+{
+    return tick % RAD_FAIR_EVERY == 0;
+}
+
+/* Whether a worker that has spawned so many local tasks since it last woke somebody should do so now. */
+static inline bool rad__choose_hoard(uint32_t spawned, uint32_t threshold)
+{
+    return spawned >= threshold;
+}
+
+/* How many tasks to take from an injector that holds `queued`: a fair share, one to run and the rest for the
+ * local queue, which has `room` for more. Nothing when there is nothing. */
+static inline uint32_t rad__choose_batch(uint64_t queued, uint32_t workers, uint32_t room)
+{
+    if (queued == 0) return 0;
+    uint64_t share = queued / workers + 1, most = (uint64_t)room + 1;
+    if (most > RAD_BATCH_MAX) most = RAD_BATCH_MAX;
+    if (share > queued) share = queued;
+    return (uint32_t)(share < most ? share : most);
+}
+
+/* Which of the parked workers (bit i of parked[i / 64]) to wake: the first one at or after `next`, going
+ * round; RAD_NONE when nobody is parked. The caller sets next to one behind the answer. */
+RAD_INTERNAL uint32_t rad__choose_sleeper(const uint64_t *parked, uint32_t workers, uint32_t next);
+
+#endif
