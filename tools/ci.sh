@@ -67,6 +67,12 @@ planted_bugs_found() {
     bash tools/planted.sh
 }
 
+# The threaded parts only: forks and the thread sanitizer do not go together.
+under_tsan() {
+    CC=gcc MESON_ARGS="-Db_sanitize=thread -Db_lundef=false" tools/build.sh build-tsan &&
+        tools/run_tests.sh build-tsan unit/test_exec
+}
+
 tidy() {
     build/tests/tidy .
 }
@@ -81,6 +87,7 @@ check gcc build_and_test build gcc ""
 check clang build_and_test build-clang clang ""
 check sanitizers build_and_test build-asan gcc \
     "-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dchecked=true"
+check threads under_tsan
 check digests digests_agree
 check fuzz fuzz_all
 check planted planted_bugs_found

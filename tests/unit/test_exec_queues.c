@@ -21,6 +21,8 @@ typedef struct numbered {
     rad_task task; /* first */
     uint32_t number;
     _Atomic uint32_t seen;
+    uint64_t
+        payload; /* written before it is pushed, read by whoever gets it: the queue must publish it */
 } numbered;
 
 static numbered *numbered_new(uint32_t count)
@@ -31,9 +33,17 @@ static numbered *numbered_new(uint32_t count)
     return tasks;
 }
 
+static rad_task *prepare(numbered *n)
+{
+    n->payload = UINT64_C(3) * n->number + 1;
+    return &n->task;
+}
+
 static void take(rad_task *task)
 {
-    atomic_fetch_add_explicit(&((numbered *)task)->seen, 1, memory_order_relaxed);
+    numbered *n = (numbered *)task;
+    bool whole = n->payload == UINT64_C(3) * n->number + 1;
+    atomic_fetch_add_explicit(&n->seen, whole ? 1 : 100, memory_order_relaxed);
 }
 
 static void all_seen_once(const numbered *tasks, uint32_t count)
@@ -204,7 +214,7 @@ static void every_task_is_popped_or_stolen_once(void **state)
         /* Mostly near empty, where owner and thieves race; sometimes deep enough to grow. */
         uint64_t burst = 1 + rad__prng_below(&r, rad__prng_below(&r, 200) ? 3 : 2000);
         for (uint64_t b = 0; b < burst && i < COUNT; b++)
-            assert_true(rad__deque_push(&t.deque, &tasks[i++].task));
+            assert_true(rad__deque_push(&t.deque, prepare(&tasks[i++])));
         for (uint64_t b = rad__prng_below(&r, burst + 2); b > 0; b--) {
             rad_task *task = rad__deque_pop(&t.deque);
             if (task) take(task);
@@ -213,6 +223,40 @@ static void every_task_is_popped_or_stolen_once(void **state)
     for (rad_task *task; (task = rad__deque_pop(&t.deque)) != NULL;) take(task);
     atomic_store(&t.over, true);
     for (int i = 0; i < THIEVES; i++) pthread_join(threads[i], NULL);
+    all_seen_once(tasks, COUNT);
+    rad__deque_close(&t.deque);
+    free(tasks);
+}
+
+static void *eager_thief(void *context)
+{
+    theft *t = context;
+    rad_task *task;
+    while (!atomic_load_explicit(&t->over, memory_order_relaxed))
+        if (rad__deque_steal(&t->deque, &task) == RAD_STEAL_GOT) take(task);
+    return NULL;
+}
+
+/* One task at a time: owner and thief meet at the last one again and again. */
+static void the_last_task_has_one_taker(void **state)
+{
+    (void)state;
+    enum { COUNT = 400000 };
+    numbered *tasks = numbered_new(COUNT);
+    theft t = {.over = false};
+    pthread_t thread;
+    assert_true(rad__deque_open(&t.deque));
+    pthread_create(&thread, NULL, eager_thief, &t);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_true(rad__deque_push(&t.deque, prepare(&tasks[i])));
+        for (volatile uint32_t wait = i % 64; wait > 0; wait--) {
+        }
+        rad_task *task = rad__deque_pop(&t.deque);
+        if (task) take(task);
+    }
+    atomic_store(&t.over, true);
+    pthread_join(thread, NULL);
+    for (rad_task *task; (task = rad__deque_pop(&t.deque)) != NULL;) take(task);
     all_seen_once(tasks, COUNT);
     rad__deque_close(&t.deque);
     free(tasks);
@@ -264,7 +308,7 @@ static void *push_some(void *context)
 {
     pusher *p = context;
     for (uint32_t i = 0; i < EACH; i++)
-        rad__injector_push(&p->crowd->queue, &p->crowd->tasks[p->from + i].task);
+        rad__injector_push(&p->crowd->queue, prepare(&p->crowd->tasks[p->from + i]));
     return NULL;
 }
 
@@ -312,6 +356,7 @@ int main(void)
         cmocka_unit_test(the_owner_gets_the_newest_a_thief_the_oldest),
         cmocka_unit_test(a_deque_that_cannot_grow_refuses_and_keeps_what_it_has),
         cmocka_unit_test(every_task_is_popped_or_stolen_once),
+        cmocka_unit_test(the_last_task_has_one_taker),
         cmocka_unit_test(the_injector_is_first_in_first_out_also_when_it_spills),
         cmocka_unit_test(every_task_goes_through_the_injector_once),
     };
