@@ -23,6 +23,7 @@ all: setup ## build everything: build/raddle, build/libraddle-lab.{a,so}, tests,
 run: setup ## set up, build, and take the tour
 	@tools/build.sh $(BUILD) raddle
 	@$(BUILD)/raddle tour
+	@echo; echo "The command is $(BUILD)/raddle; to type it as above: PATH=\$$PWD/$(BUILD):\$$PATH"
 
 test: all ## set up, build, run every test; T=word selects programs
 	@tools/run_tests.sh $(BUILD) $(T)
