@@ -120,6 +120,24 @@ static void a_replay_with_another_trace_is_not_as_recorded(void **state)
     rad_artifact_free(a);
 }
 
+/* Every single thing the file says about the run has to be so. */
+static void a_replay_compares_all_that_was_recorded(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 6; i++) {
+        rad_artifact *a = lane_artifact();
+        rad_verdict *v = &a->expected;
+        if (i == 0) snprintf(v->kind, sizeof v->kind, "invariant");
+        if (i == 1) snprintf(v->identity, sizeof v->identity, "assertion:road");
+        if (i == 2) v->steps++;
+        if (i == 3) v->decisions++;
+        if (i == 4) v->failure_step++;
+        if (i == 5) v->result = RAD_RESULT_PASS;
+        if (replayed(a).as_recorded) fail_msg("change %u went unnoticed", i);
+        rad_artifact_free(a);
+    }
+}
+
 static void a_replay_says_between_which_decisions_the_runs_part(void **state)
 {
     static const struct {
@@ -470,6 +488,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_replay_with_another_trace_is_not_as_recorded),
+        cmocka_unit_test(a_replay_compares_all_that_was_recorded),
         cmocka_unit_test(a_replay_says_between_which_decisions_the_runs_part),
         cmocka_unit_test(an_accepted_artifact_can_be_read_again),
         cmocka_unit_test(a_story_shows_who_spawned_the_one_that_failed),
