@@ -1,28 +1,41 @@
 #include "base/alloc.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t alloc_fail_at; /* counts down; 1 = this one and all later ones */
+static _Atomic uint64_t alloc_fail_at; /* counts down; 1 = this one and all later ones */
 
 void rad__alloc_fail_at(uint64_t n)
 {
-    alloc_fail_at = n;
+    atomic_store_explicit(&alloc_fail_at, n, memory_order_relaxed);
 }
 
 static bool alloc_fails(void)
 {
-    if (RAD_LIKELY(alloc_fail_at == 0)) return false;
-    if (alloc_fail_at > 1) {
-        alloc_fail_at--;
-        return false;
-    }
-    return true;
+    uint64_t left = atomic_load_explicit(&alloc_fail_at, memory_order_relaxed);
+    if (RAD_LIKELY(left == 0)) return false;
+    while (left > 1)
+        if (atomic_compare_exchange_weak_explicit(&alloc_fail_at, &left, left - 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            return false;
+    return left == 1;
 }
 
 void *rad__alloc(size_t count, size_t size)
 {
     return alloc_fails() ? NULL : calloc(count ? count : 1, size ? size : 1);
+}
+
+void *rad__alloc_lines(size_t count, size_t size)
+{
+    enum { LINE = 64 };
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - LINE || alloc_fails())
+        return NULL;
+    bytes = (bytes + LINE - 1) / LINE * LINE;
+    void *p = aligned_alloc(LINE, bytes ? bytes : LINE);
+    return p ? memset(p, 0, bytes) : NULL;
 }
 
 void rad__free(void *p)

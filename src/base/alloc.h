@@ -6,6 +6,8 @@
 
 /* Zeroed memory, or NULL. */
 RAD_INTERNAL void *rad__alloc(size_t count, size_t size);
+/* The same at the start of a cache line, which is also the size it is rounded up to. */
+RAD_INTERNAL void *rad__alloc_lines(size_t count, size_t size);
 RAD_INTERNAL void rad__free(void *p);
 RAD_INTERNAL char *rad__copy_text(const char *text); /* NULL when memory ran out */
 
@@ -19,7 +21,7 @@ RAD_INTERNAL bool rad__grow(void **p, uint32_t *capacity, uint32_t need, size_t 
     (RAD_LIKELY((need) <= *(capacity)) ||                                                          \
      rad__grow((void **)(array), (capacity), (need), sizeof **(array)))
 
-/* Fault injection: the n-th allocation from now fails, and all after it; 0 turns it off. */
+/* Fault injection: the n-th allocation from now fails, and all after it, in any thread; 0 turns it off. */
 RAD_INTERNAL void rad__alloc_fail_at(uint64_t n);
 
 #endif

@@ -28,6 +28,13 @@ static inline bool rad__choose_wake(uint32_t searching, uint32_t parked)
     return searching == 0 && parked > 0;
 }
 
+/* Whether one more worker may search: at most half of them do, rounded up, so that a few idle ones do not keep
+ * the queues of all others busy. */
+static inline bool rad__choose_search(uint32_t searching, uint32_t workers)
+{
+    return 2 * searching < workers;
+}
+
 /* Whether this pop looks at the injector and at the oldest local task first: every 61st. Otherwise tasks
  * that keep spawning at the newest end would starve both. */
 static inline bool rad__choose_fair(uint64_t tick)

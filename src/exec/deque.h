@@ -51,6 +51,21 @@ enum rad_steal {
 /* Anybody: the oldest. The owner may use it too, to be fair to what has waited longest. */
 RAD_INTERNAL enum rad_steal rad__deque_steal(rad_deque *d, rad_task **task);
 
+/* Owner: what was pushed before is seen by whoever calls is_empty after it announced that it sleeps (the Dekker
+ * pair of idle.h, W1 and K3). push alone does not promise that: most pushes wake nobody. */
+static inline void rad__deque_publish(rad_deque *d)
+{
+    int64_t bottom = atomic_load_explicit(&d->bottom, memory_order_relaxed);
+    atomic_store_explicit(&d->bottom, bottom, memory_order_seq_cst); /* pairs with is_empty */
+}
+
+/* Anybody: nothing in it. */
+static inline bool rad__deque_is_empty(const rad_deque *d)
+{
+    int64_t top = atomic_load_explicit(&d->top, memory_order_relaxed);
+    return top >= atomic_load_explicit(&d->bottom, memory_order_seq_cst); /* pairs with publish */
+}
+
 /* How many there are; a guess unless the owner asks while nobody steals. */
 static inline uint64_t rad__deque_count(const rad_deque *d)
 {

@@ -19,12 +19,12 @@ void rad__gate_add(rad_gate *g, uint64_t count)
     RAD_ASSERT(count <= RAD_GATE_COUNT_MAX - (before & RAD_GATE_COUNT_MAX));
 }
 
-enum rad_gate_leave rad__gate_leave(rad_gate *g)
+enum rad_gate_leave rad__gate_leave(rad_gate *g, uint64_t count)
 {
     /* Pairs with itself in the other tasks (release), and with the reader of LAST (acquire). */
-    uint64_t before = atomic_fetch_sub_explicit(&g->word, 1, memory_order_acq_rel);
-    RAD_ASSERT((before & RAD_GATE_COUNT_MAX) > 0);
-    return before == (RAD_GATE_CLOSED | 1) ? RAD_GATE_LAST : RAD_GATE_LEFT;
+    uint64_t before = atomic_fetch_sub_explicit(&g->word, count, memory_order_acq_rel);
+    RAD_ASSERT((before & RAD_GATE_COUNT_MAX) >= count);
+    return before == (RAD_GATE_CLOSED | count) ? RAD_GATE_LAST : RAD_GATE_LEFT;
 }
 
 enum rad_gate_close rad__gate_close(rad_gate *g)

@@ -1,11 +1,13 @@
 /* gate.h — how many tasks are in flight, and whether new ones may come in from outside: one word, so that
  * spawn against join is one compare-and-swap.
  *
- * Word      bit 63: closed; bits 0 … 62: tasks in flight, that is admitted and not finished, blocked ones too
+ * Word      bit 63: closed; bits 0 … 62: tasks in flight, that is admitted and not finished, blocked ones too,
+ *           plus the credit that workers hold: a worker counts its spawns and ends among themselves and
+ *           asks this word, which everybody shares, only when its credit runs out or it has nothing to do
  *
  *     OPEN, n   --enter-->  OPEN, n+1        from outside; refused when closed
  *     any, n>0  --add-->    same, n+k        a task in flight spawns: it never asks the gate
- *     any, n>0  --leave-->  same, n-1        LAST when that is CLOSED, 0: whoever sees it ends the executor
+ *     any, n>=k --leave-->  same, n-k        LAST when that is CLOSED, 0: whoever sees it ends the executor
  *     OPEN, n   --close-->  CLOSED, n        DRAINED when n is 0
  *
  * G1  CLOSED, 0 is reached exactly once, and reported to exactly one caller (LAST or DRAINED).
@@ -39,7 +41,8 @@ RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__gate_enter(rad_gate *g, uint6
 /* `count` tasks spawned by one that is in flight. */
 RAD_INTERNAL void rad__gate_add(rad_gate *g, uint64_t count);
 
-RAD_INTERNAL RAD_MUST_USE enum rad_gate_leave rad__gate_leave(rad_gate *g);
+/* `count` tasks have finished (or were never spawned: credit given back). */
+RAD_INTERNAL RAD_MUST_USE enum rad_gate_leave rad__gate_leave(rad_gate *g, uint64_t count);
 RAD_INTERNAL RAD_MUST_USE enum rad_gate_close rad__gate_close(rad_gate *g);
 
 static inline uint64_t rad__gate_count(const rad_gate *g)

@@ -12,10 +12,8 @@ bool rad__injector_open(rad_injector *q, uint32_t ring)
     atomic_init(&q->head, 0);
     atomic_init(&q->tail, 0);
     atomic_init(&q->spilled, 0);
-    atomic_init(&q->anchor.next, NULL);
-    atomic_init(&q->last, &q->anchor);
     atomic_flag_clear_explicit(&q->taken, memory_order_relaxed);
-    q->first = &q->anchor;
+    rad__inbox_open(&q->overflow);
     return true;
 }
 
@@ -41,8 +39,9 @@ static bool ring_push(rad_injector *q, rad_task *task)
         uint64_t turn = atomic_load_explicit(&cell->turn, memory_order_acquire);
         uint64_t mine = 2 * lap_of(q, tail);
         if (turn == mine) {
+            /* Pairs with the load of tail in rad__injector_is_empty. */
             if (!atomic_compare_exchange_weak_explicit(&q->tail, &tail, tail + 1,
-                                                       memory_order_relaxed, memory_order_relaxed))
+                                                       memory_order_seq_cst, memory_order_relaxed))
                 continue;
             cell->task = task;
             /* Pairs with the acquire in ring_pop: publishes the task. */
@@ -79,44 +78,13 @@ static rad_task *ring_pop(rad_injector *q)
 
 /* ---- The overflow list ------------------------------------------------------------------------------ */
 
-static void list_link(rad_injector *q, rad_task *task)
-{
-    atomic_store_explicit(&task->next, NULL, memory_order_relaxed);
-    /* Pairs with itself: each pusher links behind a task that is completely written. */
-    rad_task *before = atomic_exchange_explicit(&q->last, task, memory_order_acq_rel);
-    /* Pairs with the acquire of next in list_pop. */
-    atomic_store_explicit(&before->next, task, memory_order_release);
-}
-
-/* The holder of `taken` only. NULL also while the oldest push has exchanged but not yet linked (J3). */
-static rad_task *list_pop(rad_injector *q)
-{
-    rad_task *first = q->first;
-    rad_task *next =
-        atomic_load_explicit(&first->next, memory_order_acquire); /* pairs with list_link */
-    if (first == &q->anchor) {
-        if (next == NULL) return NULL;
-        q->first = first = next;
-        next = atomic_load_explicit(&first->next, memory_order_acquire); /* pairs with list_link */
-    }
-    if (next == NULL) {
-        /* It looks like the only one. The anchor goes behind it, so that it can be taken out. */
-        if (atomic_load_explicit(&q->last, memory_order_relaxed) != first) return NULL;
-        list_link(q, &q->anchor);
-        next = atomic_load_explicit(&first->next, memory_order_acquire); /* pairs with list_link */
-        if (next == NULL) return NULL;
-    }
-    q->first = next;
-    return first;
-}
-
 static uint32_t list_pop_some(rad_injector *q, rad_task **tasks, uint32_t most)
 {
     uint32_t count = 0;
     if (atomic_load_explicit(&q->spilled, memory_order_relaxed) == 0) return 0;
-    /* Pairs with the clear below: the next holder sees what this one did to `first`. */
+    /* Pairs with the clear below: the next holder sees what this one did to the list. */
     if (atomic_flag_test_and_set_explicit(&q->taken, memory_order_acquire)) return 0;
-    while (count < most && (tasks[count] = list_pop(q)) != NULL) count++;
+    while (count < most && (tasks[count] = rad__inbox_pop(&q->overflow)) != NULL) count++;
     atomic_flag_clear_explicit(&q->taken, memory_order_release); /* pairs with the test above */
     if (count) atomic_fetch_sub_explicit(&q->spilled, count, memory_order_relaxed);
     return count;
@@ -128,8 +96,9 @@ void rad__injector_push(rad_injector *q, rad_task *task)
 {
     bool list_is_empty = atomic_load_explicit(&q->spilled, memory_order_relaxed) == 0;
     if (list_is_empty && ring_push(q, task)) return;
-    atomic_fetch_add_explicit(&q->spilled, 1, memory_order_relaxed); /* J2: before it is linked */
-    list_link(q, task);
+    /* J2: before it is linked. Pairs with the load of spilled in rad__injector_is_empty. */
+    atomic_fetch_add_explicit(&q->spilled, 1, memory_order_seq_cst);
+    rad__inbox_push(&q->overflow, task);
 }
 
 uint32_t rad__injector_pop(rad_injector *q, rad_task **tasks, uint32_t most)
@@ -137,6 +106,16 @@ uint32_t rad__injector_pop(rad_injector *q, rad_task **tasks, uint32_t most)
     uint32_t count = 0;
     while (count < most && (tasks[count] = ring_pop(q)) != NULL) count++;
     return count + list_pop_some(q, tasks + count, most - count);
+}
+
+bool rad__injector_is_empty(const rad_injector *q)
+{
+    /* head first: it only grows, so a tail read later that equals it means the ring was empty in between. */
+    uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+    uint64_t tail = atomic_load_explicit(&q->tail, memory_order_seq_cst); /* pairs with ring_push */
+    /* Pairs with the add in rad__injector_push. */
+    uint64_t spilled = atomic_load_explicit(&q->spilled, memory_order_seq_cst);
+    return head >= tail && spilled == 0;
 }
 
 uint64_t rad__injector_count(const rad_injector *q)

@@ -8,18 +8,22 @@
  *
  * Ring      each cell has a turn: 2·lap when free for the pusher of that lap, 2·lap+1 when filled
  *           (pos = lap · size + index). Pushers claim a position at `tail`, poppers at `head`.
- * Overflow  an intrusive queue: pushers exchange `last` and then link; poppers take turns through `taken`.
+ * Overflow  an inbox (inbox.h) whose receivers take turns through `taken`.
  *
  * J1  what push was given is popped exactly once.
  * J2  spilled >= the number of tasks linked in the overflow list; it is raised before and lowered after.
  * J3  pop may miss a task whose push has not returned; so whoever pushes wakes a worker after that.
+ * J4  is_empty says false from the moment a push has taken its place: nobody goes to sleep over it.
+ *
+ * Ordering  a push takes its place in the ring or the list by a seq_cst access, which is_empty loads seq_cst:
+ *           the Dekker pair of pushing and going to sleep (idle.h, W1 and K3).
  *
  * Rejected: one lock (pushers would wait behind a sleeping holder); an unbounded lock-free queue with
  * allocation (push could fail); ring first, list only when full (starves the list, see above). */
 #ifndef RAD_EXEC_INJECTOR_H
 #define RAD_EXEC_INJECTOR_H
 
-#include "exec/task.h"
+#include "exec/inbox.h"
 
 enum { RAD_INJECTOR_RING = 4096 };
 
@@ -34,10 +38,8 @@ typedef struct rad_injector {
     _Alignas(64) _Atomic uint64_t head;
     _Alignas(64) _Atomic uint64_t tail;
     _Alignas(64) _Atomic uint64_t spilled; /* pushed to the overflow list and not popped from it */
-    _Atomic(rad_task *) last;              /* the newest in the list, or &anchor */
     atomic_flag taken;                     /* somebody pops from the list */
-    rad_task *first;                       /* of the list; owned by the holder of taken */
-    rad_task anchor;
+    rad_inbox overflow;                    /* its receiver is the holder of taken */
 } rad_injector;
 
 /* `ring` is a power of two (RAD_INJECTOR_RING; small ones for tests). False: out of memory. */
@@ -48,6 +50,9 @@ RAD_INTERNAL void rad__injector_push(rad_injector *q, rad_task *task);
 
 /* Up to `most` tasks, oldest first; how many there were. */
 RAD_INTERNAL uint32_t rad__injector_pop(rad_injector *q, rad_task **tasks, uint32_t most);
+
+/* Whether there is nothing, and no push under way. */
+RAD_INTERNAL bool rad__injector_is_empty(const rad_injector *q);
 
 /* A guess: other pushes and pops may be under way. Never 0 when a push has returned and nobody popped. */
 RAD_INTERNAL uint64_t rad__injector_count(const rad_injector *q);

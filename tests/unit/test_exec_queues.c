@@ -64,13 +64,13 @@ static void the_gate_counts_and_reports_the_end_once(void **state)
     assert_int_equal(rad__gate_enter(&g, 2), RAD_GATE_ENTERED);
     rad__gate_add(&g, 3); /* a task in flight spawns */
     assert_int_equal(rad__gate_count(&g), 5);
-    assert_int_equal(rad__gate_leave(&g), RAD_GATE_LEFT);
+    assert_int_equal(rad__gate_leave(&g, 1), RAD_GATE_LEFT);
     assert_int_equal(rad__gate_close(&g), RAD_GATE_CLOSING);
     assert_int_equal(rad__gate_close(&g), RAD_GATE_WAS_CLOSED);
     assert_int_equal(rad__gate_enter(&g, 1), RAD_GATE_REFUSED);
     rad__gate_add(&g, 1); /* internal spawns never ask */
-    for (int i = 0; i < 4; i++) assert_int_equal(rad__gate_leave(&g), RAD_GATE_LEFT);
-    assert_int_equal(rad__gate_leave(&g), RAD_GATE_LAST);
+    for (int i = 0; i < 4; i++) assert_int_equal(rad__gate_leave(&g, 1), RAD_GATE_LEFT);
+    assert_int_equal(rad__gate_leave(&g, 1), RAD_GATE_LAST);
     assert_int_equal(rad__gate_count(&g), 0);
     rad_gate empty = {0};
     assert_int_equal(rad__gate_close(&empty), RAD_GATE_DRAINED);
@@ -94,7 +94,7 @@ static void *gate_spawner(void *context)
     for (int i = 0; i < 20; i++) {
         if (rad__gate_enter(&r->gate, 1) != RAD_GATE_ENTERED) break;
         atomic_fetch_add(&r->admitted, 1);
-        if (rad__gate_leave(&r->gate) == RAD_GATE_LAST) atomic_fetch_add(&r->ends, 1);
+        if (rad__gate_leave(&r->gate, 1) == RAD_GATE_LAST) atomic_fetch_add(&r->ends, 1);
     }
     return NULL;
 }

@@ -1,0 +1,84 @@
+#include "exec/sched.h"
+
+#include "base/alloc.h"
+#include "exec/worker.h"
+
+bool rad__sched_open(rad_sched *s, const rad_sched_config *config)
+{
+    *s = (rad_sched){.config = *config};
+    s->workers = rad__alloc(config->workers, sizeof(rad_worker *));
+    if (s->workers == NULL) return false;
+    if (!rad__injector_open(&s->injector, config->ring)) goto no_injector;
+    if (!rad__idle_open(&s->idle, config->workers, config->plain_wake)) goto no_idle;
+    return true;
+no_idle:
+    rad__injector_close(&s->injector);
+no_injector:
+    rad__free(s->workers);
+    return false;
+}
+
+void rad__sched_close(rad_sched *s)
+{
+    rad__idle_close(&s->idle);
+    rad__injector_close(&s->injector);
+    rad__free(s->workers);
+    s->workers = NULL;
+}
+
+enum rad_gate_enter rad__sched_spawn(rad_sched *s, rad_task *task, uint32_t *woken)
+{
+    enum rad_gate_enter entered = rad__gate_enter(&s->gate, 1);
+    *woken = RAD_NONE;
+    if (entered != RAD_GATE_ENTERED) return entered;
+    rad__injector_push(&s->injector, task); /* W1 */
+    *woken = rad__idle_notify(&s->idle);
+    return entered;
+}
+
+enum rad_gate_enter rad__sched_spawn_batch(rad_sched *s, rad_task *const *tasks, uint32_t count)
+{
+    enum rad_gate_enter entered = rad__gate_enter(&s->gate, count);
+    if (entered != RAD_GATE_ENTERED) return entered;
+    for (uint32_t i = 0; i < count; i++) rad__injector_push(&s->injector, tasks[i]); /* W1 */
+    return entered;
+}
+
+uint32_t rad__sched_wake(rad_sched *s, rad_task *task)
+{
+    rad__injector_push(&s->injector, task); /* W1 */
+    return rad__idle_notify(&s->idle);
+}
+
+uint32_t rad__sched_send(rad_sched *s, uint32_t worker, rad_task *task)
+{
+    rad__inbox_push(&s->workers[worker]->inbox, task); /* W1 */
+    return rad__idle_notify_worker(&s->idle, worker);
+}
+
+bool rad__sched_shut(rad_sched *s)
+{
+    return rad__gate_close(&s->gate) == RAD_GATE_DRAINED;
+}
+
+void rad__sched_finish(rad_sched *s)
+{
+    /* Pairs with rad__sched_is_done: whoever sees it sees what the tasks did. */
+    atomic_store_explicit(&s->done, true, memory_order_seq_cst);
+}
+
+rad_task *rad__sched_leftover(rad_sched *s)
+{
+    rad_task *task = NULL;
+    if (rad__injector_pop(&s->injector, &task, 1) == 1) return task;
+    for (uint32_t i = 0; i < s->config.workers; i++) {
+        rad_worker *w = s->workers[i];
+        task = w->current;
+        w->current = NULL;
+        if (task == NULL) task = rad__inbox_pop(&w->inbox);
+        if (task != NULL) return task;
+        if (rad__deque_steal(&w->local, &task) == RAD_STEAL_GOT) return task;
+        if (rad__deque_steal(&w->later, &task) == RAD_STEAL_GOT) return task;
+    }
+    return NULL;
+}

@@ -1,0 +1,364 @@
+#include "exec/worker.h"
+
+/* A counter that only its worker writes and anybody may read. */
+static void count_up(_Atomic uint64_t *counter)
+{
+    uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + 1, memory_order_relaxed);
+}
+
+bool rad__worker_open(rad_worker *w, rad_sched *s, uint32_t id)
+{
+    *w = (rad_worker){.sched = s, .id = id, .phase = RAD_PHASE_PICK};
+    if (!rad__deque_open(&w->local)) return false;
+    if (!rad__deque_open(&w->later)) {
+        rad__deque_close(&w->local);
+        return false;
+    }
+    rad__inbox_open(&w->inbox);
+    s->workers[id] = w;
+    return true;
+}
+
+void rad__worker_close(rad_worker *w)
+{
+    rad__deque_close(&w->local);
+    rad__deque_close(&w->later);
+}
+
+const char *rad__phase_name(uint32_t phase)
+{
+    static const char *const names[] = {
+#define PHASE_NAME(name, text) text,
+        RAD_PHASE_LIST(PHASE_NAME)
+#undef PHASE_NAME
+    };
+    return phase < RAD_PHASE_COUNT ? names[phase] : "?";
+}
+
+/* ---- Spawn and wake -------------------------------------------------------------------------------- */
+
+/* One more task in flight. */
+static void credit_take(rad_worker *w)
+{
+    if (RAD_UNLIKELY(w->credit == 0)) {
+        rad__gate_add(&w->sched->gate, RAD_CREDIT_STEP);
+        w->credit = RAD_CREDIT_STEP;
+    }
+    w->credit--;
+    count_up(&w->stats.spawned);
+}
+
+static uint32_t woke(rad_worker *w, uint32_t worker)
+{
+    if (worker != RAD_NONE) count_up(&w->stats.woke);
+    return worker;
+}
+
+static uint32_t inject(rad_worker *w, rad_task *task)
+{
+    return woke(w, rad__sched_wake(w->sched, task));
+}
+
+/* To the newest end. Tasks that pile up here are noticed by others only when one of them wakes up. */
+static uint32_t push_local(rad_worker *w, rad_task *task)
+{
+    if (RAD_UNLIKELY(!rad__deque_push(&w->local, task))) return inject(w, task); /* no memory */
+    if (RAD_LIKELY(!rad__choose_hoard(++w->hoard, w->sched->config.hoard))) return RAD_NONE;
+    w->hoard = 0;
+    rad__deque_publish(&w->local); /* W1 */
+    return woke(w, rad__idle_notify(&w->sched->idle));
+}
+
+uint32_t rad__worker_spawn(rad_worker *w, rad_task *task)
+{
+    credit_take(w);
+    return push_local(w, task);
+}
+
+uint32_t rad__worker_spawn_global(rad_worker *w, rad_task *task)
+{
+    credit_take(w);
+    return inject(w, task);
+}
+
+uint32_t rad__worker_spawn_on(rad_worker *w, uint32_t worker, rad_task *task)
+{
+    credit_take(w);
+    return woke(w, rad__sched_send(w->sched, worker, task));
+}
+
+uint32_t rad__worker_wake(rad_worker *w, rad_task *task)
+{
+    return push_local(w, task);
+}
+
+/* ---- Where tasks come from ------------------------------------------------------------------------- */
+
+/* Out of memory: the inbox has room for everything. Only this worker will run the task then, but it does. */
+static void push_later(rad_worker *w, rad_task *task)
+{
+    if (RAD_UNLIKELY(!rad__deque_push(&w->later, task))) rad__inbox_push(&w->inbox, task);
+}
+
+static rad_task *take_oldest(rad_deque *d)
+{
+    rad_task *task = NULL;
+    return rad__deque_steal(d, &task) == RAD_STEAL_GOT ? task : NULL;
+}
+
+/* One to run; the rest of the batch goes behind what waits here, in order. */
+static rad_task *take_batch(rad_worker *w, rad_step *step)
+{
+    rad_injector *q = &w->sched->injector;
+    rad_task *tasks[RAD_BATCH_MAX];
+    uint64_t queued = rad__injector_count(q);
+    uint32_t most = rad__choose_batch(queued, w->sched->config.workers, RAD_BATCH_MAX);
+    uint32_t count = most ? rad__injector_pop(q, tasks, most) : 0;
+    if (count == 0) return NULL;
+    for (uint32_t i = 1; i < count; i++) push_later(w, tasks[i]);
+    step->moved = (uint8_t)(count - 1);
+    return tasks[0];
+}
+
+static rad_task *take_from(rad_worker *w, enum rad_source source, rad_step *step)
+{
+    step->source = (uint8_t)source;
+    switch (source) {
+    case RAD_FROM_LOCAL: return rad__deque_pop(&w->local);
+    case RAD_FROM_OLDEST: return take_oldest(&w->local);
+    case RAD_FROM_LATER: return take_oldest(&w->later);
+    case RAD_FROM_INBOX: return rad__inbox_pop(&w->inbox);
+    default: return take_batch(w, step);
+    }
+}
+
+/* What is not in its own deque. */
+static rad_task *take_other(rad_worker *w, rad_step *step)
+{
+    rad_task *task = take_from(w, RAD_FROM_LATER, step);
+    if (task == NULL) task = take_from(w, RAD_FROM_INBOX, step);
+    if (task == NULL) task = take_from(w, RAD_FROM_INJECTOR, step);
+    return task;
+}
+
+/* Each source is the first to be asked in every fourth of these picks. */
+static rad_task *take_fairly(rad_worker *w, rad_step *step)
+{
+    static const uint8_t turns[RAD_FAIR_TURNS] = {RAD_FROM_INJECTOR, RAD_FROM_INBOX,
+                                                  RAD_FROM_OLDEST, RAD_FROM_LATER};
+    return take_from(w, turns[w->picks / RAD_FAIR_EVERY % RAD_FAIR_TURNS], step);
+}
+
+static void count_source(rad_worker *w, enum rad_source source)
+{
+    rad_worker_stats *s = &w->stats;
+    _Atomic uint64_t *counters[] = {NULL,           &s->from_local, &s->from_local,
+                                    &s->from_later, &s->from_inbox, &s->from_injector,
+                                    &s->stolen,     &s->stolen};
+    count_up(counters[source]);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------------- */
+
+static void go_to(rad_worker *w, enum rad_phase_kind phase)
+{
+    w->phase = (uint8_t)phase;
+}
+
+static void stop_all(rad_worker *w)
+{
+    rad__sched_finish(w->sched);
+    w->tries = 0;
+    go_to(w, RAD_PHASE_CALL);
+}
+
+static bool step_if_done(rad_worker *w)
+{
+    if (RAD_LIKELY(!rad__sched_is_done(w->sched))) return false;
+    go_to(w, RAD_PHASE_STOPPED);
+    return true;
+}
+
+static void step_pick(rad_worker *w, rad_step *step)
+{
+    rad_task *task = NULL;
+    if (step_if_done(w)) return;
+    if (RAD_UNLIKELY(rad__choose_fair(++w->picks))) task = take_fairly(w, step);
+    if (task == NULL) task = take_from(w, RAD_FROM_LOCAL, step);
+    if (task == NULL) task = take_other(w, step);
+    w->current = task;
+    if (RAD_UNLIKELY(task == NULL)) {
+        step->source = RAD_FROM_NOWHERE;
+        go_to(w, RAD_PHASE_SEARCH);
+        return;
+    }
+    count_source(w, step->source);
+    go_to(w, RAD_PHASE_RUN);
+}
+
+/* Counted by itself until there is enough to be worth telling the gate. */
+static void task_ended(rad_worker *w)
+{
+    count_up(&w->stats.ended);
+    if (RAD_LIKELY(++w->credit < 2 * RAD_CREDIT_STEP)) return;
+    w->credit -= RAD_CREDIT_STEP; /* at least that much stays, so the count does not reach zero */
+    enum rad_gate_leave left = rad__gate_leave(&w->sched->gate, RAD_CREDIT_STEP);
+    RAD_ASSERT(left != RAD_GATE_LAST);
+}
+
+static void task_failed(rad_worker *w)
+{
+    rad_sched *s = w->sched;
+    int64_t none = 0;
+    /* Pairs with whoever reads the failure after join. Only the first one counts. */
+    atomic_compare_exchange_strong_explicit(&s->failure, &none, w->failure ? w->failure : 1,
+                                            memory_order_acq_rel, memory_order_relaxed);
+    w->failure = 0;
+    bool drained = rad__sched_shut(s);
+    RAD_ASSERT(!drained); /* this task is still counted */
+    task_ended(w);
+    if (s->config.stop_on_failure) stop_all(w);
+}
+
+static void step_run(rad_worker *w, rad_step *step)
+{
+    rad_task *task = w->current;
+    enum rad_run run = task->run(task, w);
+    step->run = (uint8_t)run;
+    count_up(&w->stats.ran);
+    if (run == RAD_RUN_AGAIN) {
+        if (RAD_UNLIKELY(rad__sched_is_done(w->sched))) go_to(w, RAD_PHASE_STOPPED);
+        return;
+    }
+    w->current = NULL;
+    go_to(w, RAD_PHASE_PICK);
+    switch (run) {
+    case RAD_RUN_DONE: task_ended(w); break;
+    case RAD_RUN_FAILED: task_failed(w); break;
+    case RAD_RUN_YIELD: push_later(w, task); break;
+    case RAD_RUN_YIELD_GLOBAL: step->woken = inject(w, task); break;
+    default: /* blocked: not ours any more */ break;
+    }
+}
+
+static void step_search(rad_worker *w)
+{
+    w->searching = w->sched->config.workers > 1 && rad__idle_begin_search(&w->sched->idle);
+    w->tries = 0;
+    go_to(w, w->searching ? RAD_PHASE_STEAL : RAD_PHASE_SETTLE);
+}
+
+/* Round after round: its own inbox and the injector, then `steal_tries` victims. */
+static void step_steal(rad_worker *w, rad_step *step, uint32_t draw)
+{
+    const rad_sched_config *config = &w->sched->config;
+    if (step_if_done(w)) return;
+    if (w->tries % (config->steal_tries + 1) == 0) {
+        w->current = take_other(w, step);
+    } else if (config->workers > 1) {
+        step->victim = rad__choose_victim(w->id, config->workers, draw);
+        rad_worker *victim = w->sched->workers[step->victim];
+        step->source = RAD_FROM_VICTIM;
+        w->current = take_oldest(&victim->local);
+        if (w->current == NULL) {
+            step->source = RAD_FROM_VICTIM_LATER;
+            w->current = take_oldest(&victim->later);
+        }
+    }
+    if (w->current != NULL) {
+        count_source(w, step->source);
+        go_to(w, RAD_PHASE_FOUND);
+        return;
+    }
+    step->source = RAD_FROM_NOWHERE;
+    if (step->victim != RAD_NONE) count_up(&w->stats.tried);
+    if (++w->tries >= config->rounds * (config->steal_tries + 1)) go_to(w, RAD_PHASE_SETTLE);
+}
+
+static void step_found(rad_worker *w, rad_step *step)
+{
+    w->searching = false;
+    step->woken = woke(w, rad__idle_end_search(&w->sched->idle));
+    go_to(w, RAD_PHASE_RUN);
+}
+
+static void step_announce(rad_worker *w)
+{
+    rad__idle_announce(&w->sched->idle, w->id, w->searching);
+    w->searching = false;
+    go_to(w, RAD_PHASE_RECHECK);
+}
+
+static void step_settle(rad_worker *w)
+{
+    uint32_t credit = w->credit;
+    w->credit = 0;
+    go_to(w, RAD_PHASE_ANNOUNCE);
+    if (credit > 0 && rad__gate_leave(&w->sched->gate, credit) == RAD_GATE_LAST) stop_all(w);
+}
+
+/* K3: everything that somebody may have made visible and told nobody but a searcher. */
+static bool sees_work(const rad_sched *s)
+{
+    if (!rad__injector_is_empty(&s->injector)) return true;
+    for (uint32_t i = 0; i < s->config.workers; i++)
+        if (!rad__deque_is_empty(&s->workers[i]->local) ||
+            !rad__deque_is_empty(&s->workers[i]->later))
+            return true;
+    return false;
+}
+
+static void step_recheck(rad_worker *w)
+{
+    if (step_if_done(w)) return;
+    w->only_mine = !rad__inbox_is_empty(&w->inbox);
+    go_to(w, w->only_mine || sees_work(w->sched) ? RAD_PHASE_NOTIFY : RAD_PHASE_PARKED);
+}
+
+static void step_notify(rad_worker *w, rad_step *step)
+{
+    step->woken = rad__idle_notify_self(&w->sched->idle, w->id, w->only_mine);
+    go_to(w, RAD_PHASE_PARKED);
+}
+
+static void step_parked(rad_worker *w)
+{
+    if (!rad__idle_take_token(&w->sched->idle, w->id)) return;
+    if (step_if_done(w)) return;
+    count_up(&w->stats.parked);
+    w->searching = true; /* whoever gave the token has counted it */
+    w->tries = 0;
+    go_to(w, RAD_PHASE_STEAL);
+}
+
+static void step_call(rad_worker *w, rad_step *step)
+{
+    if (w->tries == w->id) w->tries++;
+    if (w->tries < w->sched->config.workers) {
+        rad__idle_call(&w->sched->idle, w->tries);
+        step->woken = w->tries++;
+    }
+    if (w->tries == w->id) w->tries++;
+    if (w->tries >= w->sched->config.workers) go_to(w, RAD_PHASE_STOPPED);
+}
+
+rad_step rad__worker_step(rad_worker *w, uint32_t draw)
+{
+    rad_step step = {.phase = w->phase, .victim = RAD_NONE, .woken = RAD_NONE};
+    switch (w->phase) {
+    case RAD_PHASE_PICK: step_pick(w, &step); break;
+    case RAD_PHASE_RUN: step_run(w, &step); break;
+    case RAD_PHASE_SEARCH: step_search(w); break;
+    case RAD_PHASE_STEAL: step_steal(w, &step, draw); break;
+    case RAD_PHASE_FOUND: step_found(w, &step); break;
+    case RAD_PHASE_SETTLE: step_settle(w); break;
+    case RAD_PHASE_ANNOUNCE: step_announce(w); break;
+    case RAD_PHASE_RECHECK: step_recheck(w); break;
+    case RAD_PHASE_NOTIFY: step_notify(w, &step); break;
+    case RAD_PHASE_PARKED: step_parked(w); break;
+    case RAD_PHASE_CALL: step_call(w, &step); break;
+    default: /* STOPPED */ break;
+    }
+    return step;
+}

@@ -1,0 +1,145 @@
+/* worker.h — one worker of the executor as a machine of small steps.
+ *
+ * A step never waits and makes at most one change that others can see; it says what it did, and the shell
+ * calls it again. Where it would wait, it answers PARKED and the shell waits for the worker's token.
+ *
+ *                +-----------------------------< not allowed <----------------+
+ *                v                                                            |
+ *     PICK --nothing--> SEARCH --allowed--> STEAL (rounds) --nothing--> SETTLE --> ANNOUNCE --> RECHECK
+ *      |  ^                                   |      ^                               nothing |      | work
+ *      |  |                                found     |                                       v      v
+ *      v  |                                   v      +------- token ---------------------- PARKED <- NOTIFY
+ *     RUN <-----------------------------   FOUND
+ *     PICK, STEAL, RECHECK, PARKED --done--> STOPPED;   who ends the executor: CALL (each worker) --> STOPPED
+ *
+ * PICK      its own newest; then the oldest of what waits behind, its inbox, the injector (a batch). Every 61st
+ *           pick begins with another of these, and with its own oldest: see rad__choose_fair.
+ * RUN       runs the current task until it is finished, yields or is blocked (AGAIN: one call per step).
+ * SEARCH    becomes a searcher, unless half of the workers are.       FOUND  is one no longer: idle.h
+ * STEAL     its own inbox and the injector, then one victim a step: the oldest of its tasks.
+ * SETTLE    gives its credit back to the gate. Only here can the count reach zero.
+ * ANNOUNCE, RECHECK, NOTIFY, PARKED   K1-K2, K3, W2-W4 and K4 of idle.h.
+ *
+ * Queues    local  what it spawned: newest first for itself, oldest first for thieves
+ *           later  what yielded, and the rest of a batch: oldest first for everybody
+ *           inbox  what only this worker may run
+ *
+ * Credit    a worker counts its spawns and ends by itself: a spawn takes one from its credit, an end gives one
+ *           to it. The gate, which all share, is asked for CREDIT_STEP at a time, and gets the credit back when
+ *           the worker has too much or nothing to do.
+ *
+ * K1  a worker has a current task exactly in RUN and FOUND.
+ * K2  credit is 0 in ANNOUNCE, RECHECK, NOTIFY, PARKED. */
+#ifndef RAD_EXEC_WORKER_H
+#define RAD_EXEC_WORKER_H
+
+#include "exec/deque.h"
+#include "exec/inbox.h"
+#include "exec/sched.h"
+
+#define RAD_PHASE_LIST(X)                                                                          \
+    X(PICK, "pick")                                                                                \
+    X(RUN, "run")                                                                                  \
+    X(SEARCH, "search")                                                                            \
+    X(STEAL, "steal")                                                                              \
+    X(FOUND, "found")                                                                              \
+    X(SETTLE, "settle")                                                                            \
+    X(ANNOUNCE, "announce")                                                                        \
+    X(RECHECK, "recheck")                                                                          \
+    X(NOTIFY, "notify")                                                                            \
+    X(PARKED, "parked")                                                                            \
+    X(CALL, "call")                                                                                \
+    X(STOPPED, "stopped")
+
+enum rad_phase_kind {
+#define RAD_PHASE_ENUM(name, text) RAD_PHASE_##name,
+    RAD_PHASE_LIST(RAD_PHASE_ENUM)
+#undef RAD_PHASE_ENUM
+        RAD_PHASE_COUNT
+};
+
+enum rad_source {
+    RAD_FROM_NOWHERE = 0,
+    RAD_FROM_LOCAL,  /* its newest */
+    RAD_FROM_OLDEST, /* its oldest */
+    RAD_FROM_LATER,  /* what yielded */
+    RAD_FROM_INBOX,
+    RAD_FROM_INJECTOR, /* `moved` more went to later */
+    RAD_FROM_VICTIM,   /* stolen: the oldest of `victim` */
+    RAD_FROM_VICTIM_LATER
+};
+
+/* What a step did. */
+typedef struct rad_step {
+    uint8_t phase;   /* the phase that was stepped */
+    uint8_t source;  /* PICK, STEAL: where the current task came from */
+    uint8_t run;     /* RUN: what the task answered */
+    uint8_t moved;   /* PICK, STEAL: how many more came along from the injector */
+    uint32_t victim; /* STEAL: who was tried; RAD_NONE: its own inbox and the injector */
+    uint32_t woken;  /* whose thread must be woken, or RAD_NONE */
+} rad_step;
+
+enum { RAD_CREDIT_STEP = 64, RAD_FAIR_TURNS = 4 };
+
+typedef struct rad_worker_stats {
+    _Atomic uint64_t ran;   /* runs of tasks */
+    _Atomic uint64_t ended; /* tasks finished here */
+    _Atomic uint64_t spawned;
+    _Atomic uint64_t from_local, from_later, from_inbox, from_injector, stolen;
+    _Atomic uint64_t tried; /* victims that had nothing */
+    _Atomic uint64_t parked;
+    _Atomic uint64_t woke; /* others */
+} rad_worker_stats;
+
+struct rad_worker {
+    rad_deque local;
+    rad_deque later;
+    rad_inbox inbox;
+    _Alignas(64) rad_sched *sched; /* from here on: of the worker alone */
+    rad_task *current;
+    uint64_t picks;
+    uint32_t id;
+    uint32_t credit;
+    uint32_t hoard; /* local spawns since it last woke somebody for that */
+    uint32_t tries; /* STEAL: how many so far; CALL: whom next */
+    uint8_t phase;
+    bool searching;
+    bool only_mine;  /* NOTIFY: what RECHECK saw is in its inbox */
+    int64_t failure; /* code of the current task, should it fail */
+    rad_worker_stats stats;
+    void *shell; /* whoever steps it */
+};
+
+/* Worker `id` of s; false: out of memory. */
+RAD_INTERNAL bool rad__worker_open(rad_worker *w, rad_sched *s, uint32_t id);
+RAD_INTERNAL void rad__worker_close(rad_worker *w);
+
+/* One step. `draw` is a uniform number below workers - 1 when rad__worker_draws says so, otherwise 0. */
+RAD_INTERNAL rad_step rad__worker_step(rad_worker *w, uint32_t draw);
+
+/* Whether the next step chooses among victims. */
+static inline bool rad__worker_draws(const rad_worker *w)
+{
+    return w->phase == RAD_PHASE_STEAL && w->sched->config.workers > 2 &&
+           w->tries % (w->sched->config.steal_tries + 1) != 0;
+}
+
+/* Whether a step would wait: the shell must wait for the token first. */
+static inline bool rad__worker_waits(const rad_worker *w)
+{
+    return w->phase == RAD_PHASE_PARKED && !rad__idle_has_token(&w->sched->idle, w->id);
+}
+
+/* ---- For the task that runs on this worker ------------------------------------------------------------
+ * Each answers whose thread must be woken, or RAD_NONE. */
+
+RAD_INTERNAL uint32_t rad__worker_spawn(rad_worker *w, rad_task *task); /* to its own deque */
+RAD_INTERNAL uint32_t rad__worker_spawn_global(rad_worker *w, rad_task *task); /* to the injector */
+RAD_INTERNAL uint32_t rad__worker_spawn_on(rad_worker *w, uint32_t worker, rad_task *task);
+
+/* A blocked task may go on: next on this worker, unless somebody steals it. */
+RAD_INTERNAL uint32_t rad__worker_wake(rad_worker *w, rad_task *task);
+
+RAD_INTERNAL const char *rad__phase_name(uint32_t phase);
+
+#endif
