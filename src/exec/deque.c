@@ -30,10 +30,15 @@ static void array_put(rad_deque_array *a, int64_t at, rad_task *task)
 bool rad__deque_open(rad_deque *d)
 {
     rad_deque_array *a = array_new(RAD_DEQUE_FIRST_SIZE, NULL);
+    atomic_init(&d->array, a);
+    rad__deque_reset(d);
+    return a != NULL;
+}
+
+void rad__deque_reset(rad_deque *d)
+{
     atomic_init(&d->top, 0);
     atomic_init(&d->bottom, 0);
-    atomic_init(&d->array, a);
-    return a != NULL;
 }
 
 void rad__deque_close(rad_deque *d)

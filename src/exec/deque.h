@@ -37,6 +37,7 @@ typedef struct rad_deque {
 
 RAD_INTERNAL bool rad__deque_open(rad_deque *d); /* false: out of memory */
 RAD_INTERNAL void rad__deque_close(rad_deque *d);
+RAD_INTERNAL void rad__deque_reset(rad_deque *d); /* empty as when opened; nobody else may use it */
 
 /* Owner only. False when the deque is full and cannot grow: the task is still the caller's. */
 RAD_INTERNAL bool rad__deque_push(rad_deque *d, rad_task *task);

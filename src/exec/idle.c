@@ -20,13 +20,18 @@ bool rad__idle_open(rad_idle *idle, uint32_t workers, bool plain)
     RAD_ASSERT(workers >= 1 && workers <= RAD_WORKERS_MAX);
     idle->seats = rad__alloc_lines(workers, sizeof *idle->seats);
     if (idle->seats == NULL) return false;
-    for (uint32_t i = 0; i < workers; i++) atomic_init(&idle->seats[i].token, 0);
+    idle->workers = workers;
+    idle->plain = plain;
+    rad__idle_reset(idle);
+    return true;
+}
+
+void rad__idle_reset(rad_idle *idle)
+{
+    for (uint32_t i = 0; i < idle->workers; i++) atomic_init(&idle->seats[i].token, 0);
     for (uint32_t i = 0; i < RAD_WORKERS_MAX / 64; i++) atomic_init(&idle->bits[i], 0);
     atomic_init(&idle->counts, 0);
     atomic_init(&idle->next, 0);
-    idle->workers = workers;
-    idle->plain = plain;
-    return true;
 }
 
 void rad__idle_close(rad_idle *idle)

@@ -68,6 +68,7 @@ typedef struct rad_idle {
 /* 1 … RAD_WORKERS_MAX workers. False: out of memory. */
 RAD_INTERNAL bool rad__idle_open(rad_idle *idle, uint32_t workers, bool plain);
 RAD_INTERNAL void rad__idle_close(rad_idle *idle);
+RAD_INTERNAL void rad__idle_reset(rad_idle *idle); /* as when opened; nobody else may use it */
 
 /* Whoever made work visible (W1): W2 … W4. Answers whose thread must be woken, or RAD_NONE. */
 RAD_INTERNAL uint32_t rad__idle_notify(rad_idle *idle);

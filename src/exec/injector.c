@@ -8,13 +8,18 @@ bool rad__injector_open(rad_injector *q, uint32_t ring)
     q->cells = rad__alloc(ring, sizeof *q->cells);
     if (q->cells == NULL) return false;
     q->mask = ring - 1;
-    for (uint32_t i = 0; i < ring; i++) atomic_init(&q->cells[i].turn, 0);
+    rad__injector_reset(q);
+    return true;
+}
+
+void rad__injector_reset(rad_injector *q)
+{
+    for (uint64_t i = 0; i <= q->mask; i++) atomic_init(&q->cells[i].turn, 0);
     atomic_init(&q->head, 0);
     atomic_init(&q->tail, 0);
     atomic_init(&q->spilled, 0);
     atomic_flag_clear_explicit(&q->taken, memory_order_relaxed);
     rad__inbox_open(&q->overflow);
-    return true;
 }
 
 void rad__injector_close(rad_injector *q)

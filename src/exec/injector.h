@@ -45,6 +45,7 @@ typedef struct rad_injector {
 /* `ring` is a power of two (RAD_INJECTOR_RING; small ones for tests). False: out of memory. */
 RAD_INTERNAL bool rad__injector_open(rad_injector *q, uint32_t ring);
 RAD_INTERNAL void rad__injector_close(rad_injector *q);
+RAD_INTERNAL void rad__injector_reset(rad_injector *q); /* empty; nobody else may use it */
 
 RAD_INTERNAL void rad__injector_push(rad_injector *q, rad_task *task);
 

@@ -26,6 +26,15 @@ void rad__sched_close(rad_sched *s)
     s->workers = NULL;
 }
 
+void rad__sched_reset(rad_sched *s)
+{
+    atomic_init(&s->gate.word, 0);
+    atomic_init(&s->done, false);
+    atomic_init(&s->failure, 0);
+    rad__injector_reset(&s->injector);
+    rad__idle_reset(&s->idle);
+}
+
 enum rad_gate_enter rad__sched_spawn(rad_sched *s, rad_task *task, uint32_t *woken)
 {
     enum rad_gate_enter entered = rad__gate_enter(&s->gate, 1);

@@ -44,6 +44,7 @@ typedef struct rad_sched {
 /* False: out of memory; nothing to close. */
 RAD_INTERNAL bool rad__sched_open(rad_sched *s, const rad_sched_config *config);
 RAD_INTERNAL void rad__sched_close(rad_sched *s);
+RAD_INTERNAL void rad__sched_reset(rad_sched *s); /* as when opened; nobody else may use it */
 
 /* From outside. On anything but ENTERED the task is still the caller's. *woken: as above. */
 RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__sched_spawn(rad_sched *s, rad_task *task,

@@ -9,15 +9,29 @@ static void count_up(_Atomic uint64_t *counter)
 
 bool rad__worker_open(rad_worker *w, rad_sched *s, uint32_t id)
 {
-    *w = (rad_worker){.sched = s, .id = id, .phase = RAD_PHASE_PICK};
+    *w = (rad_worker){.sched = s, .id = id};
     if (!rad__deque_open(&w->local)) return false;
     if (!rad__deque_open(&w->later)) {
         rad__deque_close(&w->local);
         return false;
     }
-    rad__inbox_open(&w->inbox);
     s->workers[id] = w;
+    rad__worker_reset(w);
     return true;
+}
+
+void rad__worker_reset(rad_worker *w)
+{
+    rad__deque_reset(&w->local);
+    rad__deque_reset(&w->later);
+    rad__inbox_open(&w->inbox);
+    w->current = NULL;
+    w->picks = 0;
+    w->credit = w->hoard = w->tries = 0;
+    w->phase = RAD_PHASE_PICK;
+    w->searching = w->only_mine = false;
+    w->failure = 0;
+    w->stats = (rad_worker_stats){0};
 }
 
 void rad__worker_close(rad_worker *w)

@@ -113,6 +113,7 @@ struct rad_worker {
 /* Worker `id` of s; false: out of memory. */
 RAD_INTERNAL bool rad__worker_open(rad_worker *w, rad_sched *s, uint32_t id);
 RAD_INTERNAL void rad__worker_close(rad_worker *w);
+RAD_INTERNAL void rad__worker_reset(rad_worker *w); /* as when opened; nobody else may use it */
 
 /* One step. `draw` is a uniform number below workers - 1 when rad__worker_draws says so, otherwise 0. */
 RAD_INTERNAL rad_step rad__worker_step(rad_worker *w, uint32_t draw);
