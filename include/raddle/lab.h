@@ -37,8 +37,19 @@ typedef struct rad_target {
 RAD_API int rad_target_init(rad_target *t, const char *machine, rad_error *error);
 RAD_API int rad_target_set(rad_target *t, const char *assignment, rad_error *error);
 
-/* "reorder n=10", with " (repaired)" for the twin. */
+/* "reorder n=10", with " (repaired)" for the twin, and " (body 1f2e3d4c)" for a document of its own. */
 RAD_API void rad_target_text(const rad_target *t, char *text, size_t size);
+
+/* The case of a file: a case file (docs/cases.md), an artifact, even an edited one, or a log. The body is
+ * the target's own and in canonical form (no blanks, fields in the order of the file): rad_target_free it. */
+RAD_API int rad_target_read(rad_target *t, const char *path, rad_error *error);
+
+/* The text of a case file, which rad_target_read reads back; rad_free it. */
+RAD_API char *rad_target_json(const rad_target *t, rad_error *error);
+
+/* For targets from rad_target_read and rad_lab_replay_log: frees the body they own. All other targets
+ * borrow theirs, and so does every copy of one; for those of rad_target_init this does nothing. */
+RAD_API void rad_target_free(rad_target *t);
 
 /* ---- Policies and strategies ------------------------------------------------------------------------ */
 
@@ -81,7 +92,8 @@ typedef struct rad_run_request {
 RAD_API int rad_lab_run(const rad_target *t, const rad_run_request *r, rad_verdict *v,
                         rad_error *error);
 
-/* Replays a log strictly: any other set of enabled actions is a divergence. */
+/* Replays a log strictly: any other set of enabled actions is a divergence. On success *t is what was
+ * run; rad_target_free it. */
 RAD_API int rad_lab_replay_log(const char *path, rad_target *t, rad_verdict *v, rad_error *error);
 
 /* ---- Artifacts -------------------------------------------------------------------------------------- */

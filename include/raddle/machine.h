@@ -169,6 +169,9 @@ typedef struct rad_case {
     bool repaired; /* the twin without the bug */
     int64_t params[RAD_PARAMS_MAX];
     uint64_t max_steps; /* more is a livelock; 0 = the lab's preset */
+    /* The document, for machines that take one (rad_machine.body): the text of a JSON object. NULL is the
+     * machine's preset. A case borrows it, always: who made the text keeps it as long as the case is used. */
+    const char *body;
 } rad_case;
 
 /* ---- The machine ---------------------------------------------------------------------------------- */
@@ -186,8 +189,14 @@ typedef struct rad_machine {
     const char *const *oracles; /* names from RAD_ORACLE_OWN on, NULL at the end; or NULL */
     const char *bug;            /* what is wrong with it, one line; NULL when nothing is */
     uint32_t bug_site;          /* the site at which the bug bites (RAD_NONE: none) */
+    /* The preset document of a machine that takes one, the text of a JSON object without blanks; NULL: numbers
+     * are enough. Its fields stand beside the parameters in a case file, so they have other names; `machine`,
+     * `repaired`, `max_steps` and `schema_version` are taken, too. */
+    const char *body;
 
-    /* One instance; it is reset for every run. `c` is valid only during the call. */
+    /* One instance; it is reset for every run. `c` and its body are valid only during the call; the body is
+     * not NULL when the machine takes one. A case without sense is RAD_EINPUT, and its text begins with the
+     * place in the body ("threads[1][3]: expected …, found …"): whoever read a file puts the name before it. */
     int (*create)(void **self, const rad_case *c, rad_error *error);
     void (*destroy)(void *self);
     void (*reset)(void *self, rad_kernel *k);

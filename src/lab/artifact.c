@@ -3,7 +3,7 @@
 #include "lab/artifact.h"
 
 #include "base/alloc.h"
-#include "lab/json.h"
+#include "lab/case.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +43,7 @@ uint64_t rad_artifact_choice_count(const rad_artifact *a)
 void rad_artifact_free(rad_artifact *a)
 {
     if (a != NULL) {
+        rad_target_free(&a->target);
         rad__free(a->choices);
         rad__free(a->set_hashes);
         rad__free(a);
@@ -96,9 +97,14 @@ int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char
     while (count > 0 && choices[count - 1].chosen == 0) {
         count--; /* the baseline comes by itself */
     }
+    rad_target own;
+    if ((code = rad__target_copy(&own, t, error)) != 0) {
+        return code;
+    }
     rad_artifact *a = rad__alloc(1, sizeof *a);
     uint32_t *chosen = rad__alloc(count, sizeof *chosen);
     if (a == NULL || chosen == NULL) {
+        rad_target_free(&own);
         rad__free(a);
         rad__free(chosen);
         return rad__error_memory(error);
@@ -106,7 +112,7 @@ int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char
     for (uint64_t i = 0; i < count; i++) {
         chosen[i] = choices[i].chosen;
     }
-    a->target = *t;
+    a->target = own;
     a->seed = seed;
     a->choices = chosen;
     a->choice_count = count;

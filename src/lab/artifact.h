@@ -12,8 +12,8 @@ enum {
 };
 
 struct rad_artifact {
-    rad_target target;
-    uint64_t seed; /* at most INT64_MAX: JSON integers are signed */
+    rad_target target; /* owns its body */
+    uint64_t seed;     /* at most INT64_MAX: JSON integers are signed */
     char policy[48];
     char version[24], git_sha[48], compiler[96]; /* of the build that wrote it */
     uint32_t *choices;                           /* total: clamped, baseline after the end */

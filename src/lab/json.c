@@ -2,6 +2,7 @@
 #include "lab/json.h"
 
 #include "base/alloc.h"
+#include "lab/case.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,18 @@ void rad__json_prepare(void)
 
 /* ---- Looking over --------------------------------------------------------------------------------- */
 
+typedef struct json_limits {
+    uint32_t depth;
+    uint64_t lists, values, total;
+} json_limits;
+
+static const json_limits json_file = {RAD_JSON_DEPTH_MAX, RAD_JSON_LISTS_MAX, RAD_JSON_VALUES_MAX,
+                                      RAD_JSON_TOTAL_MAX};
+static const json_limits json_body = {RAD_JSON_BODY_DEPTH_MAX, RAD_JSON_BODY_LISTS_MAX,
+                                      RAD_JSON_BODY_TOTAL_MAX, RAD_JSON_BODY_TOTAL_MAX};
+
 typedef struct json_survey {
+    const json_limits *limits;
     uint64_t line, line_begin; /* where the line begins */
     uint32_t depth;
     uint64_t commas[RAD_JSON_DEPTH_MAX + 1]; /* in each open list */
@@ -37,43 +49,43 @@ typedef struct json_survey {
 } json_survey;
 
 static int survey_bad(const rad_json_source *s, const json_survey *v, uint64_t at, const char *what,
-                      int limit)
+                      uint64_t limit)
 {
-    return rad__error(s->error, RAD_EINPUT, "%s:%llu:%llu: more than %d %s", s->name,
+    return rad__error(s->error, RAD_EINPUT, "%s:%llu:%llu: more than %llu %s", s->name,
                       (unsigned long long)v->line, (unsigned long long)(at - v->line_begin + 1),
-                      limit, what);
+                      (unsigned long long)limit, what);
 }
 
 static int survey_mark(const rad_json_source *s, json_survey *v, uint64_t at, char mark)
 {
+    const json_limits *most = v->limits;
     if (mark == '\n') {
         v->line++;
         v->line_begin = at + 1;
     } else if (mark == '[' || mark == '{') {
-        if (v->depth == RAD_JSON_DEPTH_MAX) {
-            return survey_bad(s, v, at, "lists within each other", RAD_JSON_DEPTH_MAX);
+        if (v->depth == most->depth) {
+            return survey_bad(s, v, at, "lists within each other", most->depth);
         }
-        if (++v->lists > RAD_JSON_LISTS_MAX) {
-            return survey_bad(s, v, at, "lists and objects", RAD_JSON_LISTS_MAX);
+        if (++v->lists > most->lists) {
+            return survey_bad(s, v, at, "lists and objects", most->lists);
         }
         v->commas[++v->depth] = 0;
     } else if ((mark == ']' || mark == '}') && v->depth > 0) {
         v->depth--;
     } else if (mark == ',') {
-        if (++v->commas[v->depth] >= RAD_JSON_VALUES_MAX) {
-            return survey_bad(s, v, at, "values in one list", RAD_JSON_VALUES_MAX);
+        if (++v->commas[v->depth] >= most->values) {
+            return survey_bad(s, v, at, "values in one list", most->values);
         }
-        if (++v->total >= RAD_JSON_TOTAL_MAX) {
-            return survey_bad(s, v, at, "values", RAD_JSON_TOTAL_MAX);
+        if (++v->total >= most->total) {
+            return survey_bad(s, v, at, "values", most->total);
         }
     }
     return 0;
 }
 
-/* Counts brackets and commas outside strings, so that a small file cannot make a large tree. */
-static int json_look_over(const rad_json_source *s, const char *text, size_t size)
+int rad__json_look_over(const rad_json_source *s, const char *text, size_t size, bool body)
 {
-    json_survey v = {.line = 1};
+    json_survey v = {.limits = body ? &json_body : &json_file, .line = 1};
     bool quoted = false;
     for (size_t at = 0; at < size; at++) {
         char c = text[at];
@@ -110,7 +122,7 @@ static int json_syntax(const rad_json_source *s, const json_error_t *e)
 json_t *rad__json_load(const rad_json_source *s, const char *text, size_t size)
 {
     rad__json_prepare();
-    if (json_look_over(s, text, size) != 0) {
+    if (rad__json_look_over(s, text, size, false) != 0) {
         return NULL;
     }
     json_error_t e;
@@ -156,8 +168,8 @@ int rad__json_bad(const rad_json_source *s, const char *place, const char *expec
     char what[96];
     json_describe(what, sizeof what, found);
     rad__text_clean(what); /* the text may have been cut within a character */
-    return rad__error(s->error, RAD_EINPUT, "%s: %s: expected %s, found %s", s->name, place,
-                      expected, what);
+    return rad__error(s->error, RAD_EINPUT, "%s%s%s: expected %s, found %s", s->name ? s->name : "",
+                      s->name ? ": " : "", place, expected, what);
 }
 
 static int json_bad_member(const rad_json_source *s, const char *place, const char *key,
@@ -238,8 +250,9 @@ int rad__json_only(const rad_json_source *s, const json_t *o, const char *place,
             char name[64];
             snprintf(name, sizeof name, "%s", key);
             rad__text_clean(name);
-            return rad__error(s->error, RAD_EINPUT, "%s: unknown field \"%s%s%s\"", s->name, place,
-                              *place ? "." : "", name);
+            return rad__error(s->error, RAD_EINPUT, "%s%sunknown field \"%s%s%s\"",
+                              s->name ? s->name : "", s->name ? ": " : "", place, *place ? "." : "",
+                              name);
         }
     }
     return 0;
@@ -261,9 +274,28 @@ static int json_read_params(const rad_json_source *s, const json_t *c, rad_targe
     return code ? code : rad__json_only(s, params, "case.params", keys);
 }
 
+int rad__json_no_machine(const rad_json_source *s, const char *name)
+{
+    return rad__error(s->error, RAD_EINPUT,
+                      "%s: machine: no machine is called \"%s\"; `raddle list` shows all", s->name,
+                      name);
+}
+
+static int json_read_body(const rad_json_source *s, const json_t *c, rad_target *out)
+{
+    static const char place[] = "case.body";
+    if (out->machine->body == NULL) return 0;
+    char *text;
+    int code = rad__body_of_json(s, place, out->machine, json_object_get(c, "body"), &text);
+    out->c.body = text;
+    if (code == 0) code = rad__target_try(s, place, out);
+    if (code != 0) rad_target_free(out);
+    return code;
+}
+
 int rad__json_read_target(const rad_json_source *s, const json_t *root, rad_target *out)
 {
-    static const char *const keys[] = {"repaired", "params", "max_steps", NULL};
+    const char *keys[] = {"repaired", "params", "max_steps", NULL, NULL};
     char name[64];
     const json_t *c;
     int64_t max_steps;
@@ -274,18 +306,20 @@ int rad__json_read_target(const rad_json_source *s, const json_t *root, rad_targ
     }
     out->machine = rad_machine_find(name);
     if (out->machine == NULL) {
-        return rad__error(s->error, RAD_EINPUT,
-                          "%s: machine: no machine is called \"%s\"; `raddle list` shows all",
-                          s->name, name);
+        return rad__json_no_machine(s, name);
+    }
+    if (out->machine->body) {
+        keys[3] = "body";
     }
     if ((code = rad__json_object(s, root, "", "case", &c)) != 0 ||
         (code = rad__json_boolean(s, c, "case", "repaired", &out->c.repaired)) != 0 ||
         (code = json_read_params(s, c, out)) != 0 ||
-        (code = rad__json_integer(s, c, "case", "max_steps", 0, INT64_MAX, &max_steps)) != 0) {
+        (code = rad__json_integer(s, c, "case", "max_steps", 0, INT64_MAX, &max_steps)) != 0 ||
+        (code = rad__json_only(s, c, "case", keys)) != 0) {
         return code;
     }
     out->c.max_steps = (uint64_t)max_steps;
-    return rad__json_only(s, c, "case", keys);
+    return json_read_body(s, c, out);
 }
 
 int rad__json_read_build(const rad_json_source *s, const json_t *root, rad_json_build *out)

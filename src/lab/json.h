@@ -21,8 +21,12 @@
 enum {
     RAD_JSON_VALUES_MAX = 10 * 1000 * 1000, /* in one list */
     RAD_JSON_TOTAL_MAX = 11 * 1000 * 1000,  /* in one file */
-    RAD_JSON_LISTS_MAX = 1000,              /* lists and objects in one file */
-    RAD_JSON_DEPTH_MAX = 8
+    RAD_JSON_LISTS_MAX = 101 * 1000,        /* lists and objects in one file */
+    RAD_JSON_DEPTH_MAX = 36,
+    /* Of these the body of a case may have: what is left is enough for the rest of a file. */
+    RAD_JSON_BODY_TOTAL_MAX = 900 * 1000,
+    RAD_JSON_BODY_LISTS_MAX = 100 * 1000,
+    RAD_JSON_BODY_DEPTH_MAX = 32
 };
 
 /* Call before anything else of jansson. */
@@ -32,9 +36,14 @@ RAD_INTERNAL void rad__json_prepare(void);
 
 /* What the functions below read from, for their messages. */
 typedef struct rad_json_source {
-    const char *name; /* of the file */
+    const char
+        *name; /* of the file; NULL: messages begin with the place (machines reading a body) */
     rad_error *error;
 } rad_json_source;
+
+/* Counts brackets and commas outside strings, so that a small text cannot make a large tree. */
+RAD_INTERNAL int rad__json_look_over(const rad_json_source *s, const char *text, size_t size,
+                                     bool body);
 
 /* An object, or NULL with the error set. */
 RAD_INTERNAL json_t *rad__json_load(const rad_json_source *s, const char *text, size_t size);
@@ -61,7 +70,10 @@ RAD_INTERNAL int rad__json_digest(const rad_json_source *s, const json_t *o, con
 RAD_INTERNAL int rad__json_only(const rad_json_source *s, const json_t *o, const char *place,
                                 const char *const *keys);
 
-/* `machine` and `case` of a file: the machine must exist, the parameters be its own and in range. */
+RAD_INTERNAL int rad__json_no_machine(const rad_json_source *s, const char *name);
+
+/* `machine` and `case` of a file: the machine must exist, the parameters be its own and in range, the body
+ * one that the machine takes. rad_target_free it; on failure there is nothing to free. */
 RAD_INTERNAL int rad__json_read_target(const rad_json_source *s, const json_t *root,
                                        rad_target *out);
 

@@ -88,6 +88,7 @@ bool rad__json_set_target(json_t *root, const rad_target *t)
     ok = ok && rad__json_set(c, "repaired", json_boolean(t->c.repaired));
     ok = (c ? rad__json_set(c, "params", params) : (json_decref(params), false)) && ok;
     ok = ok && rad__json_set(c, "max_steps", json_integer((json_int_t)t->c.max_steps));
+    if (ok && t->c.body) ok = rad__json_set(c, "body", json_loads(t->c.body, 0, NULL));
     ok = ok && rad__json_set(root, "machine", json_string(t->machine->name));
     return rad__json_set(root, "case", c) && ok;
 }
@@ -116,22 +117,33 @@ static void print_scalar(rad_bytes *to, const json_t *value)
     rad__free(text);
 }
 
-/* Values follow each other on a line until it is full. */
+static void print_value(rad_bytes *to, const json_t *value, uint32_t depth);
+
+/* Plain values follow each other on a line until it is full; a list or an object has a line of its own, and
+ * more when it is longer than that. */
 static void print_list(rad_bytes *to, const json_t *list, uint32_t depth)
 {
     size_t count = json_array_size(list);
-    uint32_t line = 0; /* where the current one began */
+    uint32_t line = 0;  /* where the current one began */
+    bool alone = false; /* what came before wants a line of its own */
     rad_bytes item = {0};
     for (size_t i = 0; i < count && !to->failed; i++) {
+        const json_t *value = json_array_get(list, i);
+        bool nested = json_is_array(value) || json_is_object(value);
         item.size = 0;
-        print_scalar(&item, json_array_get(list, i));
-        if (i > 0 && to->size - line + item.size + 2 <= JSON_COLUMNS) {
+        print_scalar(&item, value);
+        if (i > 0 && !nested && !alone && to->size - line + item.size + 2 <= JSON_COLUMNS) {
             rad__bytes_put(to, " ", 1);
         } else {
             line = to->size + 1;
             print_newline(to, depth + 1);
         }
-        rad__bytes_put(to, item.data, item.size);
+        alone = nested;
+        if (nested && (depth + 1) * JSON_INDENT + item.size + 1 > JSON_COLUMNS) {
+            print_value(to, value, depth + 1);
+        } else {
+            rad__bytes_put(to, item.data, item.size);
+        }
         if (i + 1 < count) {
             rad__bytes_put(to, ",", 1);
         }
@@ -140,7 +152,18 @@ static void print_list(rad_bytes *to, const json_t *list, uint32_t depth)
     rad__bytes_free(&item);
 }
 
-static void print_value(rad_bytes *to, const json_t *value, uint32_t depth);
+/* Keys of a body may be anything. */
+static void print_key(rad_bytes *to, const char *key)
+{
+    json_t *text = json_string(key);
+    if (text == NULL) {
+        to->failed = true;
+        return;
+    }
+    print_scalar(to, text);
+    json_decref(text);
+    rad__bytes_put(to, ": ", 2);
+}
 
 static void print_object(rad_bytes *to, const json_t *o, uint32_t depth)
 {
@@ -154,7 +177,7 @@ static void print_object(rad_bytes *to, const json_t *o, uint32_t depth)
         }
         first = false;
         print_newline(to, depth + 1);
-        rad__bytes_format(to, "\"%s\": ", key); /* ours, or a parameter: no escapes needed */
+        print_key(to, key);
         print_value(to, value, depth + 1);
     }
 }

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/digest_inline.h"
+#include "lab/case.h"
 #include "os/file.h"
 
 #include <stdio.h>
@@ -103,7 +104,8 @@ static int out_block(void *context, const uint8_t *block, uint32_t size, rad_err
     return out_frame(out, (uint64_t)packed << 1 | 1, size, out->packed, packed, error);
 }
 
-static int out_head(rad_log_out *out, const rad_target *t, const char *policy, uint64_t seed,
+/* `own` has a canonical body. */
+static int out_head(rad_log_out *out, const rad_target *own, const char *policy, uint64_t seed,
                     rad_error *error)
 {
     rad__json_prepare();
@@ -113,7 +115,7 @@ static int out_head(rad_log_out *out, const rad_target *t, const char *policy, u
     snprintf(build.compiler, sizeof build.compiler, "%s", rad_build_compiler());
     json_t *root = json_object();
     rad_bytes text = {0};
-    if (root && rad__json_set_build(root, &build) && rad__json_set_target(root, t) &&
+    if (root && rad__json_set_build(root, &build) && rad__json_set_target(root, own) &&
         rad__json_set(root, "policy", json_string(policy)) &&
         rad__json_set(root, "seed", json_integer((json_int_t)seed))) {
         rad__json_print(&text, root);
@@ -125,7 +127,14 @@ static int out_head(rad_log_out *out, const rad_target *t, const char *policy, u
     uint8_t start[MAGIC_SIZE + 1];
     memcpy(start, log_magic, MAGIC_SIZE);
     start[MAGIC_SIZE] = RAD_LOG_VERSION;
-    int code = text.failed ? rad__error_memory(error) : out_put(out, start, sizeof start, error);
+    int code = text.failed ? rad__error_memory(error) : 0;
+    if (code == 0 && text.size > RAD_LOG_HEAD_MAX) {
+        code = rad__error(error, RAD_ELIMIT, "%s: the head would be larger than %d bytes",
+                          out->path, RAD_LOG_HEAD_MAX);
+    }
+    if (code == 0) {
+        code = out_put(out, start, sizeof start, error);
+    }
     if (code == 0) {
         code = out_frame(out, text.size, 0, text.data, text.size, error);
     }
@@ -155,8 +164,10 @@ int rad__log_create(rad_log_out **result, const char *path, const rad_target *t,
     if (code == 0) {
         code = rad__os_writer_open(&out->file, path, error);
     }
-    if (code == 0) {
-        code = out_head(out, t, policy, seed, error);
+    rad_target own;
+    if (code == 0 && (code = rad__target_copy(&own, t, error)) == 0) {
+        code = out_head(out, &own, policy, seed, error);
+        rad_target_free(&own);
     }
     if (code != 0) {
         rad__log_discard(out);
@@ -208,9 +219,6 @@ struct rad_log_in {
     uint8_t stored[RAD_LOG_BLOCK_MAX];
     uint8_t block[RAD_LOG_BLOCK_MAX];
 };
-
-_Static_assert((int)RAD_LOG_HEAD_MAX <= (int)RAD_LOG_BLOCK_MAX,
-               "the head is read into a block's place");
 
 /* As many bytes as there are, up to `size`. */
 static int64_t in_get(rad_log_in *in, void *to, size_t size, rad_error *error)
@@ -353,13 +361,13 @@ static int in_block(void *context, const uint8_t **block, uint32_t *size, rad_er
 
 /* ---- Head ----------------------------------------------------------------------------------------- */
 
-static int in_head_fields(rad_log_in *in, size_t size, rad_error *error)
+static int in_head_fields(rad_log_in *in, const uint8_t *text, size_t size, rad_error *error)
 {
     static const char *const keys[] = {"build", "machine", "case", "policy", "seed", NULL};
     const rad_json_source s = {in->name, error};
     rad_log_head *h = &in->head;
     int64_t seed = 0;
-    json_t *root = rad__json_load(&s, (const char *)in->stored, size);
+    json_t *root = rad__json_load(&s, (const char *)text, size);
     if (root == NULL) {
         return error->code;
     }
@@ -375,11 +383,42 @@ static int in_head_fields(rad_log_in *in, size_t size, rad_error *error)
     return code;
 }
 
+static int in_head_short(const rad_log_in *in, rad_error *error)
+{
+    return rad__error(error, RAD_EINPUT, "%s: head: the file ends within it", in->name);
+}
+
+/* A head may say any size: memory is taken as its bytes come. */
+static int in_head_text(rad_log_in *in, uint64_t size, rad_error *error)
+{
+    uint64_t sum;
+    rad_bytes text = {0};
+    int64_t got = in_get(in, &sum, CHECKSUM_SIZE, error);
+    bool more = got == CHECKSUM_SIZE;
+    while (more && text.size < size) {
+        uint64_t part = size - text.size;
+        part = part < sizeof in->block ? part : sizeof in->block;
+        got = in_get(in, in->block, part, error);
+        if (got > 0) rad__bytes_put(&text, in->block, (size_t)got);
+        more = got == (int64_t)part && !text.failed;
+    }
+    int code = got < 0 ? (int)got : text.failed ? rad__error_memory(error) : 0;
+    if (code == 0 && !more) {
+        code = in_head_short(in, error);
+    } else if (code == 0 && XXH3_64bits_withSeed(text.data, size, size) != sum) {
+        code = rad__error(error, RAD_EINPUT, "%s: head: checksum does not match", in->name);
+    }
+    if (code == 0) {
+        code = in_head_fields(in, text.data, size, error);
+    }
+    rad__bytes_free(&text);
+    return code;
+}
+
 static int in_head(rad_log_in *in, rad_error *error)
 {
     char magic[MAGIC_SIZE];
     uint64_t version, size;
-    bool wrong;
     int64_t got = in_get(in, magic, sizeof magic, error);
     if (got < 0) {
         return (int)got;
@@ -407,16 +446,7 @@ static int in_head(rad_log_in *in, rad_error *error)
         return rad__error(error, RAD_EINPUT, "%s: head: expected a size from 1 to %d", in->name,
                           RAD_LOG_HEAD_MAX);
     }
-    code = code ? in_checked(in, size, in->stored, size, &wrong, error) : 0;
-    if (code <= 0) {
-        return code < 0
-                   ? code
-                   : rad__error(error, RAD_EINPUT, "%s: head: the file ends within it", in->name);
-    }
-    if (wrong) {
-        return rad__error(error, RAD_EINPUT, "%s: head: checksum does not match", in->name);
-    }
-    return in_head_fields(in, size, error);
+    return code ? in_head_text(in, size, error) : in_head_short(in, error);
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
@@ -486,6 +516,7 @@ void rad__log_close(rad_log_in *in)
         rad__log_reader_close(in->records);
         rad__os_reader_close(in->file);
         ZSTD_freeDCtx(in->unpacker);
+        rad_target_free(&in->head.target);
         rad__free(in->name);
         rad__free(in);
     }

@@ -15,7 +15,7 @@
 #include <raddle/lab.h>
 
 enum {
-    RAD_LOG_HEAD_MAX = 64 << 10,
+    RAD_LOG_HEAD_MAX = 64 << 20,  /* most of it is the body of the case */
     RAD_LOG_BYTES_MAX = 256 << 20 /* preset limit of a writer, fixed limit of a reader */
 };
 
@@ -40,7 +40,7 @@ RAD_INTERNAL void rad__log_discard(rad_log_out *out); /* may be NULL */
 /* ---- Reading -------------------------------------------------------------------------------------- */
 
 typedef struct rad_log_head {
-    rad_target target;
+    rad_target target; /* owns its body */
     char policy[48];
     uint64_t seed;
     rad_json_build build;

@@ -4,7 +4,9 @@
 #include "lab/machines.h"
 
 #include "base/alloc.h"
+#include "base/digest.h"
 #include "base/error.h"
+#include "lab/case.h"
 #include "lab/toys/toys.h"
 
 #include <stdio.h>
@@ -66,6 +68,19 @@ static int params_check(const rad_machine *m, rad_error *error)
     return 0;
 }
 
+/* The preset is in canonical form, so that it can be told from other documents by comparing texts. */
+static int body_check(const rad_machine *m, rad_error *error)
+{
+    const rad_target preset = {.machine = m};
+    rad_target own;
+    int status = rad__target_copy(&own, &preset, error);
+    if (status == 0 && m->body && strcmp(own.c.body, m->body) != 0)
+        status = rad__error(error, RAD_EINPUT, "machine %s: the body has blanks: expected %.200s",
+                            m->name, own.c.body);
+    rad_target_free(&own);
+    return status;
+}
+
 int rad_machine_add(const rad_machine *m, rad_error *error)
 {
     if (!name_is_good(m->name))
@@ -81,6 +96,7 @@ int rad_machine_add(const rad_machine *m, rad_error *error)
     if ((m->save == NULL) != (m->load == NULL))
         return rad__error(error, RAD_EINPUT, "machine %s: save and load go together", m->name);
     int status = params_check(m, error);
+    if (status == 0) status = body_check(m, error);
     if (status != 0) return status;
     if (!RAD_GROW(&machines_added, &machines_added_capacity, machines_added_count + 1))
         return rad__error_memory(error);
@@ -122,6 +138,7 @@ int rad_target_init(rad_target *t, const char *machine, rad_error *error)
                           machine);
     for (uint32_t i = 0; i < rad__machine_param_count(t->machine); i++)
         t->c.params[i] = t->machine->params[i].preset;
+    t->c.body = t->machine->body;
     return 0;
 }
 
@@ -239,4 +256,10 @@ void rad_target_text(const rad_target *t, char *text, size_t size)
             target_append(text, size, " %s=%lld", p->name, (long long)t->c.params[i]);
     }
     if (t->c.repaired) target_append(text, size, " (repaired)");
+    const char *body = t->c.body, *preset = t->machine->body;
+    if (body && strcmp(body, preset ? preset : "") != 0) {
+        char digits[RAD_DIGEST_TEXT];
+        rad__digest_text(rad__digest_of(body, strlen(body)), digits);
+        target_append(text, size, " (body %.8s)", digits);
+    }
 }

@@ -1,10 +1,15 @@
 #include "lab/rig.h"
 
+#include "lab/case.h"
 #include "os/shared.h"
 
 int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)
 {
+    rad_case c = rad__case_of(t);
     *r = (rad_rig){.target = *t};
+    r->target.c.body = NULL; /* the machine has read it, and it is not ours to keep */
+    if (c.body && t->machine->body == NULL)
+        return rad__error(error, RAD_EINPUT, "%s takes no body, only numbers", t->machine->name);
     void *mapping = NULL;
     size_t head = (sizeof(rad_rig_shared) + 63) / 64 * 64;
     r->mapping_size = head + (size_t)RAD_CHOICES_MAX * sizeof(rad_choice);
@@ -14,7 +19,7 @@ int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)
     rad_choice_buffer buffer = {r->choices, RAD_CHOICES_MAX, &r->shared->choice_count};
     int code = rad__kernel_open(&r->kernel, buffer, error);
     if (code == 0) code = rad__policy_guide(&r->guide, error);
-    if (code == 0) code = t->machine->create(&r->self, &t->c, error);
+    if (code == 0) code = t->machine->create(&r->self, &c, error);
     if (code != 0) {
         rad__rig_close(r);
         return code;
@@ -31,19 +36,6 @@ void rad__rig_close(rad_rig *r)
     rad__estimates_free(&r->blank);
     rad__os_shared_unmap(r->shared, r->mapping_size);
     *r = (rad_rig){0};
-}
-
-int rad__rig_change(rad_rig *r, const rad_target *t, rad_error *error)
-{
-    void *self = NULL;
-    RAD_ASSERT(t->machine == r->target.machine);
-    int code = t->machine->create(&self, &t->c, error);
-    if (code != 0) return code;
-    r->target.machine->destroy(r->self);
-    r->self = self;
-    r->target = *t;
-    rad__kernel_use(r->kernel, t->machine, self);
-    return 0;
 }
 
 rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy)

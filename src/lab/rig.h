@@ -15,7 +15,7 @@ typedef struct rad_rig_shared {
 } rad_rig_shared;
 
 typedef struct rad_rig {
-    rad_target target;
+    rad_target target; /* without its body: the machine has read it */
     rad_kernel *kernel;
     void *self;          /* the machine */
     rad_policy *guide;   /* for choice lists */
@@ -28,9 +28,6 @@ typedef struct rad_rig {
 /* Memory for the choices is reserved for the worst case and paid for when used. */
 RAD_INTERNAL int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error);
 RAD_INTERNAL void rad__rig_close(rad_rig *r);
-
-/* Another case of the same machine, in place; on failure the rig is as before. */
-RAD_INTERNAL int rad__rig_change(rad_rig *r, const rad_target *t, rad_error *error);
 
 /* Options for a run of this rig; the caller adds what it needs. */
 RAD_INTERNAL rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy);

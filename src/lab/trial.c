@@ -2,6 +2,7 @@
  * that dies is a verdict and not the end of us. */
 #include "base/alloc.h"
 #include "lab/artifact.h"
+#include "lab/case.h"
 #include "lab/log_file.h"
 #include "lab/pool.h"
 #include "os/process.h"
@@ -151,9 +152,10 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
     rad_log_in *log = NULL;
     trial t = {0};
     rad__error_clear(error);
+    *target = (rad_target){0};
     int code = rad__log_open(&log, path, error);
+    if (code == 0) code = rad__target_copy(target, &rad__log_head(log)->target, error);
     if (code == 0) {
-        *target = rad__log_head(log)->target;
         t.seed = rad__log_head(log)->seed;
         code = rad__rig_open(&t.rig, target, error);
     }
@@ -163,6 +165,7 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
         rad__policy_destroy(t.policy);
         rad__rig_close(&t.rig);
     }
+    if (code != 0) rad_target_free(target);
     rad__log_close(log);
     return code;
 }

@@ -1,7 +1,8 @@
-/* fuzz_artifact.c — any bytes as an artifact: an error or an artifact that is written and read back the
- * same; never anything else. */
+/* fuzz_artifact.c — any bytes as an artifact, and as a case file: an error, or an artifact or a case that is
+ * written and read back the same; never anything else. */
 #include "base/alloc.h"
 #include "lab/artifact.h"
+#include "lab/case.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,19 @@ static const rad_param params[] = {
     {"depth", 0, -5, 5, "", false},
     {0},
 };
-static const rad_machine machine;
 
+/* A body is taken when it has a list `list`. */
 static int fuzz_create(void **self, const rad_case *c, rad_error *error)
 {
-    (void)c;
-    (void)error;
     *self = NULL;
-    return 0;
+    if (c->body == NULL) return 0;
+    const rad_json_source whole = {"body", error}, place = {NULL, error};
+    json_t *body = rad__json_load(&whole, c->body, strlen(c->body));
+    if (body == NULL) return error->code;
+    const json_t *list = json_object_get(body, "list");
+    int code = json_is_array(list) ? 0 : rad__json_bad(&place, "list", "a list", list);
+    json_decref(body);
+    return code;
 }
 
 static void fuzz_destroy(void *self)
@@ -60,6 +66,18 @@ static const rad_machine machine = {
     .idle = fuzz_idle,
 };
 
+/* The same with a document. */
+static rad_machine with_body;
+
+static void prepare(void)
+{
+    rad_error error = {0};
+    with_body = machine;
+    with_body.name = "fuzz-body";
+    with_body.body = "{\"list\":[]}";
+    if (rad_machine_add(&machine, &error) != 0 || rad_machine_add(&with_body, &error) != 0) abort();
+}
+
 static void require(bool condition)
 {
     if (!condition) abort();
@@ -84,10 +102,28 @@ static void write_and_read(const rad_artifact *a)
     rad_free(again);
 }
 
+/* The same bytes as a case file. */
+static void read_case(const char *data, size_t size)
+{
+    rad_error error = {0};
+    rad_target t, again;
+    int code = rad__target_parse(&t, data, size, "input", &error);
+    require(code == 0 || (code == RAD_EINPUT && error.text[0] != 0 && t.c.body == NULL));
+    if (code != 0) return;
+    char *text = rad_target_json(&t, &error);
+    require(text != NULL);
+    require(rad__target_parse(&again, text, strlen(text), "again", &error) == 0);
+    require(rad__digest_equal(rad__case_digest(&t), rad__case_digest(&again)));
+    rad_target_free(&t);
+    rad_target_free(&again);
+    rad_free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     rad_error error = {0};
-    if (rad_machine_find("fuzz") == NULL) require(rad_machine_add(&machine, &error) == 0);
+    if (rad_machine_find("fuzz") == NULL) prepare();
+    read_case((const char *)data, size);
     for (int edited_ok = 0; edited_ok < 2; edited_ok++) {
         rad_artifact *a = NULL;
         error = (rad_error){0};

@@ -16,6 +16,7 @@
     X(reorder)                                                                                     \
     X(twostage)                                                                                    \
     X(bank)                                                                                        \
+    X(program)                                                                                     \
     X(crash)                                                                                       \
     X(inc)                                                                                         \
     X(independent)

@@ -171,6 +171,7 @@ int rad__vm_create(void **self, const vm_toy *toy, const rad_case *c, rad_error 
         rad__vm_destroy(vm);
         return rad__error_memory(error);
     }
+    vm->c.body = NULL; /* it was borrowed for building */
     *self = vm;
     return 0;
 }
