@@ -79,9 +79,12 @@ const char *nearest_hint(const nearest *n, const char *prefix);
 
 /* ---- Input (target.c) ---------------------------------------------------------------------------- */
 
-/* "machine name=value …" → target. Returns 0 or an exit status, message printed. */
+/* "machine name=value …" or "case.json name=value …" → target; rad_target_free it. Returns 0 or an exit
+ * status, message printed. */
 int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps,
                 rad_target *t);
+bool target_is_file(const char *word);
+bool ends_with(const char *text, const char *end);
 
 /* The one FILE of replay, shrink, show. Returns 0 or an exit status. */
 int read_file_word(cli *c, char **words, uint32_t count, const char **path);

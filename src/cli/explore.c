@@ -174,16 +174,18 @@ static int explore_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
-    if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0 ||
-        (status = check_strategy(c, a.strategy)) != 0 ||
-        (status = check_output(c, a.output)) != 0) {
+    if ((status = check_strategy(c, a.strategy)) != 0 ||
+        (status = check_output(c, a.output)) != 0 ||
+        (status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) {
         return status;
     }
-    h = (hunt){.c = c, .dir = a.output, .machine = t.machine->name, .json = a.json};
+    h = (hunt){.c = c, .dir = a.output, .json = a.json};
     h.limits = (progress_limits){c, a.seconds};
+    hunt_name(&h, target_is_file(w.at[0]) ? w.at[0] : NULL, t.machine->name);
     write_head(&h, &t, &a);
     status = explore(&h, &t, &a);
     hunt_free(&h);
+    rad_target_free(&t);
     return status;
 }
 
@@ -196,15 +198,19 @@ static const char *const EXPLORE_EXAMPLES[] = {
     "the twin without the bug, four processes, one minute",
     "raddle explore buffer --json | jq .findings[0].failure",
     "for scripts",
+    "raddle explore mine.json",
+    "the case that is written in a file; see docs/cases.md",
     NULL,
 };
 
 const verb VERB_EXPLORE = {
     "explore",
     "many runs: find failures, keep, shrink and explain them",
-    "MACHINE [NAME=VALUE …] [options]",
-    "Runs a machine many times under a strategy. Each new kind of failure is written to "
-    "MACHINE.raddle.json at once, then shrunk to MACHINE.min.raddle.json and explained. At the end "
+    "MACHINE|FILE.json [NAME=VALUE …] [options]",
+    "Runs a machine, or the case of a file, many times under a strategy. Each new kind of failure "
+    "is "
+    "written to NAME.raddle.json at once (the machine's name, or the file's), then shrunk to "
+    "NAME.min.raddle.json and explained. At the end "
     "stands what was covered. The same arguments give the same results, whatever -j is (only "
     "--time "
     "depends on the speed of the computer).\n\n"

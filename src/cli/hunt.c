@@ -5,13 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
+void hunt_name(hunt *h, const char *path, const char *machine)
+{
+    static const char *const ends[] = {".min.raddle.json", ".raddle.json", ".json", ".raddle.log"};
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *name = slash ? slash + 1 : path ? path : machine;
+    size_t stem = strlen(name);
+    for (uint32_t i = 0; path && i < sizeof ends / sizeof *ends; i++) {
+        if (ends_with(name, ends[i])) {
+            stem -= strlen(ends[i]);
+            break;
+        }
+    }
+    bool artifact = path && ends_with(path, ".raddle.json");
+    snprintf(h->name, sizeof h->name, "%.*s%s", stem < 180 ? (int)stem : 180, name,
+             artifact ? "-again" : "");
+}
+
 static bool hunt_path(const hunt *h, uint32_t index, const char *end, char *path, size_t size)
 {
     char name[256], ordinal[16] = "";
     if (index > 0) {
         snprintf(ordinal, sizeof ordinal, "-%u", index + 1);
     }
-    snprintf(name, sizeof name, "%.200s%s%s", h->machine, ordinal, end);
+    snprintf(name, sizeof name, "%.200s%s%s", h->name, ordinal, end);
     return join_path(path, size, h->dir, name);
 }
 

@@ -1,7 +1,7 @@
 /* hunt.h — the bugs of one exploration: kept as soon as they are found, then shrunk and told.
  *
- * Files are MACHINE.raddle.json, MACHINE-2.raddle.json, … in the order in which the identities were
- * found, and MACHINE.min.raddle.json, … for the minimised ones. */
+ * Files are NAME.raddle.json, NAME-2.raddle.json, … in the order in which the identities were found, and
+ * NAME.min.raddle.json, … for the minimised ones. NAME is the machine's, or that of the case file. */
 #ifndef RADDLE_CLI_HUNT_H
 #define RADDLE_CLI_HUNT_H
 
@@ -21,13 +21,17 @@ typedef struct bug {
 typedef struct hunt {
     cli *c;
     const char *dir; /* NULL: the current folder */
-    const char *machine;
+    char name[256];  /* what files begin with */
     bool json;
     char head[512]; /* told before anything else, and only when there is something to tell */
     progress_limits limits;
     uint32_t bug_count;
     bug bugs[KEEP_BUGS_MAX];
 } hunt;
+
+/* The name of files: from the file that holds the case, or NULL: from the machine. What was found in an
+ * artifact's case does not take the artifact's place. */
+void hunt_name(hunt *h, const char *path, const char *machine);
 
 /* Keeps an artifact under the next name unless its identity is known; NULL when it is, or when there
  * are too many. */

@@ -24,6 +24,17 @@ static uint32_t decode(const char *at, uint32_t *code)
     return value < least[size] || value > 0x10ffff || surrogate ? 0 : size;
 }
 
+/* As \u escapes; `to` has room for 13 bytes. */
+static size_t put_escape(char *to, uint32_t code)
+{
+    if (code < 0x10000) {
+        return (size_t)snprintf(to, 7, "\\u%04x", code);
+    }
+    code -= 0x10000;
+    return (size_t)snprintf(to, 13, "\\u%04x\\u%04x", 0xd800 + (code >> 10),
+                            0xdc00 + (code & 0x3ff));
+}
+
 /* Only ASCII leaves here, whatever the terminal: other characters become \u escapes, bytes that are
  * no UTF-8 the replacement character. */
 static void put_string(cli *c, const char *text)
@@ -39,14 +50,10 @@ static void put_string(cli *c, const char *text)
             size = 1;
             code = 0xfffd;
         }
-        if (code >= 0x10000) {
-            used += (size_t)snprintf(piece + used, sizeof piece - used, "\\u%04x\\u%04x",
-                                     0xd800 + ((code - 0x10000) >> 10),
-                                     0xdc00 + ((code - 0x10000) & 0x3ff));
-        } else if (code == '"' || code == '\\') {
+        if (code == '"' || code == '\\') {
             used += (size_t)snprintf(piece + used, sizeof piece - used, "\\%c", (int)code);
         } else if (code >= 0x7f || code < 0x20) {
-            used += (size_t)snprintf(piece + used, sizeof piece - used, "\\u%04x", code);
+            used += put_escape(piece + used, code);
         } else {
             piece[used++] = (char)code;
             piece[used] = 0;
@@ -60,6 +67,31 @@ static void put_string(cli *c, const char *text)
     piece[used] = 0;
     out_text(c, piece);
     out_text(c, "\"");
+}
+
+/* JSON as it is, but ASCII: other characters stand in strings only, where escapes are allowed. */
+static void put_document(cli *c, const char *text)
+{
+    char piece[1024];
+    size_t used = 0;
+    while (*text) {
+        uint32_t code = (unsigned char)*text, size = 1;
+        if (code >= 0x80 && (size = decode(text, &code)) == 0) {
+            size = 1;
+            code = 0xfffd;
+        }
+        if (code >= 0x7f) {
+            used += put_escape(piece + used, code);
+        } else {
+            piece[used++] = (char)code;
+        }
+        text += size;
+        if (*text == 0 || used > sizeof piece - 32) {
+            piece[used] = 0;
+            out_text(c, piece);
+            used = 0;
+        }
+    }
 }
 
 static void begin_value(writer *j, const char *key)
@@ -125,6 +157,12 @@ void put_text(writer *j, const char *key, const char *value)
     } else {
         out_text(j->c, "null");
     }
+}
+
+void put_json(writer *j, const char *key, const char *document)
+{
+    begin_value(j, key);
+    put_document(j->c, document);
 }
 
 void put_count(writer *j, const char *key, uint64_t value)

@@ -55,12 +55,6 @@ void keep_json(writer *j, const kept *k)
     }
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t size = strlen(text), tail = strlen(end);
-    return size >= tail && strcmp(text + size - tail, end) == 0;
-}
-
 bool minimised_path(char *path, size_t size, const char *from)
 {
     static const char *const ends[] = {".raddle.json", ".json"};

@@ -18,6 +18,9 @@ static void list_machine(cli *c, const rad_machine *m)
         out(c, "    %s=%lld  %s (%lld to %lld)\n", p->name, (long long)p->preset, p->about,
             (long long)p->min, (long long)p->max);
     }
+    if (m->body) {
+        out(c, "    case  a document: raddle explore FILE.json\n");
+    }
     if (m->bug) {
         out(c, "    bug   %s\n", m->bug);
         out(c, "    twin  without the bug: raddle explore %s --repaired\n", m->name);
@@ -61,6 +64,9 @@ static void json_machine(writer *j, const rad_machine *m)
         put_close(j, '}');
     }
     put_close(j, ']');
+    if (m->body) {
+        put_json(j, "body", m->body);
+    }
     put_text(j, "bug", m->bug);
     put_bool(j, "twin", m->bug != NULL);
     put_array(j, "oracles");

@@ -61,6 +61,7 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
                 number(v.decisions), plural(v.decisions));
         }
     }
+    rad_target_free(&t);
     return same ? EXIT_FINE : EXIT_FOUND;
 }
 

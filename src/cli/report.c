@@ -80,6 +80,9 @@ void put_target(writer *j, const rad_target *t)
         put_integer(j, t->machine->params[i].name, t->c.params[i]);
     }
     put_close(j, '}');
+    if (t->c.body) {
+        put_json(j, "body", t->c.body);
+    }
     put_close(j, '}');
 }
 

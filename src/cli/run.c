@@ -87,23 +87,23 @@ static int run_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
-    if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0 ||
-        (status = check_policy(c, a.policy)) != 0) {
+    if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) {
         return status;
     }
-    if (a.log_limit && a.log == NULL) {
-        return bad_usage(c, "--log-limit says how large the file of --log may be; give --log too");
-    }
     rad_run_request request = {a.policy, a.seed, a.log, a.log_limit};
-    if (rad_lab_run(&t, &request, &v, &error) != 0) {
-        return complain_error(c, &error);
-    }
-    if (a.json) {
-        report_run_json(c, &t, &a, &v);
+    if (a.log_limit && a.log == NULL) {
+        status =
+            bad_usage(c, "--log-limit says how large the file of --log may be; give --log too");
+    } else if ((status = check_policy(c, a.policy)) != 0) {
+        /* said already */
+    } else if (rad_lab_run(&t, &request, &v, &error) != 0) {
+        status = complain_error(c, &error);
     } else {
-        report_run(c, &t, &a, &v);
+        (a.json ? report_run_json : report_run)(c, &t, &a, &v);
+        status = v.result == RAD_RESULT_PASS ? EXIT_FINE : EXIT_FOUND;
     }
-    return v.result == RAD_RESULT_PASS ? EXIT_FINE : EXIT_FOUND;
+    rad_target_free(&t);
+    return status;
 }
 
 static const char *const RUN_EXAMPLES[] = {
@@ -113,16 +113,18 @@ static const char *const RUN_EXAMPLES[] = {
     "another policy, another seed",
     "raddle run bank --log bank.raddle.log && raddle replay bank.raddle.log",
     "record a run, then check that it repeats decision by decision",
+    "raddle run mine.json --policy fair",
+    "the case that is written in a file; see docs/cases.md",
     NULL,
 };
 
 const verb VERB_RUN = {
     "run",
     "one run under a policy, perhaps recorded",
-    "MACHINE [NAME=VALUE …] [options]",
-    "Runs a machine once. With --log every decision is recorded: what could have been chosen and "
-    "what "
-    "was. A log replays strictly.\n\n"
+    "MACHINE|FILE.json [NAME=VALUE …] [options]",
+    "Runs a machine once, or the case of a file: a case file, an artifact or a log. With --log "
+    "every decision is recorded: what could have been chosen and what was. A log replays "
+    "strictly.\n\n"
     "Exit status: 0 the run passed, 1 it failed, 2 bad usage, 3 trouble with files or memory.",
     RUN_OPTIONS,
     RUN_EXAMPLES,

@@ -5,7 +5,7 @@
 
 typedef struct show_args {
     uint64_t width;
-    bool all, json;
+    bool all, only_case, json;
 } show_args;
 
 #define AT(field) offsetof(show_args, field)
@@ -14,6 +14,8 @@ static const option SHOW_OPTIONS[] = {
     {"all", OPTION_FLAG, AT(all), NULL, "also the steps that do not matter", 0, 0, 0},
     {"width", OPTION_COUNT, AT(width), "N", "columns (preset: the terminal's, otherwise 100)", 40,
      1000, 0},
+    {"case", OPTION_FLAG, AT(only_case), NULL, "print its case, as a file for 'raddle explore'", 0,
+     0, 0},
     OPTION_JSON(show_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -91,6 +93,18 @@ static int show_json(cli *c, const char *path, const rad_artifact *a, bool all)
     return EXIT_FINE;
 }
 
+static int show_case(cli *c, const rad_artifact *a)
+{
+    rad_error error = {.code = 0};
+    char *text = rad_target_json(rad_artifact_target(a), &error);
+    if (text == NULL) {
+        return complain_error(c, &error);
+    }
+    out_text(c, text);
+    rad_free(text);
+    return EXIT_FINE;
+}
+
 static int show_text(cli *c, const char *path, const rad_artifact *a, const show_args *args)
 {
     char text[256];
@@ -114,7 +128,11 @@ static int show_run(cli *c, int argc, char **argv)
         (status = read_artifact(c, path, false, &a)) != 0) {
         return status;
     }
-    status = args.json ? show_json(c, path, a, args.all) : show_text(c, path, a, &args);
+    if (args.only_case) {
+        status = show_case(c, a);
+    } else {
+        status = args.json ? show_json(c, path, a, args.all) : show_text(c, path, a, &args);
+    }
     rad_artifact_free(a);
     return status;
 }
@@ -124,6 +142,8 @@ static const char *const SHOW_EXAMPLES[] = {
     "who did what, and the switches that matter",
     "raddle show buffer.raddle.json --all --width 160 | less -R",
     "every step of the run as it was found",
+    "raddle show buffer.min.raddle.json --case > mine.json && raddle explore mine.json",
+    "its case as a file, to be edited and tried again",
     NULL,
 };
 

@@ -27,6 +27,21 @@ static int unknown_machine(cli *c, const char *word)
     return EXIT_USAGE;
 }
 
+bool target_is_file(const char *word)
+{
+    return rad_machine_find(word) == NULL && (ends_with(word, ".json") || rad_is_log(word));
+}
+
+static int read_case(cli *c, char **words, rad_target *t, rad_error *error)
+{
+    const char *path;
+    if (!target_is_file(words[0])) {
+        return rad_target_init(t, words[0], error);
+    }
+    int status = read_file_word(c, words, 1, &path);
+    return status ? status : rad_target_read(t, path, error);
+}
+
 int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps,
                 rad_target *t)
 {
@@ -34,7 +49,7 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
     if (count == 0) {
         return bad_usage(c, "which machine? Expected: raddle %s MACHINE [NAME=VALUE …]", c->verb);
     }
-    if (rad_machine_find(words[0]) == NULL) {
+    if (rad_machine_find(words[0]) == NULL && !target_is_file(words[0])) {
         return unknown_machine(c, words[0]);
     }
     /* All parameters in one call, so that one given twice is noticed. */
@@ -46,17 +61,24 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
     if (used >= sizeof all) {
         return bad_usage(c, "the parameters are too long: expected NAME=VALUE words");
     }
-    int code = rad_target_init(t, words[0], &error);
-    if (code == 0 && used > 0) {
+    int code = read_case(c, words, t, &error);
+    if (code > 0) {
+        return code; /* said already */
+    }
+    bool read = code == 0;
+    if (read && used > 0) {
         code = rad_target_set(t, all, &error);
     }
     if (code != 0) {
         int status = complain_error(c, &error);
-        fprintf(stderr, "'raddle list' shows the machines and their parameters.\n");
+        if (read) {
+            rad_target_free(t);
+            fprintf(stderr, "'raddle list' shows the machines and their parameters.\n");
+        }
         return status;
     }
-    t->c.repaired = repaired;
-    t->c.max_steps = max_steps;
+    t->c.repaired = t->c.repaired || repaired;
+    t->c.max_steps = max_steps ? max_steps : t->c.max_steps;
     return 0;
 }
 
@@ -95,6 +117,12 @@ int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)
         return complain_error(c, &error);
     }
     return 0;
+}
+
+bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), tail = strlen(end);
+    return size >= tail && strcmp(text + size - tail, end) == 0;
 }
 
 bool join_path(char *path, size_t size, const char *dir, const char *name)
