@@ -1,19 +1,21 @@
 /* machines.c — the table of machines, and targets: a machine with its parameters set.
  *
- * Built-in ones come first, in the order of RAD_TOY_LIST; then those added, in the order of adding. */
+ * Built-in ones come first: the toys in the order of RAD_TOY_LIST, then the executor; then those added, in the
+ * order of adding. */
 #include "lab/machines.h"
 
 #include "base/alloc.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "lab/case.h"
+#include "lab/executor/executor.h"
 #include "lab/toys/toys.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MACHINES_ROW(name) &rad__toy_##name,
-static const rad_machine *const machines_own[] = {RAD_TOY_LIST(MACHINES_ROW)};
+static const rad_machine *const machines_own[] = {RAD_TOY_LIST(MACHINES_ROW) & rad__machine_exec};
 #undef MACHINES_ROW
 
 enum { MACHINES_OWN = sizeof machines_own / sizeof *machines_own, MACHINES_NAME_MAX = 40 };

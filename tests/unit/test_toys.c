@@ -10,6 +10,7 @@
 #include "base/prng.h"
 #include "core/kernel.h"
 #include "lab/machines.h"
+#include "lab/toys/toys.h"
 #include "lab/toys/vm.h"
 
 #include <signal.h>
@@ -529,11 +530,14 @@ static void states_are_equal_when_steps_commute(void **state)
 
 /* ---- All machines ------------------------------------------------------------------------------------ */
 
-static void all_machines_are_described(void **state)
+static void all_toys_are_described(void **state)
 {
-    const rad_machine *m;
+#define ONE(name) 1 +
+    const uint32_t toys = RAD_TOY_LIST(ONE) 0;
+#undef ONE
     (void)state;
-    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; i < toys; i++) {
+        const rad_machine *m = rad_machine_at(i);
         rig r;
         rig_open(&r, m->name, NULL, false);
         assert_non_null(m->about);
@@ -616,7 +620,7 @@ int main(void)
         cmocka_unit_test(threads_have_signatures_of_their_spawner),
         cmocka_unit_test(a_snapshot_goes_on_the_same),
         cmocka_unit_test(states_are_equal_when_steps_commute),
-        cmocka_unit_test(all_machines_are_described),
+        cmocka_unit_test(all_toys_are_described),
         cmocka_unit_test(the_largest_cases_run),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };

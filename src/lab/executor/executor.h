@@ -1,0 +1,15 @@
+/* executor.h — the trial of the executor, for the rest of the lab and for the command line. */
+#ifndef RAD_LAB_EXECUTOR_EXECUTOR_H
+#define RAD_LAB_EXECUTOR_EXECUTOR_H
+
+#include "lab/executor/world.h"
+
+extern RAD_INTERNAL const rad_machine rad__machine_exec;
+
+/* From the text of a case. */
+RAD_INTERNAL int rad__world_create(rad_exec_world **w, const char *text, rad_error *error);
+
+/* Of a run that is over. */
+RAD_INTERNAL enum rad_expect rad__world_outcome(const rad_exec_world *w);
+
+#endif
