@@ -15,7 +15,7 @@ export CC
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all run test ci nightly tidy format bench scoreboard install clean setup help
+.PHONY: all run test ci nightly tidy format bench bench-peers scoreboard install clean setup help
 
 all: setup ## build everything: build/raddle, build/libraddle-lab.{a,so}, tests, benches
 	@tools/build.sh $(BUILD)
@@ -47,6 +47,9 @@ format: ## lay out every C file with clang-format
 bench: all ## run the benchmarks, print their tables, leave build/bench.json
 	@tools/bench.sh $(BUILD)
 
+bench-peers: all ## install Go, Tokio and oneTBB from Debian packages, build their programs in build/peers
+	@tools/build_peers.sh $(BUILD)
+
 scoreboard: all ## run the scoreboards of the lab, leave build/scoreboard.json
 	@tools/scoreboard.sh $(BUILD)
 
@@ -62,4 +65,4 @@ setup: # install the Debian packages the build and the tests need, if any is mis
 	@tools/setup.sh build
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile

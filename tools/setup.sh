@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh [build|format|ci|nightly]... — installs the Debian packages these parts need and which are
+# setup.sh [build|format|ci|nightly|peer_go|peer_tokio|peer_tbb]... — installs the Debian packages these parts need and which are
 # missing. As root or through sudo; without the rights it prints the one command to run, and exits 2.
 set -euo pipefail
 
@@ -9,12 +9,15 @@ packages_build="gcc libc6-dev make meson ninja-build pkg-config|pkgconf
 packages_format="clang-format"
 packages_ci="clang clang-format libclang-rt-14-dev|libclang-rt-dev"
 packages_nightly="valgrind libc6-dbg gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+packages_peer_go="golang-go"
+packages_peer_tokio="rustc cargo librust-tokio-dev"
+packages_peer_tbb="g++ libtbb-dev"
 
 wanted=
 for part in "${@:-build}"; do
     list=packages_$part
     if [ -z "${!list:-}" ]; then
-        echo "setup.sh: no part '$part' (build, format, ci, nightly)" >&2
+        echo "setup.sh: no part '$part' (build, format, ci, nightly, peer_go, peer_tokio, peer_tbb)" >&2
         exit 2
     fi
     wanted="$wanted ${!list}"

@@ -1,0 +1,3 @@
+module raddle/bench/peers/go
+
+go 1.19
