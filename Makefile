@@ -47,8 +47,9 @@ format: ## lay out every C file with clang-format
 bench: all ## run the benchmarks, print their tables, leave build/bench.json
 	@tools/bench.sh $(BUILD)
 
-bench-peers: all ## install Go, Tokio and oneTBB from Debian packages, build their programs in build/peers
+bench-peers: all ## the executor beside Go, Tokio and oneTBB (installed from Debian packages); R=5 repetitions
 	@tools/build_peers.sh $(BUILD)
+	@bench/run_peers.sh $(BUILD) $(if $(R),--repetitions $(R))
 
 scoreboard: all ## run the scoreboards of the lab, leave build/scoreboard.json
 	@tools/scoreboard.sh $(BUILD)

@@ -19,8 +19,5 @@ for path in bench/bench_*.c; do
     "$build/tests/$name" "$@" --json "$parts/$name.json" || { echo "$name failed: status $?"; status=1; }
     echo
 done
-files=("$parts"/*.json)
-[ -f "${files[0]}" ] || files=()
-tools/join_json.sh "$build/bench.json" "${files[@]}"
-echo "results: $build/bench.json"
+tools/join_bench.sh "$build"
 exit $status
