@@ -28,6 +28,7 @@ void rad__worker_reset(rad_worker *w)
     w->current = NULL;
     w->picks = 0;
     w->credit = w->hoard = w->tries = 0;
+    w->hint = RAD_NONE;
     w->phase = RAD_PHASE_PICK;
     w->searching = w->only_mine = false;
     w->failure = 0;
@@ -271,7 +272,9 @@ static void step_steal(rad_worker *w, rad_step *step, uint32_t draw)
     if (w->tries % (config->steal_tries + 1) == 0) {
         w->current = take_other(w, step);
     } else if (config->workers > 1) {
-        step->victim = rad__choose_victim(w->id, config->workers, draw);
+        step->victim =
+            w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, config->workers, draw);
+        w->hint = RAD_NONE;
         rad_worker *victim = w->sched->workers[step->victim];
         step->source = RAD_FROM_VICTIM;
         w->current = take_oldest(&victim->local);
@@ -313,13 +316,16 @@ static void step_settle(rad_worker *w)
 }
 
 /* K3: everything that somebody may have made visible and told nobody but a searcher. */
-static bool sees_work(const rad_sched *s)
+static bool sees_work(rad_worker *w)
 {
+    const rad_sched *s = w->sched;
     if (!rad__injector_is_empty(&s->injector)) return true;
     for (uint32_t i = 0; i < s->config.workers; i++)
         if (!rad__deque_is_empty(&s->workers[i]->local) ||
-            !rad__deque_is_empty(&s->workers[i]->later))
+            !rad__deque_is_empty(&s->workers[i]->later)) {
+            w->hint = i == w->id ? RAD_NONE : i;
             return true;
+        }
     return false;
 }
 
@@ -327,7 +333,7 @@ static void step_recheck(rad_worker *w)
 {
     if (step_if_done(w)) return;
     w->only_mine = !rad__inbox_is_empty(&w->inbox);
-    go_to(w, w->only_mine || sees_work(w->sched) ? RAD_PHASE_NOTIFY : RAD_PHASE_PARKED);
+    go_to(w, w->only_mine || sees_work(w) ? RAD_PHASE_NOTIFY : RAD_PHASE_PARKED);
 }
 
 static void step_notify(rad_worker *w, rad_step *step)

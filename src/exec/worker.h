@@ -16,7 +16,8 @@
  *           pick begins with another of these, and with its own oldest: see rad__choose_fair.
  * RUN       runs the current task until it is finished, yields or is blocked (AGAIN: one call per step).
  * SEARCH    becomes a searcher, unless half of the workers are.       FOUND  is one no longer: idle.h
- * STEAL     its own inbox and the injector, then one victim a step: the oldest of its tasks.
+ * STEAL     its own inbox and the injector, then one victim a step: the oldest of its tasks. The first victim is
+ *           the one RECHECK saw work at, if that is why it is awake; otherwise it could look past that one for ever.
  * SETTLE    gives its credit back to the gate. Only here can the count reach zero.
  * ANNOUNCE, RECHECK, NOTIFY, PARKED   K1-K2, K3, W2-W4 and K4 of idle.h.
  *
@@ -102,6 +103,7 @@ struct rad_worker {
     uint32_t credit;
     uint32_t hoard; /* local spawns since it last woke somebody for that */
     uint32_t tries; /* STEAL: how many so far; CALL: whom next */
+    uint32_t hint;  /* whose queue RECHECK saw filled: the first victim; or RAD_NONE */
     uint8_t phase;
     bool searching;
     bool only_mine;  /* NOTIFY: what RECHECK saw is in its inbox */
@@ -121,7 +123,7 @@ RAD_INTERNAL rad_step rad__worker_step(rad_worker *w, uint32_t draw);
 /* Whether the next step chooses among victims. */
 static inline bool rad__worker_draws(const rad_worker *w)
 {
-    return w->phase == RAD_PHASE_STEAL && w->sched->config.workers > 2 &&
+    return w->phase == RAD_PHASE_STEAL && w->sched->config.workers > 2 && w->hint == RAD_NONE &&
            w->tries % (w->sched->config.steal_tries + 1) != 0;
 }
 

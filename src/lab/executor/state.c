@@ -42,6 +42,7 @@ static void add_worker(const rad_exec_world *w, state_words *h, uint32_t i)
                (uint64_t)rad__idle_has_token(&w->sched.idle, i) << 10 | (uint64_t)p->credit << 16 |
                (uint64_t)p->hoard << 32);
     add(h, (uint64_t)p->tries << 32 | lw->current);
+    add(h, p->hint);
     add(h, p->picks % (RAD_FAIR_EVERY * RAD_FAIR_TURNS));
     for (uint32_t n = 0; n < 3; n++) add_line(w, h, &lw->lines[n], lw->picks);
 }
