@@ -98,7 +98,7 @@ uint64_t rad__exec_case_size(const rad_exec_case *c)
     uint64_t size = (c->workers + c->program_count + c->task_count + c->runnable_count +
                      c->resource_count + c->event_count) *
                     part;
-    size += c->eager_time + c->plain_wake + c->stop_on_failure;
+    size += c->steal_tries + c->eager_time + c->plain_wake + c->stop_on_failure;
     for (uint32_t i = 0; i < c->program_count; i++)
         for (uint32_t n = 0; n < c->programs[i].length; n++)
             size += instruction_size(&c->programs[i].code[n]);

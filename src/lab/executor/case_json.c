@@ -72,7 +72,7 @@ static int read_executor(const reader *r, const json_t *root)
     if (code == 0) code = rad__json_only(&r->source, o, "executor", keys);
     if (code == 0)
         code = read_number(r, o, "executor", "workers", 1, RAD_CASE_WORKERS_MAX, &c->workers);
-    if (code == 0) code = read_number(r, o, "executor", "steal_tries", 0, 64, &c->steal_tries);
+    if (code == 0) code = read_number(r, o, "executor", "steal_tries", 1, 64, &c->steal_tries);
     if (code == 0) code = read_number(r, o, "executor", "hoard", 1, 1000000, &c->hoard);
     if (code == 0) code = read_number(r, o, "executor", "ring", 2, 4096, &c->ring);
     if (code == 0) code = read_word(r, o, "executor", "wake", wakes, 2, &plain);
