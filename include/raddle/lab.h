@@ -282,6 +282,30 @@ RAD_API void rad_story_free(rad_story *s);
  * `width` in columns (0 = 100); `all` shows hidden lines too. rad_free the result. */
 RAD_API char *rad_story_text(const rad_story *s, uint32_t width, bool colour, bool all);
 
+/* ---- Cases of the executor (machine `exec`) ------------------------------------------------------------
+ * docs/executor-cases.md has their fields. Targets own their bodies: rad_target_free. */
+
+/* At most so much of each; all at least 1 except the last two. */
+typedef struct rad_exec_bounds {
+    uint32_t workers, programs, tasks, length;
+    uint32_t workers_min; /* 0 = 1 */
+    uint32_t family;      /* tasks that one task may come to, itself included */
+    uint32_t resources, events;
+    bool hang; /* some task waits for something that never comes: the case expects a deadlock */
+} rad_exec_bounds;
+
+RAD_API rad_exec_bounds rad_exec_bounds_small(void);  /* 3 workers, 4 tasks, programs of 8 */
+RAD_API rad_exec_bounds rad_exec_bounds_stress(void); /* 8 workers, 16 tasks, programs of 32 */
+
+/* A case made from a seed: arbitrary programs that end under every schedule (or, with `hang`, never do). The
+ * same seed and bounds give the same case. RAD_EINPUT names the bound that is out of range. */
+RAD_API int rad_exec_generate(uint64_t seed, const rad_exec_bounds *b, rad_target *t,
+                              rad_error *error);
+
+/* The fixed list of the exhaustive tier. */
+enum { RAD_EXEC_LISTED = 520 };
+RAD_API int rad_exec_listed(uint32_t i, char name[32], rad_target *t, rad_error *error);
+
 #ifdef __cplusplus
 }
 #endif

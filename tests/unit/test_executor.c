@@ -168,7 +168,7 @@ static void cases_survive_being_written(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 300; i++) {
-        rad_exec_bounds bounds = i % 3 ? rad__exec_bounds_small() : rad__exec_bounds_stress();
+        rad_exec_bounds bounds = i % 3 ? rad_exec_bounds_small() : rad_exec_bounds_stress();
         bounds.hang = i % 7 == 0;
         rad_error error = {0};
         rad_exec_case *c = rad__exec_generate(i, &bounds);
@@ -187,7 +187,7 @@ static void cases_survive_being_written(void **state)
 
 static void memory_may_run_out_while_reading_and_writing(void **state)
 {
-    rad_exec_bounds bounds = rad__exec_bounds_small();
+    rad_exec_bounds bounds = rad_exec_bounds_small();
     rad_exec_case *c = rad__exec_generate(3, &bounds);
     char *whole = rad__exec_case_text(c), *text = NULL;
     rad_exec_case *read = NULL;
@@ -341,7 +341,7 @@ static void generated_cases_end_whatever_the_schedule(void **state)
     uint64_t coverage = 0;
     (void)state;
     for (uint32_t i = 0; i < 400; i++) {
-        rad_exec_bounds bounds = i % 8 ? rad__exec_bounds_small() : rad__exec_bounds_stress();
+        rad_exec_bounds bounds = i % 8 ? rad_exec_bounds_small() : rad_exec_bounds_stress();
         bounds.hang = i % 5 == 0;
         rad_exec_case *c = rad__exec_generate(i, &bounds);
         char *text = rad__exec_case_text(c);
@@ -371,7 +371,7 @@ static void generated_cases_end_whatever_the_schedule(void **state)
 
 static void the_generator_is_a_function_of_its_seed(void **state)
 {
-    rad_exec_bounds bounds = rad__exec_bounds_small();
+    rad_exec_bounds bounds = rad_exec_bounds_small();
     uint32_t different = 0;
     (void)state;
     for (uint32_t i = 0; i < 50; i++) {
@@ -401,7 +401,7 @@ static void every_reduction_is_smaller_and_readable(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 30; i++) {
-        rad_exec_bounds bounds = rad__exec_bounds_small();
+        rad_exec_bounds bounds = rad_exec_bounds_small();
         rad_exec_case *from = rad__exec_generate(i, &bounds);
         uint64_t size = rad__exec_case_size(from);
         uint32_t n = 0;
@@ -440,12 +440,14 @@ static void the_state_can_be_told(void **state)
     rad_bytes text = {0};
     (void)state;
     trial_open(
-        &t, "{\"expect\":\"deadlock\",\"resources\":[2],\"programs\":[" CODE("a", "\"try-acquire 0 "
-                                                                                  "1 ok 1 fail "
-                                                                                  "1\",\"wait-io "
-                                                                                  "3\"") "," CODE(
-                "b", "\"wait-io 4\"") "],"
-                                      "\"tasks\":[\"a\",\"b\"],\"runnable\":[0,1]}");
+        &t,
+        "{\"expect\":\"deadlock\",\"resources\":[2],\"programs\":[" CODE(
+            "a",
+            "\"try-acquire 0 "
+            "1 ok 1 fail "
+            "1\",\"wait-io "
+            "3\"") "," CODE("b", "\"wait-io 4\"") "],"
+                                                  "\"tasks\":[\"a\",\"b\"],\"runnable\":[0,1]}");
     trial_run(&t, "first", 0);
     assert_string_equal(t.oracle, "");
     rad__world_describe(t.world, &text);

@@ -13,7 +13,7 @@ typedef struct generator {
     bool panics; /* some program may: then spawns may be refused */
 } generator;
 
-rad_exec_bounds rad__exec_bounds_small(void)
+rad_exec_bounds rad_exec_bounds_small(void)
 {
     return (rad_exec_bounds){.workers = 3,
                              .programs = 3,
@@ -24,7 +24,7 @@ rad_exec_bounds rad__exec_bounds_small(void)
                              .events = 2};
 }
 
-rad_exec_bounds rad__exec_bounds_stress(void)
+rad_exec_bounds rad_exec_bounds_stress(void)
 {
     return (rad_exec_bounds){.workers = 8,
                              .programs = 8,
@@ -149,7 +149,8 @@ static void fill_program(generator *g, uint32_t self)
 static void make_executor(generator *g)
 {
     rad_exec_case *c = g->c;
-    c->workers = 1 + below(g, g->bounds->workers);
+    uint32_t least = g->bounds->workers_min ? g->bounds->workers_min : 1;
+    c->workers = least + below(g, g->bounds->workers - least + 1);
     c->steal_tries = 1 + below(g, 2);
     c->hoard = chance(g, 50) ? 1 + below(g, 3) : RAD_CODE_MAX;
     c->ring = chance(g, 50) ? 2 : 16;

@@ -10,16 +10,7 @@
 
 #include "lab/executor/case.h"
 
-typedef struct rad_exec_bounds {
-    uint32_t workers, programs, tasks, length; /* at most; at least 1 */
-    uint32_t family; /* tasks that one task may come to, itself included */
-    uint32_t resources, events;
-    bool hang;
-} rad_exec_bounds;
-
-/* The bounds of the exhaustive tier, and of the stress tier. */
-RAD_INTERNAL rad_exec_bounds rad__exec_bounds_small(void);
-RAD_INTERNAL rad_exec_bounds rad__exec_bounds_stress(void);
+#include <raddle/lab.h>
 
 /* The same seed and bounds give the same case. NULL: out of memory. */
 RAD_INTERNAL rad_exec_case *rad__exec_generate(uint64_t seed, const rad_exec_bounds *bounds);

@@ -281,6 +281,12 @@ static void check_starvation(rad_exec_world *w, uint32_t worker)
     }
 }
 
+/* At most half of them, rounded up; a single worker has nobody to steal from. */
+static bool may_search(const rad_exec_world *w)
+{
+    return w->c->workers > 1 && w->ledger.searching < (w->c->workers + 1) / 2;
+}
+
 static void idle_stepped(rad_exec_world *w, uint32_t worker, const rad_step *step)
 {
     rad_ledger *g = &w->ledger;
@@ -289,6 +295,9 @@ static void idle_stepped(rad_exec_world *w, uint32_t worker, const rad_step *ste
     switch (step->phase) {
     case RAD_PHASE_SEARCH:
         lw->searching = w->workers[worker].searching;
+        RAD_EXEC_CHECK(w, UNPARK_ORDER, !counts || lw->searching == may_search(w), w->idle_object,
+                       "worker %u %s to search with %u of %u workers", worker,
+                       lw->searching ? "begins" : "does not begin", g->searching, w->c->workers);
         if (lw->searching && counts) g->searching++;
         break;
     case RAD_PHASE_FOUND:
