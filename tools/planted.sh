@@ -5,8 +5,10 @@
 # error: the lists cannot rot.
 #
 #   bug NAME          an entry begins
+#   depth WORD        what finds it: L1 (a step is one action, or a plain unit test; preset), L2 (memory operations)
 #   file PATH
 #   tests WORD...     unit tests that should notice it: tests/unit/test_WORD.c
+#   hunt WORD         or the lab should: tests/hunt/hunt_WORD.c, which also shrinks what it finds
 #   - TEXT            old text, line by line
 #   + TEXT            new text, line by line (none: the old text is deleted)
 #
@@ -17,6 +19,7 @@ cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 lanes=${PLANTED_JOBS:-2} # copies worked on at the same time
 limit=20                 # seconds for one test program
+hunt_limit=120           # for one hunt, shrinking included
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
@@ -41,16 +44,19 @@ split_lists() {
                 system("mkdir -p " dir)
                 field("name", $2)
                 field("suite", suite)
+                field("depth", "L1")
                 printf "" > (dir "/old")
                 printf "" > (dir "/new")
                 next
             }
             dir == "" { fail("an entry begins with bug NAME"); exit }
             $1 == "file" { field("file", $2); next }
+            $1 == "depth" { if ($2 !~ /^L[012]$/) fail("depth L0, L1 or L2 expected"); field("depth", $2); next }
             $1 == "tests" { sub(/^tests[ \t]+/, ""); field("tests", $0); next }
+            $1 == "hunt" { field("hunt", $2); field("tests", ""); next }
             /^- / || /^-$/ { print substr($0, 3) > (dir "/old"); next }
             /^\+ / || /^\+$/ { print substr($0, 3) > (dir "/new"); next }
-            { fail("neither bug, file, tests, - nor +: " $0) }
+            { fail("neither bug, depth, file, tests, hunt, - nor +: " $0) }
             END { exit bad }' "$list" || exit 2
     done
 }
@@ -81,11 +87,24 @@ run_test() {
         >"$1/test.log" 2>&1 </dev/null
 }
 
-build_tests() { # TREE WORD...
+# run_hunt TREE WORD — prints the last line of what it says; status 0: clean, 1: found something.
+run_hunt() {
+    (cd "$1" && LC_ALL=C exec timeout -k 2 "$hunt_limit" "$1/out/tests/hunt_$2") >"$1/hunt.log" 2>&1 </dev/null
+    hunt_status=$?
+    tail -n 1 "$1/hunt.log"
+    return $hunt_status
+}
+
+build_tests() { # TREE WORD... (hunt:WORD is a hunt)
     tree=$1
     shift
     targets=
-    for word in "$@"; do targets="$targets tests/test_$word"; done
+    for word in "$@"; do
+        case $word in
+        hunt:*) targets="$targets tests/hunt_${word#hunt:}" ;;
+        *) targets="$targets tests/test_$word" ;;
+        esac
+    done
     # shellcheck disable=SC2086 # a list of words
     ninja -C "$tree/out" -j 2 $targets >"$tree/build.log" 2>&1
 }
@@ -102,6 +121,14 @@ check_unmodified() { # TREE WORD...
     shift
     build_tests "$tree" "$@" || { tail -n 30 "$tree/build.log" >&2; return 1; }
     for word in "$@"; do
+        case $word in
+        hunt:*)
+            run_hunt "$tree" "${word#hunt:}" >"$work/clean.${word#hunt:}" && continue
+            cat "$work/clean.${word#hunt:}" >&2
+            say "hunt_${word#hunt:} finds something in the unmodified code"
+            return 1
+            ;;
+        esac
         if ! run_test "$tree" "$word"; then
             grep -v '^ok' "$tree/test.log" | head -n 30 >&2
             say "test_$word fails on the unmodified code"
@@ -140,29 +167,60 @@ try_bug() { # TREE BUG
     echo "$answer"
 }
 
+# The same for a bug that the lab hunts: how many runs it took, and the size of the shrunk case.
+try_hunt() { # TREE BUG
+    file=$(cat "$2/file")
+    hunted=$(cat "$2/hunt")
+    if ! plant "$2" "$root/$file" >"$1/planted" 2>"$1/why"; then
+        echo "wrong 0 $(cat "$1/why")"
+        return
+    fi
+    cp "$1/planted" "$1/$file"
+    if ! build_tests "$1" "hunt:$hunted"; then
+        echo "wrong 0 it does not compile: $(grep -m 1 'error:' "$1/build.log" | cut -c 1-150)"
+    else
+        answer=$(run_hunt "$1" "$hunted")
+        case $answer in
+        found*) echo "$answer" ;;
+        *) echo "missed 0 by hunt_$hunted: $answer" ;;
+        esac
+    fi
+    cp "$root/$file" "$1/$file"
+    touch "$1/$file"
+}
+
 lane() { # NUMBER: does every bug whose number is its own, modulo the lanes
     tree=$work/tree$1
     number=0
     for bug in "$work"/bugs/*; do
         number=$((number + 1))
         [ $((number % lanes)) = "$1" ] || continue
-        try_bug "$tree" "$bug" >"$bug/answer"
+        if [ -f "$bug/hunt" ]; then
+            try_hunt "$tree" "$bug" >"$bug/answer"
+        else
+            try_bug "$tree" "$bug" >"$bug/answer"
+        fi
         read -r what ran text <"$bug/answer"
-        printf '%-7s %-32s %s\n' "$what" "$(cat "$bug/name")" "$text"
+        printf '%-7s %s %-32s %s\n' "$what" "$(cat "$bug/depth")" "$(cat "$bug/name")" "$text"
     done
 }
 
 entry() { # BUG: its line for the scoreboard
-    read -r what ran _ <"$1/answer"
+    read -r what ran size _ <"$1/answer"
     evaluations=0
+    shrunk=0
+    if [ -f "$1/hunt" ]; then
+        read -r _ _ evaluations <"$work/clean.$(cat "$1/hunt")"
+        [ "$what" = found ] && shrunk=$size
+    fi
     for word in $(cat "$1/tests"); do
         evaluations=$((evaluations + $(cat "$work/functions.$word")))
     done
     found=false
     [ "$what" = found ] && found=true
-    printf '{"suite": "%s", "name": "%s", "found": %s, "runs": %d, "shrunk": 0, "twin_reports": 0, ' \
-        "$(cat "$1/suite")" "$(cat "$1/name")" "$found" "$ran"
-    printf '"twin_evaluations": %d, "twin_reached": true}\n' "$evaluations"
+    printf '{"suite": "%s", "name": "%s", "depth": "%s", "found": %s, "runs": %d, "shrunk": %d, ' \
+        "$(cat "$1/suite")" "$(cat "$1/name")" "$(cat "$1/depth")" "$found" "$ran" "$shrunk"
+    printf '"twin_reports": 0, "twin_evaluations": %d, "twin_reached": true}\n' "$evaluations"
 }
 
 write_json() {
@@ -192,7 +250,9 @@ if [ "$total" = 0 ]; then
     exit 2
 fi
 [ "$total" -lt "$lanes" ] && lanes=$total
-words=$(cat "$work"/bugs/*/tests | tr ' ' '\n' | sort -u | tr '\n' ' ')
+words=$({ cat "$work"/bugs/*/tests && for hunt in "$work"/bugs/*/hunt; do
+    [ -f "$hunt" ] && printf 'hunt:%s\n' "$(cat "$hunt")"
+done; } | tr ' ' '\n' | sort -u | tr '\n' ' ')
 make_tree "$work/tree0" || { tail -n 30 "$work/tree0/build.log" >&2; exit 2; }
 # shellcheck disable=SC2086
 check_unmodified "$work/tree0" $words || exit 2

@@ -17,7 +17,7 @@
  *              producer                              worker going to sleep
  *         W1   makes work visible      (seq_cst)     K1   sets its bit
  *         W2   loads counts            (seq_cst)     K2   counts: parked + 1, searching - 1   (seq_cst)
- *              nobody searches and                   K3   looks at every queue and `done`     (seq_cst)
+ *              nobody searches and                   K3   looks at every queue                (seq_cst)
  *              somebody is parked ?                       something there ? notify, as a producer does
  *         W3   ticket: counts          (CAS)         K4   waits for its token
  *         W4   claims a bit, sets its token
@@ -29,6 +29,8 @@
  * A worker that has announced itself never takes that back: at K3 it behaves like any producer, and the ticket
  * it may get is used on itself. So `counts` never has to be corrected, and there is no moment in which it
  * says something that will turn out false.
+ *
+ * The end needs no such care: `done` is set and then every worker gets a token, asleep or not.
  *
  * I1  bits set = parked + tickets not yet used + workers between K1 and K2: whoever holds a ticket finds a bit.
  * I2  a token is set only for a worker that has announced itself (or when the executor stops), once.

@@ -269,9 +269,9 @@ static void step_steal(rad_worker *w, rad_step *step, uint32_t draw)
 {
     const rad_sched_config *config = &w->sched->config;
     if (step_if_done(w)) return;
-    if (w->tries % (config->steal_tries + 1) == 0) {
+    if (config->workers == 1 || w->tries % (config->steal_tries + 1) == 0) {
         w->current = take_other(w, step);
-    } else if (config->workers > 1) {
+    } else {
         step->victim =
             w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, config->workers, draw);
         w->hint = RAD_NONE;
@@ -331,7 +331,6 @@ static bool sees_work(rad_worker *w)
 
 static void step_recheck(rad_worker *w)
 {
-    if (step_if_done(w)) return;
     w->only_mine = !rad__inbox_is_empty(&w->inbox);
     go_to(w, w->only_mine || sees_work(w) ? RAD_PHASE_NOTIFY : RAD_PHASE_PARKED);
 }

@@ -10,7 +10,7 @@
  *      |  |                                found     |                                       v      v
  *      v  |                                   v      +------- token ---------------------- PARKED <- NOTIFY
  *     RUN <-----------------------------   FOUND
- *     PICK, STEAL, RECHECK, PARKED --done--> STOPPED;   who ends the executor: CALL (each worker) --> STOPPED
+ *     PICK, RUN, STEAL, PARKED --done--> STOPPED;       who ends the executor: CALL (each worker) --> STOPPED
  *
  * PICK      its own newest; then the oldest of what waits behind, its inbox, the injector (a batch). Every 61st
  *           pick begins with another of these, and with its own oldest: see rad__choose_fair.

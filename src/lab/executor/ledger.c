@@ -226,6 +226,28 @@ static bool picked(rad_exec_world *w, uint32_t worker, const rad_step *step, rad
     return true;
 }
 
+static bool line_is_empty(rad_exec_world *w, enum rad_line_kind kind, uint32_t worker)
+{
+    return line_of(w, kind, worker)->count == 0;
+}
+
+/* A worker that says it found nothing where it looked: nobody else moved meanwhile, so there was nothing. */
+static void found_nothing(rad_exec_world *w, uint32_t worker, const rad_step *step)
+{
+    bool robbed = step->victim != RAD_NONE;
+    uint32_t at = robbed ? step->victim : worker;
+    bool empty = line_is_empty(w, RAD_LINE_LATER, at);
+    if (robbed || step->phase == RAD_PHASE_PICK)
+        empty = empty && line_is_empty(w, RAD_LINE_LOCAL, at);
+    if (!robbed)
+        empty =
+            empty && line_is_empty(w, RAD_LINE_INBOX, at) && line_is_empty(w, RAD_LINE_INJECTOR, 0);
+    RAD_EXEC_CHECK(w, LOST_TASK, empty, w->task_object,
+                   "worker %u finds nothing in the queues of worker %u, or in the injector; there "
+                   "is something",
+                   worker, at);
+}
+
 static void take_current(rad_exec_world *w, uint32_t worker, const rad_step *step)
 {
     rad_vm_task *t = (rad_vm_task *)w->workers[worker].current;
@@ -344,9 +366,11 @@ void rad__ledger_stepped(rad_exec_world *w, uint32_t worker, const rad_step *ste
         g->picks++;
         check_starvation(w, worker);
     }
-    bool took = step->source != RAD_FROM_NOWHERE &&
-                (step->phase == RAD_PHASE_PICK || step->phase == RAD_PHASE_STEAL);
-    if (took) take_current(w, worker, step);
+    bool looked = step->phase == RAD_PHASE_PICK || step->phase == RAD_PHASE_STEAL;
+    if (looked && step->source != RAD_FROM_NOWHERE)
+        take_current(w, worker, step);
+    else if (looked && production->phase != RAD_PHASE_STOPPED)
+        found_nothing(w, worker, step);
     if (step->phase == RAD_PHASE_RUN && lw->current != RAD_NONE) after_run(w, worker, step);
     idle_stepped(w, worker, step);
 }

@@ -258,7 +258,7 @@ static void exec_step(void *self, rad_kernel *k, uint32_t action)
 /* ---- Oracles over the whole -------------------------------------------------------------------------- */
 
 /* Runnable work, and nobody who could get to it: no worker can step and nothing is due. */
-static void check_wakeups(rad_exec_world *w, bool at_end)
+static void check_wakeups(rad_exec_world *w)
 {
     uint32_t able = rad_enabled_count(w->k) - rad_is_enabled(w->k, w->clock_action);
     rad_evaluated(w->k, RAD_EXEC_LOST_WAKEUP);
@@ -270,7 +270,6 @@ static void check_wakeups(rad_exec_world *w, bool at_end)
     for (uint32_t i = 0; w->ledger.done && i < w->c->workers; i++)
         if (w->workers[i].phase != RAD_PHASE_STOPPED)
             RAD_EXEC_FAIL(w, LOST_WAKEUP, w->idle_object, "all is done and worker %u sleeps", i);
-    (void)at_end;
 }
 
 static void exec_check(void *self, rad_kernel *k)
@@ -278,7 +277,7 @@ static void exec_check(void *self, rad_kernel *k)
     rad_exec_world *w = self;
     if (w->oracles_off) return;
     rad__ledger_check(w);
-    check_wakeups(w, false);
+    check_wakeups(w);
     if (rad_step_count(k) % CENSUS_EVERY == CENSUS_EVERY - 1) rad__ledger_census(w);
 }
 
@@ -293,7 +292,7 @@ static enum rad_end exec_idle(void *self, rad_kernel *k)
 {
     rad_exec_world *w = self;
     if (w->oracles_off) return RAD_END_FINISHED;
-    check_wakeups(w, true);
+    check_wakeups(w);
     rad__ledger_census(w);
     enum rad_expect outcome = rad__world_outcome(w), expect = w->c->expect;
     if (outcome == RAD_EXPECT_DEADLOCK && expect != RAD_EXPECT_DEADLOCK) {
@@ -301,6 +300,9 @@ static enum rad_end exec_idle(void *self, rad_kernel *k)
                  "%u tasks are blocked and nothing will wake them", w->ledger.alive);
         return RAD_END_FINISHED;
     }
+    RAD_EXEC_CHECK(w, DONE, !w->ledger.shut || w->ledger.alive > 0 || w->ledger.done,
+                   w->gate_object,
+                   "the gate is shut, no task is alive, and the executor has not ended");
     bool as_expected =
         expect == RAD_EXPECT_ENDS ? outcome != RAD_EXPECT_DEADLOCK : outcome == expect;
     RAD_EXEC_CHECK(w, OUTCOME, as_expected, w->task_object, "the outcome is %s; expected %s",
