@@ -1,4 +1,4 @@
-/* The executor's trial: cases as text, what each instruction does, outcomes, and the oracles that a program can raise. */
+/* The executor on trial: cases as text, what each instruction does, outcomes, and the oracles a program can raise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

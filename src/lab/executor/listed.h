@@ -1,5 +1,5 @@
-/* listed.h — the cases of the exhaustive tier: a few made by hand, each for a mechanism that short programs do not reach,
- * then generated ones (bounds: 3 workers, 4 tasks, programs of 8). The list is fixed: case i is the same for ever. */
+/* listed.h — the cases of the exhaustive tier: a few made by hand, each for a mechanism that short programs do not
+ * reach, then generated ones (at most 3 workers, 4 tasks, programs of 8). The list is fixed: case i stays case i. */
 #ifndef RAD_LAB_EXECUTOR_LISTED_H
 #define RAD_LAB_EXECUTOR_LISTED_H
 
