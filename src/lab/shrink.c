@@ -216,8 +216,13 @@ static int shrink_artifact(rad_shrinker *s, const rad_artifact *from, rad_artifa
     int code = rad__artifact_of_choices(out, &s->target, from->policy, from->seed, f->choices,
                                         f->choice_count, &f->verdict, s->error);
     if (code != 0 || f->set_hashes == NULL) return code; /* a run that died left none */
-    return rad__artifact_set_hashes(*out, f->set_hashes, f->set_hash_count, f->set_roll,
+    code = rad__artifact_set_hashes(*out, f->set_hashes, f->set_hash_count, f->set_roll,
                                     f->choice_count, s->error);
+    if (code != 0) {
+        rad_artifact_free(*out);
+        *out = NULL;
+    }
+    return code;
 }
 
 static int shrink_start(rad_shrinker *s, const rad_artifact *a)
