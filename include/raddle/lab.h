@@ -204,7 +204,7 @@ enum rad_certificate {
 };
 
 typedef struct rad_measure {
-    uint64_t case_size; /* sum of the parameters that may shrink */
+    uint64_t case_size; /* by rad_machine.size */
     uint64_t choices;   /* length of the list */
     uint64_t nonzero;   /* choices that differ from the baseline */
     uint64_t preemptions;

@@ -174,6 +174,27 @@ typedef struct rad_case {
     const char *body;
 } rad_case;
 
+/* ---- Smaller cases: for machines that say how theirs shrink ------------------------------------------ */
+
+/* A range [from, to) of a list, to be left out. All zero at first. */
+typedef struct rad_cut {
+    uint32_t from, to;
+    uint32_t span; /* of this pass */
+} rad_cut;
+
+/* Delta debugging over a list: the next range to leave out. The whole list, then halves, quarters, … single
+ * items; each pass goes from the end to the front, so a cut that was taken does not move those to come.
+ * `count` is the length that the list has now. False, and all zero again, after the last. */
+RAD_API bool rad_cut_next(rad_cut *cut, uint32_t count);
+
+/* Where a reducer stands in its round. All zero when a round begins; `cut` and `at` are the machine's own. */
+typedef struct rad_cursor {
+    rad_cut cut;
+    uint32_t at[4];
+    bool taken;  /* set by the lab: the case of the last call was taken, and is `from` now */
+    bool failed; /* set by the machine, which then returns false: memory ran out */
+} rad_cursor;
+
 /* ---- The machine ---------------------------------------------------------------------------------- */
 
 enum rad_end { RAD_END_FINISHED = 0, RAD_END_STUCK };
@@ -208,9 +229,20 @@ typedef struct rad_machine {
     void (*state)(const void *self, rad_state_hash *h); /* the *whole* state: allows dedup */
     size_t (*save)(const void *self, void *to);         /* snapshot; to == NULL asks for the size */
     void (*load)(void *self, const void *from);
-    /* The n-th smaller case, for parameters that only make sense together; false when there are no more.
-     * Smaller: the sum of the parameters that are not fixed is lower. */
-    bool (*reduce)(const rad_case *from, uint32_t n, rad_case *to);
+    /* How large a case is, the first thing by which runs are compared: what shrinks must count. It may be asked
+     * about any case that reduce made. NULL: the sum of the parameters that are not fixed (above their minimum)
+     * and the length of the body. */
+    uint64_t (*size)(const rad_case *c);
+    /* The next smaller case, in an order of the machine's own, the most promising first; false ends the round.
+     * *to is a copy of *from; a new body is memory from malloc, and from then on the lab's. Going on where the
+     * cursor stands, and not from the beginning, after a case was taken makes a round linear; rounds are made
+     * until one takes nothing. Passed over: a case that is not smaller by `size`, or that create refuses. */
+    bool (*reduce)(const rad_case *from, rad_cursor *at, rad_case *to);
+    /* Who in the case `to` takes over the part of `actor` of `from`; RAD_NONE: nobody, its steps are left out.
+     * With it, the present run is tried in the smaller case first, actor by actor. `at` is the cursor
+     * with which reduce made `to`; NULL: the lab lowered a parameter. NULL: nothing is carried over. */
+    uint32_t (*heir)(const rad_case *from, const rad_case *to, const rad_cursor *at,
+                     uint32_t actor);
     const char *(*kind_name)(const void *self, uint32_t kind); /* of actions and notes */
     const char *(*site_name)(const void *self, uint32_t site); /* NULL beyond the last site */
 } rad_machine;

@@ -12,14 +12,17 @@ int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)
         return rad__error(error, RAD_EINPUT, "%s takes no body, only numbers", t->machine->name);
     void *mapping = NULL;
     size_t head = (sizeof(rad_rig_shared) + 63) / 64 * 64;
-    r->mapping_size = head + (size_t)RAD_CHOICES_MAX * sizeof(rad_choice);
-    if (rad__os_shared_map(&mapping, r->mapping_size, error) != 0) return error->code;
-    r->shared = mapping;
-    r->choices = (rad_choice *)((char *)mapping + head);
-    rad_choice_buffer buffer = {r->choices, RAD_CHOICES_MAX, &r->shared->choice_count};
-    int code = rad__kernel_open(&r->kernel, buffer, error);
+    size_t size = head + (size_t)RAD_CHOICES_MAX * sizeof(rad_choice);
+    int code = t->machine->create(&r->self, &c, error); /* first: it may refuse the case */
+    if (code == 0) code = rad__os_shared_map(&mapping, size, error);
+    if (code == 0) {
+        r->shared = mapping;
+        r->mapping_size = size;
+        r->choices = (rad_choice *)((char *)mapping + head);
+        rad_choice_buffer buffer = {r->choices, RAD_CHOICES_MAX, &r->shared->choice_count};
+        code = rad__kernel_open(&r->kernel, buffer, error);
+    }
     if (code == 0) code = rad__policy_guide(&r->guide, error);
-    if (code == 0) code = t->machine->create(&r->self, &c, error);
     if (code != 0) {
         rad__rig_close(r);
         return code;

@@ -2,30 +2,47 @@
 
 #include "core/kernel.h"
 
+enum { LOOK_AHEAD = 64 }; /* cues passed over at once, so that a step's cost is bounded */
+
 typedef struct script_policy {
     rad_policy base;
     const rad_cue *cues;
     uint64_t cue_count;
     const uint32_t *picks;
     uint64_t pick_count;
-    uint64_t step;   /* the step whose picks are being given out */
-    uint32_t picked; /* how many of them */
+    uint64_t at;        /* the next cue */
+    const rad_cue *cue; /* of the step under way; NULL: it has none */
+    bool found;         /* `cue` is set */
+    uint32_t picked;    /* how many of its picks were given out */
 } script_policy;
 
 static void script_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
 {
     script_policy *s = (script_policy *)p;
     (void)k, (void)info;
-    s->step = 0;
+    s->at = 0;
+    s->found = false;
+}
+
+/* Finds the cue of the step under way: the next one of its actor. Those before it belong to actors that
+ * could not run, because one that could would have been chosen. */
+static void script_find(script_policy *s, const rad_kernel *k)
+{
+    uint32_t actor = k->actions[k->current].actor;
+    uint64_t i = s->at, end = i + LOOK_AHEAD < s->cue_count ? i + LOOK_AHEAD : s->cue_count;
+    if (s->found) return;
+    while (i < end && s->cues[i].actor != actor) i++;
+    s->cue = i < end ? &s->cues[i] : NULL;
+    if (s->cue) s->at = i + 1;
+    s->found = true;
     s->picked = 0;
 }
 
-static uint32_t script_pick(script_policy *s, uint64_t step, uint32_t count)
+static uint32_t script_pick(script_policy *s, const rad_kernel *k, uint32_t count)
 {
-    if (s->step != step) s->picked = 0;
-    s->step = step;
-    if (step >= s->cue_count || s->picked >= s->cues[step].pick_count) return 0;
-    uint64_t at = (uint64_t)s->cues[step].pick_at + s->picked++;
+    script_find(s, k);
+    if (s->cue == NULL || s->picked >= s->cue->pick_count) return 0;
+    uint64_t at = (uint64_t)s->cue->pick_at + s->picked++;
     if (at >= s->pick_count) return 0;
     return s->picks[at] < count ? s->picks[at] : count - 1;
 }
@@ -33,10 +50,21 @@ static uint32_t script_pick(script_policy *s, uint64_t step, uint32_t count)
 static uint32_t script_choose(rad_policy *p, rad_kernel *k, const rad_decision *d)
 {
     script_policy *s = (script_policy *)p;
-    if (d->kind != RAD_PICK_ACTION) return script_pick(s, k->step, d->count);
-    uint32_t actor = k->step < s->cue_count ? s->cues[k->step].actor : RAD_NONE;
-    uint32_t action = actor < k->actor_count ? rad__actor_action(k, actor) : RAD_NONE;
-    return action == RAD_NONE ? 0 : rad__index_of(k, d, action);
+    if (d->kind != RAD_PICK_ACTION) return script_pick(s, k, d->count);
+    for (; s->at < s->cue_count; s->at++) {
+        uint32_t actor = s->cues[s->at].actor;
+        uint32_t action = actor < k->actor_count ? rad__actor_action(k, actor) : RAD_NONE;
+        if (action != RAD_NONE) return rad__index_of(k, d, action);
+    }
+    return 0;
+}
+
+static void script_ran(rad_policy *p, rad_kernel *k, uint32_t action, const rad_footprint *f)
+{
+    script_policy *s = (script_policy *)p;
+    (void)action, (void)f;
+    script_find(s, k);
+    s->found = false;
 }
 
 static const rad_policy_class SCRIPT = {
@@ -45,6 +73,7 @@ static const rad_policy_class SCRIPT = {
     .destroy = rad__policy_release,
     .choose = script_choose,
     .begin = script_begin,
+    .ran = script_ran,
 };
 
 int rad__policy_script(rad_policy **p, rad_error *error)

@@ -1,7 +1,8 @@
 /* script.h — the policy `script`: given actors run in a given order, as far as they can.
  *
- * For trying another order of the steps of a known run: where the wanted actor cannot run, the baseline
- * does, and whether the failure is still there is for the caller to see. */
+ * For trying another order of the steps of a known run, or the same run in another case. A cue of an actor
+ * that cannot run is passed over; after the last one the baseline runs. Whether the failure is still there is
+ * for the caller to see. */
 #ifndef RAD_LAB_SCRIPT_H
 #define RAD_LAB_SCRIPT_H
 

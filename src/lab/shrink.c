@@ -9,7 +9,9 @@ enum { CHECKS_PRESET = 20000, CERTIFY_PRESET = 200000, CERTIFY_BOUND = 1000 };
 
 uint64_t rad__case_size(const rad_target *t)
 {
-    uint64_t size = 0;
+    rad_case c = rad__case_of(t);
+    if (t->machine->size) return t->machine->size(&c);
+    uint64_t size = c.body ? strlen(c.body) : 0;
     const rad_param *p = t->machine->params;
     for (uint32_t i = 0; p && p[i].name; i++)
         if (!p[i].fixed) size += (uint64_t)(t->c.params[i] - p[i].min);
@@ -71,10 +73,18 @@ static bool shrink_consider(rad_shrinker *s, const rad_target *t, rad_unit_findi
     uint64_t sum;
     measure_of(t, f, &m, &sum);
     if (!first && !measure_less(&m, sum, &s->measure, s->sum)) return false;
+    if (t->c.body != s->target.c.body) {
+        rad_target own;
+        if (rad__target_copy(&own, t, s->error) != 0) return false;
+        rad_target_free(&s->target);
+        s->target = own;
+    } else {
+        s->target = *t;
+    }
     finding_free(&s->best);
     s->best = *f;
     *f = (rad_unit_finding){0};
-    s->target = *t;
+    s->recorded = false;
     s->measure = m;
     s->sum = sum;
     return true;
@@ -82,29 +92,24 @@ static bool shrink_consider(rad_shrinker *s, const rad_target *t, rad_unit_findi
 
 /* ---- Trying ---------------------------------------------------------------------------------------- */
 
-static bool same_target(const rad_target *a, const rad_target *b)
-{
-    if (a->machine != b->machine || a->c.repaired != b->c.repaired ||
-        a->c.max_steps != b->c.max_steps)
-        return false;
-    const rad_param *p = a->machine->params;
-    for (uint32_t i = 0; p && p[i].name; i++)
-        if (a->c.params[i] != b->c.params[i]) return false;
-    return true;
-}
-
 static bool shrink_pool(rad_shrinker *s, const rad_target *t)
 {
-    if (s->pool && same_target(&s->pool_target, t)) return true;
+    rad_digest wanted = rad__case_digest(t);
+    if (rad__digest_equal(s->pool_case, wanted)) return s->pool != NULL;
     rad__pool_close(s->pool);
     s->pool = NULL;
-    s->pool_target = *t;
-    return rad__pool_open(&s->pool, t, 1, s->options->hang_seconds, s->error) == 0;
+    s->pool_case = wanted;
+    rad_error own = {0};
+    int code = rad__pool_open(&s->pool, t, 1, s->options->hang_seconds, &own);
+    bool refused = code == RAD_EINPUT && s->best.choices; /* a reducer's case without sense */
+    if (code != 0 && !refused) rad__error(s->error, code, "%s", own.text);
+    return code == 0;
 }
 
 bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
 {
     rad_pool_answer a = {0};
+    s->ran = 0;
     if (!rad__shrink_goes_on(s) || !shrink_pool(s, t)) return false;
     if (rad__pool_start(s->pool, u, s, s->error) != 0) return false;
     while (a.ticket == NULL)
@@ -129,6 +134,7 @@ bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
     s->checks += a.result.runs;
     if (a.result.error.code != 0)
         rad__error(s->error, a.result.error.code, "%s", a.result.error.text);
+    if (a.result.finding_count == 0) s->ran = a.result.runs;
     for (uint64_t i = 0; i < a.result.finding_count; i++)
         better |= shrink_consider(s, t, &a.result.findings[i]);
     rad__unit_result_free(&a.result);
@@ -141,6 +147,29 @@ bool rad__shrink_try_list(rad_shrinker *s, const rad_choice *list, uint64_t coun
         .kind = RAD_UNIT_TREE, .count = 1, .path = (rad_choice *)list, .path_count = count};
     rad_target t = s->target;
     return rad__shrink_try(s, &t, &u);
+}
+
+/* Runs the best list here, in this process: it is known to fail, not to crash. */
+bool rad__shrink_record(rad_shrinker *s)
+{
+    const char *kind = s->best.verdict.kind;
+    if (s->recorded) return true;
+    if (strcmp(kind, "crash") == 0 || strcmp(kind, "hang") == 0) return false;
+    rad_rig rig;
+    uint64_t count = s->measure.choices;
+    uint32_t *list = rad__alloc(count, sizeof *list);
+    if (list == NULL || rad__rig_open(&rig, &s->target, s->error) != 0) {
+        if (list == NULL) rad__error_memory(s->error);
+        rad__free(list);
+        return false;
+    }
+    for (uint64_t i = 0; i < count; i++) list[i] = s->best.choices[i].chosen;
+    rad__rig_guide(&rig, list, count, false, &s->recorder.observer);
+    rad__free(list);
+    rad__rig_close(&rig);
+    if (s->recorder.failed) rad__error_memory(s->error);
+    s->recorded = !s->recorder.failed;
+    return s->recorded;
 }
 
 /* ---- The pipeline ---------------------------------------------------------------------------------- */
@@ -248,12 +277,14 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
 {
     const rad_shrink_options presets = {0};
     if (o == NULL) o = &presets;
-    rad_shrinker s = {.options = o, .target = a->target, .error = error};
+    rad_shrinker s = {.options = o, .error = error};
     s.checks_max = o->checks ? o->checks : CHECKS_PRESET;
     *out = NULL;
     *report = (rad_shrink_report){0};
     rad__error_clear(error);
-    int code = shrink_start(&s, a);
+    rad__recorder_open(&s.recorder);
+    int code = rad__target_copy(&s.target, &a->target, error);
+    if (code == 0) code = shrink_start(&s, a);
     report->before = s.measure;
     if (code == 0) {
         do {
@@ -267,6 +298,9 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
     report->second = code == 0 ? s.second : NULL;
     if (code != 0) rad_artifact_free(s.second);
     rad__pool_close(s.pool);
+    rad__recorder_close(&s.recorder);
+    rad__set128_free(&s.searched);
+    rad_target_free(&s.target);
     finding_free(&s.best);
     rad__free(s.draft);
     return code;

@@ -9,17 +9,23 @@
 #ifndef RAD_LAB_SHRINK_H
 #define RAD_LAB_SHRINK_H
 
+#include "lab/case.h"
 #include "lab/pool.h"
+#include "lab/recorder.h"
 
 typedef struct rad_shrinker {
     const rad_shrink_options *options;
-    rad_target target;     /* of the best run */
+    rad_target target;     /* of the best run; owns its body */
     rad_unit_finding best; /* owned */
     rad_measure measure;
     uint64_t sum; /* of the choices */
     rad_pool *pool;
-    rad_target pool_target;
+    rad_digest pool_case; /* what the pool runs */
     uint64_t checks, checks_max;
+    uint64_t ran;          /* runs of the last unit; 0 when it ended in a failure */
+    rad_recorder recorder; /* the best run step by step, when `recorded` */
+    bool recorded;
+    rad_set128 searched; /* cases in which fresh runs found nothing */
     rad_artifact *second;
     rad_choice *draft; /* the candidate being built */
     uint32_t draft_capacity;
@@ -31,6 +37,9 @@ RAD_INTERNAL bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const ra
 
 /* The same for a choice list on the best target. */
 RAD_INTERNAL bool rad__shrink_try_list(rad_shrinker *s, const rad_choice *list, uint64_t count);
+
+/* Fills the recorder with the best run. False when that cannot be: it kills or hangs its process. */
+RAD_INTERNAL bool rad__shrink_record(rad_shrinker *s);
 
 /* False when the budget is used up, the user interrupts, or something went wrong. */
 RAD_INTERNAL bool rad__shrink_goes_on(const rad_shrinker *s);

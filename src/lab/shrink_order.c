@@ -5,41 +5,28 @@
  * between are independent this is the same trace told better; where they are not, it may still fail in
  * the same way with a preemption less. Either way the run decides. */
 #include "base/alloc.h"
-#include "lab/recorder.h"
-#include "lab/rig.h"
 #include "lab/shrink.h"
 
 #include <string.h>
 
 typedef struct order {
     rad_shrinker *s;
-    rad_recorder recorder;
     rad_cue *cues;  /* the best run */
     rad_cue *draft; /* the order being tried */
     uint32_t cue_capacity, draft_capacity;
     uint32_t count;
 } order;
 
-/* Runs the best list here, in this process: it is known to fail, not to crash. */
 static bool order_record(order *o)
 {
-    rad_shrinker *s = o->s;
-    rad_rig rig;
-    uint64_t count = s->measure.choices;
-    uint32_t *list = rad__alloc(count, sizeof *list);
-    if (list == NULL || rad__rig_open(&rig, &s->target, s->error) != 0) {
-        rad__free(list);
+    const rad_recorder *r = &o->s->recorder;
+    if (!rad__shrink_record(o->s)) return false;
+    o->count = r->step_count;
+    if (!RAD_GROW(&o->cues, &o->cue_capacity, o->count) ||
+        !RAD_GROW(&o->draft, &o->draft_capacity, o->count)) {
+        rad__error_memory(o->s->error);
         return false;
     }
-    for (uint64_t i = 0; i < count; i++) list[i] = s->best.choices[i].chosen;
-    rad__rig_guide(&rig, list, count, false, &o->recorder.observer);
-    rad__free(list);
-    rad__rig_close(&rig);
-    const rad_recorder *r = &o->recorder;
-    o->count = r->step_count;
-    if (r->failed || !RAD_GROW(&o->cues, &o->cue_capacity, o->count) ||
-        !RAD_GROW(&o->draft, &o->draft_capacity, o->count))
-        return false;
     for (uint32_t i = 0; i < o->count; i++)
         o->cues[i] = (rad_cue){r->steps[i].actor, r->steps[i].pick_at, r->steps[i].pick_count};
     return true;
@@ -62,8 +49,8 @@ static bool order_move(order *o, uint32_t from, uint32_t to, uint32_t at)
         .count = 1,
         .cues = o->draft,
         .cue_count = o->count,
-        .picks = o->recorder.picks,
-        .pick_count = o->recorder.pick_count,
+        .picks = o->s->recorder.picks,
+        .pick_count = o->s->recorder.pick_count,
     };
     rad_target t = o->s->target;
     return rad__shrink_try(o->s, &t, &u);
@@ -106,12 +93,8 @@ static bool order_pass(order *o)
 void rad__shrink_order(rad_shrinker *s)
 {
     order o = {.s = s};
-    const char *kind = s->best.verdict.kind;
-    if (strcmp(kind, "crash") == 0 || strcmp(kind, "hang") == 0) return; /* not in this process */
-    rad__recorder_open(&o.recorder);
     while (rad__shrink_goes_on(s) && order_record(&o) && order_pass(&o)) {
     }
-    rad__recorder_close(&o.recorder);
     rad__free(o.cues);
     rad__free(o.draft);
 }

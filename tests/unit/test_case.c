@@ -140,9 +140,8 @@ static void an_artifact_keeps_the_document_byte_for_byte(void **state)
     rad_error error = {0};
     assert_int_equal(rad_lab_replay(b, NULL, &replay, &error), 0);
     assert_true(replay.as_recorded);
+    rad_artifact_free(b);
     /* The checksum covers it. */
-    memcpy(strstr(text, "skip"), "inc1", 4);
-    memcpy(strstr(text, "inc1"), "skip", 4);
     strstr(text, "inc 0")[4] = '1';
     assert_int_equal(rad__artifact_parse(&b, text, strlen(text), "x.json", false, &error),
                      RAD_EINPUT);

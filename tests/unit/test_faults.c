@@ -18,17 +18,20 @@
 
 typedef int (*attempt)(rad_error *error);
 
-static rad_artifact *known; /* a failing run of philosophers */
+static rad_artifact *known;    /* a failing run of philosophers */
+static rad_artifact *document; /* a failing run of program, whose case is a document */
 
 static bool is_clean(int code)
 {
     return code == RAD_ENOMEM || code == RAD_EIO || code == RAD_ELIMIT;
 }
 
+static uint64_t stride = 1; /* every so many faults, where there are thousands */
+
 /* How many faults it took until the attempt went through. */
 static uint64_t walk(attempt try, void (*fail_at)(uint64_t n))
 {
-    for (uint64_t n = 1; n < 5000; n++) {
+    for (uint64_t n = 1; n < 5000; n += stride) {
         rad_error error = {0};
         fail_at(n);
         int code = try(&error);
@@ -83,21 +86,30 @@ static int try_preempt(rad_error *error)
     return explore_with("preempt:2", error);
 }
 
-static int try_shrink(rad_error *error)
+static int shrink_of(const rad_artifact *a, uint64_t checks, rad_error *error)
 {
     rad_artifact *small = NULL;
     rad_shrink_report report;
-    rad_shrink_options o = {.checks = 60, .certify_runs = 50};
-    int code = rad_lab_shrink(known, &o, &small, &report, error);
+    rad_shrink_options o = {.checks = checks, .certify_runs = 50};
+    int code = rad_lab_shrink(a, &o, &small, &report, error);
     if (code != 0) {
         assert_null(small);
         return code;
     }
-    assert_string_equal(rad_artifact_verdict(small)->identity,
-                        rad_artifact_verdict(known)->identity);
+    assert_string_equal(rad_artifact_verdict(small)->identity, rad_artifact_verdict(a)->identity);
     rad_artifact_free(report.second);
     rad_artifact_free(small);
     return 0;
+}
+
+static int try_shrink(rad_error *error)
+{
+    return shrink_of(known, 60, error);
+}
+
+static int try_shrink_document(rad_error *error)
+{
+    return shrink_of(document, 12, error);
 }
 
 static int try_replay(rad_error *error)
@@ -153,6 +165,9 @@ static void shrinking_survives_every_fault(void **state)
 {
     (void)state;
     walk_both(try_shrink);
+    stride = 5;
+    walk_both(try_shrink_document);
+    stride = 1;
 }
 
 static void replaying_and_telling_survive_every_fault(void **state)
@@ -168,22 +183,31 @@ static void recording_survives_every_fault(void **state)
     walk_both(try_log);
 }
 
+static rad_artifact *find_in(const rad_target *t)
+{
+    rad_error error = {0};
+    rad_exploration found;
+    rad_explore_options o = {.strategy = "random", .runs = 200, .seed = 1, .stop_on_first = true};
+    if (rad_lab_explore(t, &o, &found, &error) != 0 || found.finding_count == 0) return NULL;
+    return found.findings[0].artifact; /* ours now */
+}
+
 static int find_one(void **state)
 {
     (void)state;
     rad_target t = target("philosophers");
-    rad_error error = {0};
-    rad_exploration found;
-    rad_explore_options o = {.strategy = "random", .runs = 200, .seed = 1, .stop_on_first = true};
-    if (rad_lab_explore(&t, &o, &found, &error) != 0 || found.finding_count == 0) return 1;
-    known = found.findings[0].artifact; /* ours now */
-    return 0;
+    known = find_in(&t);
+    t = target("program");
+    t.c.body = "{\"threads\":[[\"inc 0\"],[\"inc 0\"],[\"skip\"]]}";
+    document = find_in(&t);
+    return known == NULL || document == NULL;
 }
 
 static int forget_it(void **state)
 {
     (void)state;
     rad_artifact_free(known);
+    rad_artifact_free(document);
     return 0;
 }
 

@@ -392,7 +392,7 @@ static rad_machine sized_machine = {
 
 /* Shrinks the preset case of a machine with this failure and these reducers; gives back its new case. */
 static rad_case sized_shrunk(bool (*fails)(const rad_case *c),
-                             bool (*reduce)(const rad_case *from, uint32_t n, rad_case *to),
+                             bool (*reduce)(const rad_case *from, rad_cursor *at, rad_case *to),
                              rad_shrink_report *report)
 {
     sized_fails = fails;
@@ -436,10 +436,9 @@ static void a_fixed_parameter_is_neither_shrunk_nor_counted(void **state)
     assert_int_equal(report.after.case_size, 7);
 }
 
-static bool both_less(const rad_case *from, uint32_t n, rad_case *to)
+static bool both_less(const rad_case *from, rad_cursor *at, rad_case *to)
 {
-    if (n > 0 || from->params[0] == 0 || from->params[1] == 0) return false;
-    *to = *from;
+    if (at->at[0]++ > 0 || from->params[0] == 0 || from->params[1] == 0) return false;
     to->params[0]--;
     to->params[1]--;
     return true;
@@ -458,17 +457,19 @@ static void parameters_that_go_together_shrink_together(void **state)
 }
 
 /* The same numbers twice: first of the twin, or with too few steps, then as they are. */
-static bool less_of_the_twin(const rad_case *from, uint32_t n, rad_case *to)
+static bool less_of_the_twin(const rad_case *from, rad_cursor *at, rad_case *to)
 {
-    if (n > 1 || !both_less(from, 0, to)) return false;
-    to->repaired = n == 0;
+    rad_cursor once = {.taken = false};
+    if (at->at[0] > 1 || !both_less(from, &once, to)) return false;
+    to->repaired = at->at[0]++ == 0;
     return true;
 }
 
-static bool less_with_few_steps(const rad_case *from, uint32_t n, rad_case *to)
+static bool less_with_few_steps(const rad_case *from, rad_cursor *at, rad_case *to)
 {
-    if (n > 1 || !both_less(from, 0, to)) return false;
-    to->max_steps = n == 0 ? 10 : 0;
+    rad_cursor once = {.taken = false};
+    if (at->at[0] > 1 || !both_less(from, &once, to)) return false;
+    to->max_steps = at->at[0]++ == 0 ? 10 : 0;
     return true;
 }
 

@@ -72,7 +72,8 @@ static int thread_check(const rad_json_source *s, uint32_t number, const json_t 
             return rad__json_bad(s, place, "a lock that the thread has taken", value);
         if (in.verb == TAKE || in.verb == GIVE) held ^= bit;
     }
-    return 0;
+    snprintf(place, sizeof place, "threads[%u]", number);
+    return held ? rad__json_bad(s, place, "every lock given back at the end", code) : 0;
 }
 
 static int program_check(const rad_json_source *s, const json_t *body)
@@ -167,6 +168,97 @@ static int program_create(void **self, const rad_case *c, rad_error *error)
     return code ? code : rad__vm_create(self, &toy, c, error);
 }
 
+/* ---- Smaller programs ------------------------------------------------------------------------------ */
+
+/* What the numbers of a cursor mean. */
+enum { STAGE, THREAD, PLACE };
+enum { DROP_THREADS, DROP_INSTRUCTIONS, DROP_LOCKS, STAGES };
+
+static void list_drop(json_t *list, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = to; i-- > from;) json_array_remove(list, i);
+}
+
+static uint32_t list_size(const json_t *list)
+{
+    return (uint32_t)json_array_size(list);
+}
+
+/* The next lock towards the front goes, together with what gives it back. */
+static bool drop_lock(json_t *code, uint32_t *place)
+{
+    for (uint32_t i = *place ? *place - 1 : list_size(code); i-- > 0;) {
+        instruction in, other;
+        instruction_read(json_array_get(code, i), &in);
+        if (in.verb != TAKE) continue;
+        *place = i + 1;
+        for (uint32_t k = i + 1; k < list_size(code); k++) {
+            instruction_read(json_array_get(code, k), &other);
+            if (other.verb != GIVE || other.name != in.name) continue;
+            json_array_remove(code, k);
+            break;
+        }
+        json_array_remove(code, i);
+        return true;
+    }
+    *place = 0;
+    return false;
+}
+
+static bool program_drop(json_t *threads, rad_cursor *at)
+{
+    if (at->at[STAGE] == DROP_THREADS) {
+        if (rad_cut_next(&at->cut, list_size(threads))) {
+            list_drop(threads, at->cut.from, at->cut.to);
+            return true;
+        }
+        at->at[STAGE]++;
+    }
+    for (; at->at[STAGE] < STAGES; at->at[STAGE]++, at->at[THREAD] = 0) {
+        for (; at->at[THREAD] < list_size(threads); at->at[THREAD]++) {
+            json_t *code = json_array_get(threads, at->at[THREAD]);
+            if (at->at[STAGE] == DROP_LOCKS && drop_lock(code, &at->at[PLACE])) return true;
+            if (at->at[STAGE] == DROP_LOCKS || !rad_cut_next(&at->cut, list_size(code))) continue;
+            list_drop(code, at->cut.from, at->cut.to);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool program_reduce(const rad_case *from, rad_cursor *at, rad_case *to)
+{
+    const rad_json_source s = {"body", NULL};
+    json_t *body = rad__json_load(&s, from->body, strlen(from->body));
+    bool more = body != NULL && program_drop(json_object_get(body, "threads"), at);
+    char *text = more ? json_dumps(body, JSON_COMPACT) : NULL;
+    at->failed = body == NULL || (more && text == NULL);
+    json_decref(body);
+    if (text) to->body = text;
+    return text != NULL;
+}
+
+/* A thread counts as much as an instruction. */
+static uint64_t program_size(const rad_case *c)
+{
+    const rad_json_source s = {"body", NULL};
+    json_t *body = rad__json_load(&s, c->body, strlen(c->body));
+    const json_t *threads = json_object_get(body, "threads");
+    uint64_t size = body ? list_size(threads) : UINT64_MAX;
+    for (uint32_t i = 0; i < list_size(threads); i++) size += list_size(json_array_get(threads, i));
+    json_decref(body);
+    return size;
+}
+
+/* Threads are actors by number, and the checker comes after them. */
+static uint32_t program_heir(const rad_case *from, const rad_case *to, const rad_cursor *at,
+                             uint32_t actor)
+{
+    (void)from, (void)to;
+    if (at->at[STAGE] != DROP_THREADS || actor < at->cut.from) return actor;
+    return actor < at->cut.to ? RAD_NONE : actor - (at->cut.to - at->cut.from);
+}
+
 const rad_machine rad__toy_program = {
     .name = "program",
     .about = "threads that you write: see docs/cases.md; cells must show every increment",
@@ -175,5 +267,8 @@ const rad_machine rad__toy_program = {
     .body = "{\"threads\":[[\"lock 0\",\"inc 0\",\"unlock 0\",\"inc 1\"],"
             "[\"inc 1\",\"lock 0\",\"inc 0\",\"unlock 0\"]]}",
     .create = program_create,
+    .size = program_size,
+    .reduce = program_reduce,
+    .heir = program_heir,
     VM_FUNCTIONS,
 };
