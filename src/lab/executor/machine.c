@@ -490,6 +490,9 @@ const rad_machine rad__machine_exec = {
     .idle = exec_idle,
     .check = exec_check,
     .state = exec_state,
+    .size = rad__world_case_size,
+    .reduce = rad__world_case_reduce,
+    .heir = rad__world_case_heir,
     .kind_name = exec_kind_name,
     .site_name = exec_site_name,
 };
