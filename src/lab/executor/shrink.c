@@ -1,5 +1,5 @@
-/* shrink.c — how cases of the executor get smaller, for the lab's shrinker: size, the next reduction, and who takes over
- * whose part when workers or events are gone. */
+/* shrink.c — how cases of the executor get smaller, for the shrinker of the lab: size, the next reduction, and who
+ * takes over whose part when workers or events are gone. */
 #include "base/alloc.h"
 #include "base/digest.h"
 #include "lab/executor/executor.h"
