@@ -2,7 +2,7 @@
 #ifndef RAD_BASE_CHECK_H
 #define RAD_BASE_CHECK_H
 
-#include <raddle/machine.h>
+#include <raddle/base.h>
 
 #define RAD_INTERNAL    __attribute__((visibility("hidden")))
 #define RAD_LIKELY(x)   __builtin_expect(!!(x), 1)

@@ -1,5 +1,7 @@
 #include "base/digest.h"
 
+#include <raddle/machine.h>
+
 #include "base/digest_inline.h"
 
 #include <stdio.h>

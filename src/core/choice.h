@@ -7,6 +7,8 @@
 #ifndef RAD_CORE_CHOICE_H
 #define RAD_CORE_CHOICE_H
 
+#include <raddle/machine.h>
+
 #include "base/check.h"
 
 enum {

@@ -33,8 +33,6 @@ enum rad_gate_enter { RAD_GATE_ENTERED = 0, RAD_GATE_REFUSED, RAD_GATE_FULL };
 enum rad_gate_leave { RAD_GATE_LEFT = 0, RAD_GATE_LAST };
 enum rad_gate_close { RAD_GATE_CLOSING = 0, RAD_GATE_DRAINED, RAD_GATE_WAS_CLOSED };
 
-#define RAD_MUST_USE __attribute__((warn_unused_result))
-
 /* `count` tasks from outside, all or none. */
 RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__gate_enter(rad_gate *g, uint64_t count);
 

@@ -2,6 +2,8 @@
 #ifndef RAD_LAB_TOYS_TOYS_H
 #define RAD_LAB_TOYS_TOYS_H
 
+#include <raddle/machine.h>
+
 #include "base/check.h"
 
 /* In the order of `raddle list`. */

@@ -20,6 +20,8 @@
 #ifndef RAD_LAB_TOYS_VM_H
 #define RAD_LAB_TOYS_VM_H
 
+#include <raddle/machine.h>
+
 #include "base/check.h"
 
 enum { VM_REGS = 6, VM_THREADS_MAX = 256 };
