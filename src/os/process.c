@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -122,14 +121,6 @@ int rad__os_cpu_ns(int pid, uint64_t *ns, rad_error *error)
     }
     *ns = (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
     return 0;
-}
-
-uint32_t rad__os_cpu_count(void)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    return count > 0 ? (uint32_t)count : 1;
 }
 
 /* ---- Talking -------------------------------------------------------------------------------------- */

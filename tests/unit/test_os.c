@@ -15,6 +15,7 @@
 #include "os/shared.h"
 #include "os/signal.h"
 #include "os/term.h"
+#include "os/thread.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,0 +1,94 @@
+/* thread.c — see thread.h. */
+#define _GNU_SOURCE
+#include "os/thread.h"
+
+#include "base/error.h"
+#include "os/fault.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static void *thread_main(void *context)
+{
+    rad_os_thread *t = context;
+    t->body(t->context);
+    return NULL;
+}
+
+static int attributes_set(pthread_attr_t *attributes, size_t stack_size, uint32_t cpu)
+{
+    int number = pthread_attr_setstacksize(attributes, stack_size);
+    if (number != 0 || cpu == RAD_NONE) return number;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return pthread_attr_setaffinity_np(attributes, sizeof set, &set);
+}
+
+/* The new thread inherits the mask; ours is as before afterwards. */
+static int start_quietly(rad_os_thread *t, const pthread_attr_t *attributes)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, SIGPROF};
+    sigset_t all, before;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&all, own[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int number = pthread_create(&t->handle, attributes, thread_main, t);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return number;
+}
+
+int rad__os_thread_create(rad_os_thread *t, void (*body)(void *context), void *context,
+                          size_t stack_size, uint32_t cpu, rad_error *error)
+{
+    *t = (rad_os_thread){.body = body, .context = context};
+    pthread_attr_t attributes;
+    int number = rad__os_fails(EAGAIN) ? EAGAIN : pthread_attr_init(&attributes);
+    if (number != 0) goto failed;
+    number = attributes_set(&attributes, stack_size, cpu);
+    if (number == 0) number = rad__os_fails(EAGAIN) ? EAGAIN : start_quietly(t, &attributes);
+    pthread_attr_destroy(&attributes);
+    if (number == 0) return 0;
+failed:
+    return rad__error(error, RAD_EIO, "cannot start a thread: %s", strerror(number));
+}
+
+void rad__os_thread_join(rad_os_thread *t)
+{
+    int number = pthread_join(t->handle, NULL);
+    RAD_ASSERT(number == 0); /* it exists, and nobody else joins it */
+}
+
+bool rad__os_thread_is_self(const rad_os_thread *t)
+{
+    return pthread_equal(t->handle, pthread_self());
+}
+
+/* False: the system does not say, or has more CPUs than the set has room for. */
+static bool cpus_allowed(cpu_set_t *set)
+{
+    CPU_ZERO(set);
+    return !rad__os_fails(EINVAL) && sched_getaffinity(0, sizeof *set, set) == 0 &&
+           CPU_COUNT(set) > 0;
+}
+
+uint32_t rad__os_cpu_count(void)
+{
+    cpu_set_t set;
+    if (cpus_allowed(&set)) return (uint32_t)CPU_COUNT(&set);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (uint32_t)online : 1;
+}
+
+uint32_t rad__os_cpu_at(uint32_t index)
+{
+    cpu_set_t set;
+    if (!cpus_allowed(&set)) return RAD_NONE;
+    uint32_t nth = index % (uint32_t)CPU_COUNT(&set);
+    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &set) && nth-- == 0) return cpu;
+    return RAD_NONE;
+}
