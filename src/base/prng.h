@@ -18,7 +18,8 @@ enum rad_stream {
     RAD_STREAM_SURW,
     RAD_STREAM_SHRINK,
     RAD_STREAM_TEST,
-    RAD_STREAM_CASE
+    RAD_STREAM_CASE,
+    RAD_STREAM_STEAL /* whom a worker's thread asks */
 };
 
 /* Mixes 64 bits (the finaliser of splitmix64). */

@@ -2,12 +2,6 @@
 
 #include "base/alloc.h"
 
-struct rad_deque_array {
-    rad_deque_array *older; /* outgrown, kept for thieves (D3) */
-    int64_t size;           /* a power of two */
-    _Atomic(rad_task *) slots[];
-};
-
 static rad_deque_array *array_new(int64_t size, rad_deque_array *older)
 {
     rad_deque_array *a = rad__alloc(1, sizeof *a + (size_t)size * sizeof a->slots[0]);
@@ -39,6 +33,7 @@ void rad__deque_reset(rad_deque *d)
 {
     atomic_init(&d->top, 0);
     atomic_init(&d->bottom, 0);
+    d->top_seen = 0;
 }
 
 void rad__deque_close(rad_deque *d)
@@ -52,47 +47,28 @@ void rad__deque_close(rad_deque *d)
     atomic_store_explicit(&d->array, NULL, memory_order_relaxed);
 }
 
-/* Twice the room; the owner copies [top, bottom) as it sees it, thieves may still use the old array. */
-static rad_deque_array *deque_grow(rad_deque *d, rad_deque_array *a, int64_t top, int64_t bottom)
+bool rad__deque_make_room(rad_deque *d)
 {
-    rad_deque_array *wide = array_new(a->size * 2, a);
-    if (wide == NULL) return NULL;
-    for (int64_t i = top; i < bottom; i++) array_put(wide, i, array_get(a, i));
-    /* Pairs with the acquire load of array in rad__deque_steal. */
-    atomic_store_explicit(&d->array, wide, memory_order_release);
-    return wide;
-}
-
-bool rad__deque_push(rad_deque *d, rad_task *task)
-{
+    rad_deque_array *a = atomic_load_explicit(&d->array, memory_order_relaxed);
     int64_t bottom = atomic_load_explicit(&d->bottom, memory_order_relaxed);
     /* Pairs with the CAS of thieves: a slot counts as free only after its taker is done with it (D2). */
     int64_t top = atomic_load_explicit(&d->top, memory_order_acquire);
-    rad_deque_array *a = atomic_load_explicit(&d->array, memory_order_relaxed);
-    if (RAD_UNLIKELY(bottom - top >= a->size)) {
-        a = deque_grow(d, a, top, bottom);
-        if (a == NULL) return false;
-    }
-    array_put(a, bottom, task);
-    /* Pairs with S2: whoever sees the new bottom sees the slot and the task. */
-    atomic_store_explicit(&d->bottom, bottom + 1, memory_order_release);
+    d->top_seen = top;
+    if (bottom - top < a->size) return true;
+    /* The owner copies [top, bottom) as it sees it; thieves may still use the old array. */
+    rad_deque_array *wide = array_new(a->size * 2, a);
+    if (wide == NULL) return false;
+    for (int64_t i = top; i < bottom; i++) array_put(wide, i, array_get(a, i));
+    /* Pairs with the acquire load of array in rad__deque_steal. */
+    atomic_store_explicit(&d->array, wide, memory_order_release);
     return true;
 }
 
-rad_task *rad__deque_pop(rad_deque *d)
+rad_task *rad__deque_pop_last(rad_deque *d, int64_t bottom, rad_task *task)
 {
-    int64_t bottom = atomic_load_explicit(&d->bottom, memory_order_relaxed) - 1;
-    rad_deque_array *a = atomic_load_explicit(&d->array, memory_order_relaxed);
-    atomic_store_explicit(&d->bottom, bottom, memory_order_seq_cst);   /* P1, pairs with S2 */
-    int64_t top = atomic_load_explicit(&d->top, memory_order_seq_cst); /* P2, pairs with S3 */
-    if (top > bottom) {                                                /* it was empty */
-        atomic_store_explicit(&d->bottom, bottom + 1, memory_order_relaxed);
-        return NULL;
-    }
-    rad_task *task = array_get(a, bottom);
-    if (top < bottom) return task;
-    /* The last one: race for it. P3, pairs with S3. */
-    if (!atomic_compare_exchange_strong_explicit(&d->top, &top, top + 1, memory_order_seq_cst,
+    int64_t top = bottom;
+    /* P3, pairs with S3. */
+    if (!atomic_compare_exchange_strong_explicit(&d->top, &top, bottom + 1, memory_order_seq_cst,
                                                  memory_order_relaxed))
         task = NULL;
     atomic_store_explicit(&d->bottom, bottom + 1, memory_order_relaxed);
@@ -104,10 +80,10 @@ enum rad_steal rad__deque_steal(rad_deque *d, rad_task **task)
     int64_t top = atomic_load_explicit(&d->top, memory_order_seq_cst);       /* S1, pairs with P3 */
     int64_t bottom = atomic_load_explicit(&d->bottom, memory_order_seq_cst); /* S2, pairs with P1 */
     if (top >= bottom) return RAD_STEAL_EMPTY;
-    /* Pairs with the release in deque_grow: the array is at least the one that holds `top`. */
+    /* Pairs with the release in rad__deque_make_room: the array is at least the one that holds `top`. */
     rad_deque_array *a = atomic_load_explicit(&d->array, memory_order_acquire);
     *task = array_get(a, top);
-    /* S3, pairs with P2 and P3, and with the acquire of top in push. */
+    /* S3, pairs with P2 and P3, and with the acquire of top in rad__deque_make_room. */
     if (!atomic_compare_exchange_strong_explicit(&d->top, &top, top + 1, memory_order_seq_cst,
                                                  memory_order_relaxed))
         return RAD_STEAL_LOST;

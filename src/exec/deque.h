@@ -29,19 +29,59 @@ enum { RAD_DEQUE_FIRST_SIZE = 256 };
 
 typedef struct rad_deque_array rad_deque_array;
 
+struct rad_deque_array {
+    rad_deque_array *older; /* outgrown, kept for thieves (D3) */
+    int64_t size;           /* a power of two */
+    _Atomic(rad_task *) slots[];
+};
+
 typedef struct rad_deque {
     _Alignas(64) _Atomic int64_t top; /* thieves and owner */
     _Alignas(64) _Atomic int64_t bottom;
     _Atomic(rad_deque_array *) array;
+    int64_t
+        top_seen; /* by the owner: top was at least that, so that a push need not ask thieves' line */
 } rad_deque;
 
 RAD_INTERNAL bool rad__deque_open(rad_deque *d); /* false: out of memory */
 RAD_INTERNAL void rad__deque_close(rad_deque *d);
 RAD_INTERNAL void rad__deque_reset(rad_deque *d); /* empty as when opened; nobody else may use it */
 
+/* Twice the room, if there is none: false when memory ran out. */
+RAD_INTERNAL bool rad__deque_make_room(rad_deque *d);
+
 /* Owner only. False when the deque is full and cannot grow: the task is still the caller's. */
-RAD_INTERNAL bool rad__deque_push(rad_deque *d, rad_task *task);
-RAD_INTERNAL rad_task *rad__deque_pop(rad_deque *d); /* the newest, or NULL */
+static inline bool rad__deque_push(rad_deque *d, rad_task *task)
+{
+    int64_t bottom = atomic_load_explicit(&d->bottom, memory_order_relaxed);
+    rad_deque_array *a = atomic_load_explicit(&d->array, memory_order_relaxed);
+    if (RAD_UNLIKELY(bottom - d->top_seen >= a->size)) {
+        if (!rad__deque_make_room(d)) return false;
+        a = atomic_load_explicit(&d->array, memory_order_relaxed);
+    }
+    atomic_store_explicit(&a->slots[bottom & (a->size - 1)], task, memory_order_relaxed);
+    /* Pairs with S2: whoever sees the new bottom sees the slot and the task. */
+    atomic_store_explicit(&d->bottom, bottom + 1, memory_order_release);
+    return true;
+}
+
+/* One is left, at `bottom`: race for it. NULL: a thief has it. */
+RAD_INTERNAL rad_task *rad__deque_pop_last(rad_deque *d, int64_t bottom, rad_task *task);
+
+/* Owner only: the newest, or NULL. */
+static inline rad_task *rad__deque_pop(rad_deque *d)
+{
+    int64_t bottom = atomic_load_explicit(&d->bottom, memory_order_relaxed) - 1;
+    rad_deque_array *a = atomic_load_explicit(&d->array, memory_order_relaxed);
+    atomic_store_explicit(&d->bottom, bottom, memory_order_seq_cst);   /* P1, pairs with S2 */
+    int64_t top = atomic_load_explicit(&d->top, memory_order_seq_cst); /* P2, pairs with S3 */
+    if (RAD_UNLIKELY(top > bottom)) {                                  /* it was empty */
+        atomic_store_explicit(&d->bottom, bottom + 1, memory_order_relaxed);
+        return NULL;
+    }
+    rad_task *task = atomic_load_explicit(&a->slots[bottom & (a->size - 1)], memory_order_relaxed);
+    return RAD_LIKELY(top < bottom) ? task : rad__deque_pop_last(d, bottom, task);
+}
 
 enum rad_steal {
     RAD_STEAL_GOT = 0,
@@ -65,6 +105,12 @@ static inline bool rad__deque_is_empty(const rad_deque *d)
 {
     int64_t top = atomic_load_explicit(&d->top, memory_order_relaxed);
     return top >= atomic_load_explicit(&d->bottom, memory_order_seq_cst); /* pairs with publish */
+}
+
+/* How many the owner or thieves have taken at the old end so far: changes when the oldest one has gone. */
+static inline int64_t rad__deque_taken(const rad_deque *d)
+{
+    return atomic_load_explicit(&d->top, memory_order_relaxed);
 }
 
 /* How many there are; a guess unless the owner asks while nobody steals. */

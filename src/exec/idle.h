@@ -75,6 +75,13 @@ RAD_INTERNAL void rad__idle_reset(rad_idle *idle); /* as when opened; nobody els
 /* Whoever made work visible (W1): W2 … W4. Answers whose thread must be woken, or RAD_NONE. */
 RAD_INTERNAL uint32_t rad__idle_notify(rad_idle *idle);
 
+/* A guess: whether rad__idle_notify would wake somebody. */
+static inline bool rad__idle_could_wake(const rad_idle *idle)
+{
+    uint64_t counts = atomic_load_explicit(&idle->counts, memory_order_relaxed);
+    return rad__choose_wake((uint32_t)counts, (uint32_t)(counts >> 32));
+}
+
 /* The same, for work that only `worker` can do: wakes it if it is parked, whoever searches. */
 RAD_INTERNAL uint32_t rad__idle_notify_worker(rad_idle *idle, uint32_t worker);
 

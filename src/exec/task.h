@@ -1,5 +1,5 @@
-/* task.h — what the executor schedules: an intrusive piece of work. A fiber will be one whose `run` is a
- * context switch.
+/* task.h — what the executor schedules: an intrusive piece of work, struct rad_task of raddle.h. A fiber will be
+ * one whose `run` is a context switch.
  *
  *     queued --pop--> current of a worker --run--> DONE, FAILED   finished: it belongs to whoever made it
  *                                                  AGAIN          stays current: run is called once more
@@ -14,23 +14,8 @@
 
 #include <stdatomic.h>
 
+#include <raddle.h>
+
 #include "base/check.h"
-
-typedef struct rad_task rad_task;
-typedef struct rad_worker rad_worker;
-
-enum rad_run {
-    RAD_RUN_DONE = 0,
-    RAD_RUN_FAILED, /* the first one is what join reports */
-    RAD_RUN_AGAIN,
-    RAD_RUN_YIELD,        /* to this worker's own queue */
-    RAD_RUN_YIELD_GLOBAL, /* to the queue everybody shares */
-    RAD_RUN_BLOCKED       /* may be running elsewhere by now: the worker does not touch it again */
-};
-
-struct rad_task {
-    _Atomic(rad_task *) next; /* of the queue that holds it */
-    enum rad_run (*run)(rad_task *task, rad_worker *worker);
-};
 
 #endif

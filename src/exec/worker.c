@@ -75,14 +75,19 @@ static uint32_t inject(rad_worker *w, rad_task *task)
     return woke(w, rad__sched_wake(w->sched, task));
 }
 
+uint32_t rad__worker_share(rad_worker *w)
+{
+    w->hoard = 0;
+    rad__deque_publish(&w->local); /* W1 */
+    return woke(w, rad__idle_notify(&w->sched->idle));
+}
+
 /* To the newest end. Tasks that pile up here are noticed by others only when one of them wakes up. */
 static uint32_t push_local(rad_worker *w, rad_task *task)
 {
     if (RAD_UNLIKELY(!rad__deque_push(&w->local, task))) return inject(w, task); /* no memory */
     if (RAD_LIKELY(!rad__choose_hoard(++w->hoard, w->sched->config.hoard))) return RAD_NONE;
-    w->hoard = 0;
-    rad__deque_publish(&w->local); /* W1 */
-    return woke(w, rad__idle_notify(&w->sched->idle));
+    return rad__worker_share(w);
 }
 
 uint32_t rad__worker_spawn(rad_worker *w, rad_task *task)
@@ -168,10 +173,14 @@ static rad_task *take_fairly(rad_worker *w, rad_step *step)
 static void count_source(rad_worker *w, enum rad_source source)
 {
     rad_worker_stats *s = &w->stats;
-    _Atomic uint64_t *counters[] = {NULL,           &s->from_local, &s->from_local,
-                                    &s->from_later, &s->from_inbox, &s->from_injector,
-                                    &s->stolen,     &s->stolen};
-    count_up(counters[source]);
+    if (RAD_LIKELY(source <= RAD_FROM_OLDEST))
+        count_up(&s->from_local);
+    else if (source == RAD_FROM_LATER)
+        count_up(&s->from_later);
+    else if (source == RAD_FROM_INBOX)
+        count_up(&s->from_inbox);
+    else
+        count_up(source == RAD_FROM_INJECTOR ? &s->from_injector : &s->stolen);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------------- */
@@ -200,8 +209,8 @@ static void step_pick(rad_worker *w, rad_step *step)
     rad_task *task = NULL;
     if (step_if_done(w)) return;
     if (RAD_UNLIKELY(rad__choose_fair(++w->picks))) task = take_fairly(w, step);
-    if (task == NULL) task = take_from(w, RAD_FROM_LOCAL, step);
-    if (task == NULL) task = take_other(w, step);
+    if (RAD_LIKELY(task == NULL)) task = take_from(w, RAD_FROM_LOCAL, step);
+    if (RAD_UNLIKELY(task == NULL)) task = take_other(w, step);
     w->current = task;
     if (RAD_UNLIKELY(task == NULL)) {
         step->source = RAD_FROM_NOWHERE;
@@ -236,12 +245,10 @@ static void task_failed(rad_worker *w)
     if (s->config.stop_on_failure) stop_all(w);
 }
 
-static void step_run(rad_worker *w, rad_step *step)
+/* Any answer. */
+static void task_answered(rad_worker *w, rad_task *task, enum rad_run run, rad_step *step)
 {
-    rad_task *task = w->current;
-    enum rad_run run = task->run(task, w);
     step->run = (uint8_t)run;
-    count_up(&w->stats.ran);
     if (run == RAD_RUN_AGAIN) {
         if (RAD_UNLIKELY(rad__sched_is_done(w->sched))) go_to(w, RAD_PHASE_STOPPED);
         return;
@@ -293,10 +300,15 @@ static void step_steal(rad_worker *w, rad_step *step, uint32_t draw)
     if (++w->tries >= config->rounds * (config->steal_tries + 1)) go_to(w, RAD_PHASE_SETTLE);
 }
 
-static void step_found(rad_worker *w, rad_step *step)
+uint32_t rad__worker_end_search(rad_worker *w)
 {
     w->searching = false;
-    step->woken = woke(w, rad__idle_end_search(&w->sched->idle));
+    return woke(w, rad__idle_end_search(&w->sched->idle));
+}
+
+static void step_found(rad_worker *w, rad_step *step)
+{
+    step->woken = rad__worker_end_search(w);
     go_to(w, RAD_PHASE_RUN);
 }
 
@@ -362,12 +374,17 @@ static void step_call(rad_worker *w, rad_step *step)
     if (w->tries >= w->sched->config.workers) go_to(w, RAD_PHASE_STOPPED);
 }
 
-rad_step rad__worker_step(rad_worker *w, uint32_t draw)
+static rad_step step_begin(const rad_worker *w)
 {
-    rad_step step = {.phase = w->phase, .victim = RAD_NONE, .woken = RAD_NONE};
+    return (rad_step){.phase = w->phase, .victim = RAD_NONE, .woken = RAD_NONE};
+}
+
+/* Kept apart from the two phases that matter for speed: they need few registers and no memory for `step`. */
+static __attribute__((noinline)) rad_step step_other(rad_worker *w, uint32_t draw)
+{
+    rad_step step = step_begin(w);
     switch (w->phase) {
     case RAD_PHASE_PICK: step_pick(w, &step); break;
-    case RAD_PHASE_RUN: step_run(w, &step); break;
     case RAD_PHASE_SEARCH: step_search(w); break;
     case RAD_PHASE_STEAL: step_steal(w, &step, draw); break;
     case RAD_PHASE_FOUND: step_found(w, &step); break;
@@ -380,4 +397,64 @@ rad_step rad__worker_step(rad_worker *w, uint32_t draw)
     default: /* STOPPED */ break;
     }
     return step;
+}
+
+static __attribute__((noinline)) rad_step step_answered(rad_worker *w, rad_task *task,
+                                                        enum rad_run run)
+{
+    rad_step step = step_begin(w);
+    task_answered(w, task, run, &step);
+    return step;
+}
+
+/* The two answers that matter for speed, as constants: putting one together byte by byte in memory and reading it
+ * as words costs more than all the rest of a step. */
+static const rad_step RAN_TO_THE_END = {
+    .phase = RAD_PHASE_RUN, .run = RAD_RUN_DONE, .victim = RAD_NONE, .woken = RAD_NONE};
+static const rad_step PICKED_ITS_NEWEST = {
+    .phase = RAD_PHASE_PICK, .source = RAD_FROM_LOCAL, .victim = RAD_NONE, .woken = RAD_NONE};
+
+/* Runs the current task. Most are done then. */
+static __attribute__((noinline)) rad_step step_run(rad_worker *w)
+{
+    rad_task *task = w->current;
+    enum rad_run run = task->run(task, w);
+    count_up(&w->stats.ran);
+    if (RAD_UNLIKELY(run != RAD_RUN_DONE || w->credit + 1 >= 2 * RAD_CREDIT_STEP))
+        return step_answered(w, task, run);
+    count_up(&w->stats.ended);
+    w->credit++;
+    w->current = NULL;
+    go_to(w, RAD_PHASE_PICK);
+    return RAN_TO_THE_END;
+}
+
+rad_step rad__worker_step(rad_worker *w, uint32_t draw)
+{
+    if (w->phase == RAD_PHASE_RUN) return step_run(w);
+    if (w->phase != RAD_PHASE_PICK || rad__choose_fair(w->picks + 1) ||
+        rad__sched_is_done(w->sched))
+        return step_other(w, draw);
+    rad_task *task = rad__deque_pop(&w->local); /* as step_pick does, without the rest of it */
+    if (RAD_UNLIKELY(task == NULL)) return step_other(w, draw);
+    w->picks++;
+    w->current = task;
+    count_up(&w->stats.from_local);
+    go_to(w, RAD_PHASE_RUN);
+    return PICKED_ITS_NEWEST;
+}
+
+/* ---- Waiting inside a task ------------------------------------------------------------------------- */
+
+bool rad__worker_take_own(rad_worker *w)
+{
+    rad_step step;
+    rad_task *task = take_from(w, RAD_FROM_LOCAL, &step);
+    if (task == NULL) task = take_from(w, RAD_FROM_LATER, &step);
+    if (task == NULL) task = take_from(w, RAD_FROM_INBOX, &step);
+    if (task == NULL) return false;
+    w->current = task;
+    count_source(w, step.source);
+    go_to(w, RAD_PHASE_RUN);
+    return true;
 }

@@ -29,6 +29,9 @@
  *           to it. The gate, which all share, is asked for CREDIT_STEP at a time, and gets the credit back when
  *           the worker has too much or nothing to do.
  *
+ * Nested    a task that waits for others steps its own worker from inside its run, as if it were not there; it is then
+ *           in flight, in no queue and nobody's current task: see rad__worker_nest.
+ *
  * K1  a worker has a current task exactly in RUN and FOUND.
  * K2  credit is 0 in ANNOUNCE, RECHECK, NOTIFY, PARKED. */
 #ifndef RAD_EXEC_WORKER_H
@@ -133,6 +136,55 @@ static inline bool rad__worker_waits(const rad_worker *w)
     return w->phase == RAD_PHASE_PARKED && !rad__idle_has_token(&w->sched->idle, w->id);
 }
 
+/* The shell's time is up: the search ends with the next miss. */
+static inline void rad__worker_give_up(rad_worker *w)
+{
+    const rad_sched_config *config = &w->sched->config;
+    if (w->phase == RAD_PHASE_STEAL) w->tries = config->rounds * (config->steal_tries + 1) - 1;
+}
+
+/* ---- Waiting inside a task ----------------------------------------------------------------------------
+ * A task that has to wait lets its worker go on: between nest and unnest the worker is stepped as ever, from
+ * inside the task's run, as if it had none. It may go back to the task whenever it has no other and has not
+ * announced that it sleeps. */
+
+typedef struct rad_nest {
+    rad_task *current;
+    int64_t failure;
+} rad_nest;
+
+static inline rad_nest rad__worker_nest(rad_worker *w)
+{
+    rad_nest nest = {w->current, w->failure};
+    RAD_DCHECK(w->phase == RAD_PHASE_RUN);
+    w->current = NULL;
+    w->failure = 0;
+    w->phase = RAD_PHASE_PICK;
+    return nest;
+}
+
+static inline bool rad__worker_can_unnest(const rad_worker *w)
+{
+    return w->current == NULL && w->phase <= RAD_PHASE_ANNOUNCE;
+}
+
+/* A searcher stops searching, as if it had found something. Answers whose thread must be woken, or RAD_NONE. */
+RAD_INTERNAL uint32_t rad__worker_end_search(rad_worker *w);
+
+/* Back to the task. The same answer. */
+static inline uint32_t rad__worker_unnest(rad_worker *w, rad_nest nest)
+{
+    RAD_DCHECK(rad__worker_can_unnest(w) || w->phase == RAD_PHASE_STOPPED);
+    uint32_t woken = RAD_UNLIKELY(w->searching) ? rad__worker_end_search(w) : RAD_NONE;
+    w->current = nest.current;
+    w->failure = nest.failure;
+    w->phase = RAD_PHASE_RUN;
+    return woken;
+}
+
+/* In PICK: takes what is its own, without a look at what is shared. False: there is nothing, and nothing changed. */
+RAD_INTERNAL bool rad__worker_take_own(rad_worker *w);
+
 /* ---- For the task that runs on this worker ------------------------------------------------------------
  * Each answers whose thread must be woken, or RAD_NONE. */
 
@@ -142,6 +194,9 @@ RAD_INTERNAL uint32_t rad__worker_spawn_on(rad_worker *w, uint32_t worker, rad_t
 
 /* A blocked task may go on: next on this worker, unless somebody steals it. */
 RAD_INTERNAL uint32_t rad__worker_wake(rad_worker *w, rad_task *task);
+
+/* Lets others see what lies in its own deque, and wakes one of them unless somebody searches, as when it hoards. */
+RAD_INTERNAL uint32_t rad__worker_share(rad_worker *w);
 
 RAD_INTERNAL const char *rad__phase_name(uint32_t phase);
 

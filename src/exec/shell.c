@@ -1,0 +1,308 @@
+#include "exec/shell.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "os/clock.h"
+
+enum {
+    STEAL_TRIES_PRESET = 4,
+    STEAL_TRIES_MAX = 1000,
+    SPIN_MAX_US = 50,
+    ROUNDS_MAX = 1 << 20, /* the clock ends the search long before */
+    STACK_PRESET = 8 << 20,
+    STACK_LEAST = 64 << 10,
+    CALM_PAUSES = 8,      /* after a miss: a search leaves the queues of those who work in peace */
+    CLOCK_EVERY = 16,     /* misses */
+    LONELY_PAUSES = 32,   /* how long a task alone in its queue is left there */
+    STEAL_WORTH_NS = 250, /* a stolen task that takes less was not worth it */
+    REST_NS = 3000        /* after one of these */
+};
+
+/* ---- Steps ----------------------------------------------------------------------------------------- */
+
+static void rest(uint32_t pauses)
+{
+    while (pauses-- > 0) rad__os_pause();
+}
+
+static void search_begins(rad_shell *shell)
+{
+    uint64_t now = rad__os_now_ns();
+    if (now - shell->stole_ns < STEAL_WORTH_NS)
+        while (now - shell->stole_ns < REST_NS) {
+            rest(CALM_PAUSES);
+            now = rad__os_now_ns();
+        }
+    shell->search_began_ns = now;
+    shell->misses = 0;
+    shell->gave_up = false;
+}
+
+static void search_missed(rad_shell *shell)
+{
+    rest(CALM_PAUSES);
+    if (++shell->misses % CLOCK_EVERY != 0) return;
+    if (rad__os_now_ns() - shell->search_began_ns < shell->exec->spin_ns) return;
+    rad__worker_give_up(&shell->worker);
+    shell->gave_up = true;
+}
+
+/* Whether a task of the worker that will be asked next is to be left to it for now. */
+static bool search_yields(const rad_shell *shell, uint32_t draw)
+{
+    const rad_worker *w = &shell->worker;
+    const rad_sched *s = w->sched;
+    if (shell->gave_up || w->tries % (s->config.steal_tries + 1) == 0) return false;
+    uint32_t victim = rad__choose_victim(w->id, s->config.workers, draw);
+    const rad_deque *d = &s->workers[victim]->local;
+    if (rad__deque_count(d) != 1) return false;
+    int64_t taken = rad__deque_taken(d);
+    rest(LONELY_PAUSES);
+    return rad__deque_taken(d) != taken;
+}
+
+static uint32_t shell_draw(rad_shell *shell)
+{
+    rad_worker *w = &shell->worker;
+    if (!rad__worker_draws(w)) return 0;
+    return (uint32_t)rad__prng_below(&shell->prng, w->sched->config.workers - 1);
+}
+
+void rad__shell_step_idle(rad_shell *shell)
+{
+    rad_worker *w = &shell->worker;
+    bool spins = shell->exec->spin_ns > 0;
+    while (rad__worker_waits(w)) rad__os_word_wait(&w->sched->idle.seats[w->id].token, 0);
+    bool searched = w->phase == RAD_PHASE_STEAL;
+    uint32_t draw = shell_draw(shell);
+    if (searched && spins && search_yields(shell, draw)) {
+        search_missed(shell);
+        return;
+    }
+    rad_step step = rad__worker_step(w, draw);
+    if (step.woken != w->id) rad__exec_wake_thread(shell->exec, step.woken);
+    if (!spins) return;
+    if (step.source >= RAD_FROM_VICTIM) shell->stole_ns = rad__os_now_ns();
+    if (w->phase != RAD_PHASE_STEAL) return;
+    if (searched)
+        search_missed(shell);
+    else
+        search_begins(shell);
+}
+
+/* ---- The end --------------------------------------------------------------------------------------- */
+
+static void drain_deque(rad_shell *shell, rad_deque *d)
+{
+    rad_task *task;
+    enum rad_steal got;
+    while ((got = rad__deque_steal(d, &task)) != RAD_STEAL_EMPTY)
+        if (got == RAD_STEAL_GOT) rad__exec_drop(shell->exec, shell, task);
+}
+
+void rad__shell_drain(rad_shell *shell)
+{
+    rad_worker *w = &shell->worker;
+    rad_sched *s = w->sched;
+    rad_task *task = w->current; /* it wanted to be run again */
+    w->current = NULL;
+    if (task != NULL) rad__exec_drop(shell->exec, shell, task);
+    while ((task = rad__inbox_pop(&w->inbox)) != NULL) rad__exec_drop(shell->exec, shell, task);
+    while (rad__injector_pop(&s->injector, &task, 1) == 1) rad__exec_drop(shell->exec, shell, task);
+    for (uint32_t i = 0; i < s->config.workers; i++) {
+        drain_deque(shell, &s->workers[i]->local);
+        drain_deque(shell, &s->workers[i]->later);
+    }
+}
+
+static void exec_drop_leftovers(rad_exec *exec)
+{
+    rad_task *task;
+    while ((task = rad__sched_leftover(&exec->sched)) != NULL) rad__exec_drop(exec, NULL, task);
+}
+
+static void shell_main(void *context)
+{
+    rad_shell *shell = context;
+    rad_exec *exec = shell->exec;
+    /* How much of the stack is used is all that is asked of it. tidy: address ok */
+    uintptr_t top = (uintptr_t)__builtin_frame_address(0); /* tidy: address ok */
+    shell->shallow = top > shell->shallow ? top - shell->shallow : 0;
+    while (shell->worker.phase != RAD_PHASE_STOPPED) rad__shell_step(shell);
+    rad__shell_drain(shell);
+    /* Pairs with itself in the other workers: the last one sees what all of them left. */
+    if (atomic_fetch_sub_explicit(&exec->running, 1, memory_order_acq_rel) != 1) return;
+    exec_drop_leftovers(exec);
+    /* Pairs with the load in rad_exec_join. */
+    atomic_store_explicit(&exec->over, 1, memory_order_release);
+    rad__os_word_wake(&exec->over, UINT32_MAX);
+}
+
+/* Nothing is in flight and nothing will come. */
+static void exec_end(rad_exec *exec)
+{
+    rad__sched_finish(&exec->sched);
+    for (uint32_t i = 0; i < exec->threads; i++) {
+        rad__idle_call(&exec->sched.idle, i);
+        rad__exec_wake_thread(exec, i);
+    }
+}
+
+void rad_exec_close(rad_exec *exec)
+{
+    if (rad__sched_shut(&exec->sched)) exec_end(exec);
+}
+
+int64_t rad_exec_join(rad_exec *exec)
+{
+    for (uint32_t i = 0; i < exec->threads; i++)
+        RAD_ASSERT(!rad__os_thread_is_self(&exec->shells[i].thread)); /* it would wait for itself */
+    rad_exec_close(exec);
+    /* Pairs with the store in shell_main: what the tasks did is visible. */
+    while (atomic_load_explicit(&exec->over, memory_order_acquire) == 0)
+        rad__os_word_wait(&exec->over, 0);
+    return atomic_load_explicit(&exec->sched.failure, memory_order_relaxed);
+}
+
+/* ---- Making and freeing ---------------------------------------------------------------------------- */
+
+static int options_check(const rad_exec_options *o, rad_error *error)
+{
+    if (o->workers > RAD_WORKERS_MAX)
+        return rad__error(error, RAD_EINPUT, "%u workers, at most %d", o->workers, RAD_WORKERS_MAX);
+    if (o->steal_tries > STEAL_TRIES_MAX)
+        return rad__error(error, RAD_EINPUT, "steal_tries of %u, at most %d", o->steal_tries,
+                          STEAL_TRIES_MAX);
+    if (o->spin_us > SPIN_MAX_US && o->spin_us != RAD_SPIN_NONE)
+        return rad__error(error, RAD_EINPUT, "spin_us of %u, at most %d", o->spin_us, SPIN_MAX_US);
+    if (o->stack_size != 0 && o->stack_size < STACK_LEAST)
+        return rad__error(error, RAD_EINPUT, "stack_size of %zu bytes, at least %d", o->stack_size,
+                          STACK_LEAST);
+    return 0;
+}
+
+/* A searcher that takes the CPU from those who work does harm. */
+static uint64_t spin_in_ns(const rad_exec_options *o, uint32_t workers, uint32_t cpus)
+{
+    if (o->spin_us == RAD_SPIN_NONE) return 0;
+    if (o->spin_us == 0 && workers > cpus) return 0;
+    return UINT64_C(1000) * (o->spin_us ? o->spin_us : SPIN_MAX_US);
+}
+
+static rad_sched_config config_of(const rad_exec_options *o, uint32_t workers, uint64_t spin_ns)
+{
+    return (rad_sched_config){
+        .workers = workers,
+        .steal_tries = o->steal_tries ? o->steal_tries : STEAL_TRIES_PRESET,
+        .hoard = o->hoard ? o->hoard : RAD_HOARD_PRESET,
+        .rounds = spin_ns ? ROUNDS_MAX : 1,
+        .ring = RAD_INJECTOR_RING,
+        .plain_wake = o->plain_wake,
+        .stop_on_failure = o->stop_on_failure,
+    };
+}
+
+static bool shell_open(rad_exec *exec, uint32_t id, const rad_exec_options *o)
+{
+    rad_shell *shell = &exec->shells[id];
+    if (o->scratch_size > 0) {
+        shell->scratch = rad__alloc_lines(1, o->scratch_size);
+        if (shell->scratch == NULL) return false;
+    }
+    if (!rad__worker_open(&shell->worker, &exec->sched, id)) {
+        rad__free(shell->scratch);
+        return false;
+    }
+    shell->worker.shell = shell;
+    shell->exec = exec;
+    shell->prng = rad__prng(o->seed, RAD_STREAM_STEAL, id);
+    return true;
+}
+
+/* Of the first `count` workers; no thread runs. */
+static void exec_free(rad_exec *exec, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        rad__worker_close(&exec->shells[i].worker);
+        rad__free(exec->shells[i].scratch);
+    }
+    if (exec->shells != NULL) rad__sched_close(&exec->sched);
+    rad__free(exec->shells);
+    rad__free(exec);
+}
+
+static int exec_open(rad_exec **out, const rad_exec_options *o, rad_error *error)
+{
+    uint32_t cpus = rad__os_cpu_count(), opened = 0;
+    uint32_t workers = o->workers ? o->workers : cpus < RAD_WORKERS_MAX ? cpus : RAD_WORKERS_MAX;
+    rad_exec *exec = rad__alloc_lines(1, sizeof *exec);
+    if (exec == NULL) return rad__error_memory(error);
+    exec->spin_ns = spin_in_ns(o, workers, cpus);
+    exec->drop = o->drop;
+    exec->drop_context = o->drop_context;
+    rad_sched_config config = config_of(o, workers, exec->spin_ns);
+    exec->shells = rad__alloc_lines(workers, sizeof *exec->shells);
+    if (exec->shells != NULL && !rad__sched_open(&exec->sched, &config)) {
+        rad__free(exec->shells);
+        exec->shells = NULL;
+    }
+    while (exec->shells != NULL && opened < workers && shell_open(exec, opened, o)) opened++;
+    if (opened == workers) {
+        *out = exec;
+        return 0;
+    }
+    exec_free(exec, opened);
+    return rad__error_memory(error);
+}
+
+static int exec_start(rad_exec *exec, const rad_exec_options *o, rad_error *error)
+{
+    uint32_t workers = exec->sched.config.workers;
+    size_t stack_size = o->stack_size ? o->stack_size : STACK_PRESET;
+    atomic_init(&exec->running, workers);
+    for (uint32_t i = 0; i < workers; i++) {
+        rad_shell *shell = &exec->shells[i];
+        uint32_t cpu = o->pin ? rad__os_cpu_at(i) : RAD_NONE;
+        int code = 0;
+        if (o->pin && cpu == RAD_NONE)
+            code = rad__error(error, RAD_EIO, "cannot pin: the system does not name its CPUs");
+        shell->shallow = stack_size / 2; /* shell_main makes an address of it */
+        if (code == 0)
+            code = rad__os_thread_create(&shell->thread, shell_main, shell, stack_size, cpu, error);
+        if (code != 0) return code;
+        exec->threads++;
+    }
+    return 0;
+}
+
+int rad_exec_create(rad_exec **out, const rad_exec_options *options, rad_error *error)
+{
+    static const rad_exec_options preset;
+    const rad_exec_options *o = options ? options : &preset;
+    rad_exec *exec;
+    *out = NULL;
+    rad__error_clear(error);
+    int code = options_check(o, error);
+    if (code == 0) code = exec_open(&exec, o, error);
+    if (code != 0) return code;
+    code = exec_start(exec, o, error);
+    if (code == 0) {
+        *out = exec;
+        return 0;
+    }
+    bool drained = rad__sched_shut(&exec->sched);
+    RAD_ASSERT(drained);
+    exec_end(exec);
+    for (uint32_t i = 0; i < exec->threads; i++) rad__os_thread_join(&exec->shells[i].thread);
+    exec_free(exec, exec->sched.config.workers);
+    return code;
+}
+
+void rad_exec_destroy(rad_exec *exec)
+{
+    if (exec == NULL) return;
+    rad_exec_join(exec);
+    for (uint32_t i = 0; i < exec->threads; i++) rad__os_thread_join(&exec->shells[i].thread);
+    exec_drop_leftovers(exec); /* woken from outside after it was stopped */
+    exec_free(exec, exec->sched.config.workers);
+}
