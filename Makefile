@@ -17,7 +17,7 @@ endif
 .DEFAULT_GOAL := all
 .PHONY: all run test ci nightly tidy format bench bench-peers scoreboard install clean setup help
 
-all: setup ## build everything: build/raddle, build/libraddle-lab.{a,so}, tests, benches
+all: setup ## build everything: build/raddle, build/libraddle{,-lab}.{a,so}, examples, tests, benches
 	@tools/build.sh $(BUILD)
 
 run: setup ## set up, build, and take the tour
@@ -54,7 +54,7 @@ bench-peers: all ## the executor beside Go, Tokio and oneTBB (installed from Deb
 scoreboard: all ## run the scoreboards of the lab, leave build/scoreboard.json
 	@tools/scoreboard.sh $(BUILD)
 
-install: all ## install binary, headers, libraries, pkg-config file; PREFIX and DESTDIR as usual
+install: all ## install binary, headers, libraries, pkg-config files; PREFIX and DESTDIR as usual
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@tools/build.sh $(BUILD)
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))

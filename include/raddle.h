@@ -21,7 +21,8 @@
  *
  * Ownership  A task belongs to the executor from the moment a call took it until its run answers
  *            DONE or FAILED, or until `drop` gets it. Then it is yours: free it inside its own run, as the last
- *            thing it does, or wherever you know that it has ended. A call that refuses a task leaves it yours.
+ *            thing it does, or wherever you know that it has ended. It may also spawn itself as the last thing it
+ *            does, and answer DONE. A call that refuses a task leaves it yours.
  * Blocking   Only rad_exec_join, rad_exec_destroy and rad_group_wait wait for tasks. All other calls take a
  *            bounded time; some of them wake a thread, which is a system call.
  * Errors     Calls that can fail say how. A programmer's mistake (a worker that is not the caller's, a group with
@@ -199,7 +200,7 @@ typedef struct rad_group {
     {                                                                                              \
         (worker), 0, 0, 0, false, false,                                                           \
         {                                                                                          \
-            0, 0                                                                                   \
+            NULL, NULL                                                                             \
         }                                                                                          \
     }
 

@@ -25,13 +25,16 @@ defined() {
 
 declared=$(cat "$root"/include/*.h "$root"/include/raddle/*.h 2>/dev/null |
     grep -oE '\brad_[a-z0-9_]+' | LC_ALL=C sort -u)
+not_declared() { # NAMES
+    LC_ALL=C comm -23 <(printf '%s\n' "$1") <(printf '%s\n' "$declared") | grep .
+}
 exported=$(defined -D --defined-only "$build/libraddle-lab.so")
+production=$(defined -D --defined-only "$build/libraddle.so")
 
-echo 1..4
+echo 1..11
 report "the shared library exports only rad_ names" \
     "$(printf '%s\n' "$exported" | grep -vE '^rad_[a-z0-9]' | grep .)"
-report "everything it exports is declared in include/" \
-    "$(LC_ALL=C comm -23 <(printf '%s\n' "$exported") <(printf '%s\n' "$declared") | grep .)"
+report "everything it exports is declared in include/" "$(not_declared "$exported")"
 report "names that cross files begin with rad_ or rad__" \
     "$(defined -g --defined-only "$build/libraddle-lab.a" | grep -vE '^rad_')"
 
@@ -44,4 +47,48 @@ needed=
 # shellcheck disable=SC2086
 report "exec and rt need nothing of core and lab" \
     "$(LC_ALL=C comm -12 <(printf '%s\n' "$needed") <(defined -g --defined-only $foreign) | grep .)"
+report "exec and rt call no trace" "$(printf '%s\n' "$needed" | grep -iE 'trace|log|record|print' | grep .)"
+
+# ---- libraddle: what programs link with ---------------------------------------------------------
+report "libraddle exports only what raddle.h declares" "$(LC_ALL=C comm -23 <(printf '%s\n' "$production") \
+    <(grep -oE '\brad_[a-z0-9_]+' "$root/include/raddle.h" | LC_ALL=C sort -u) | grep .)"
+report "and raddle-lab exports all of that" \
+    "$(LC_ALL=C comm -23 <(printf '%s\n' "$production") <(printf '%s\n' "$exported") | grep .)"
+report "libraddle needs libc and nothing else" \
+    "$(readelf -d "$build/libraddle.so" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+        grep -vE '^(libc|ld-linux[-_a-z0-9]*|lib(asan|ubsan|tsan|gcc_s|m|clang_rt.*))\.so')"
+report "its static library resolves all of its own names" \
+    "$(LC_ALL=C comm -23 <(nm -u "$build/libraddle.a" | awk 'NF == 2 && $2 ~ /^rad_/ { print $2 }' |
+        LC_ALL=C sort -u) <(defined -g --defined-only "$build/libraddle.a"))"
+
+# The lab explores the code that is shipped: the archived objects are the same, byte by byte, ...
+different_members() {
+    local member
+    for member in $(ar t "$build/libraddle.a"); do
+        cmp -s <(ar p "$build/libraddle.a" "$member") <(ar p "$build/libraddle-lab.a" "$member") || echo "$member"
+    done
+    for member in choose deque gate idle inbox injector sched worker; do
+        ar t "$build/libraddle.a" | grep -qx "src_exec_$member.c.o" || echo "no $member.c"
+    done
+}
+report "libraddle and raddle-lab hold the same objects" "$(different_members)"
+
+# ... and so are the instructions in a program that was linked with the lab, addresses aside.
+instructions() { # FILE FUNCTION
+    objdump -d --no-show-raw-insn --disassemble="$2" "$1" | sed -nE "/<$2>:\$/,/^\$/p" |
+        sed -E '1d; /^$/d; s/^[^\t]*\t//; s/[[:space:]]*#.*//; s/(0x)?[0-9a-f]+ <[^>]*>/TARGET/
+            s/-?0x[0-9a-f]+\(%rip\)/PLACE/; s/[[:space:]]+$//' | grep -vE '(nop|xchg +%ax,%ax)'
+}
+different_functions() {
+    local program=$build/tests/test_exec_shell_stress object=$1/worker.o name
+    [ -x "$program" ] || { echo "no $program"; return; }
+    ar p "$build/libraddle.a" src_exec_worker.c.o >"$object"
+    for name in $(defined -g --defined-only "$object"); do
+        [ -n "$(instructions "$object" "$name")" ] || echo "$name: no instructions"
+        diff -q <(instructions "$object" "$name") <(instructions "$program" "$name") >/dev/null || echo "$name"
+    done
+}
+scratch=$(mktemp -d)
+report "a program with the lab in it runs the same steps" "$(different_functions "$scratch")"
+rm -rf "$scratch"
 exit $bad

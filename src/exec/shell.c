@@ -11,11 +11,11 @@ enum {
     ROUNDS_MAX = 1 << 20, /* the clock ends the search long before */
     STACK_PRESET = 8 << 20,
     STACK_LEAST = 64 << 10,
-    CALM_PAUSES = 8,      /* after a miss: a search leaves the queues of those who work in peace */
-    CLOCK_EVERY = 16,     /* misses */
-    LONELY_PAUSES = 32,   /* how long a task alone in its queue is left there */
+    CALM_PAUSES = 32,     /* after a miss: a search leaves the queues of those who work in peace */
+    CLOCK_EVERY = 4,      /* misses */
+    LONELY_PAUSES = 64,   /* how long a task alone in its queue is left there */
     STEAL_WORTH_NS = 250, /* a stolen task that takes less was not worth it */
-    REST_NS = 3000        /* after one of these */
+    REST_NS = 8000        /* after one of these */
 };
 
 /* ---- Steps ----------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* test_exec_shell_group.c — fork and join: narrow, wide and deep groups, failures, a stop in the middle, small
  * stacks. */
+#define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Runs `run` as the only task of an executor; what join says. */
 static int64_t run_as_task(rad_exec_options options, rad_task *task)
@@ -318,6 +320,76 @@ static void a_failed_job_spoils_its_group(void **state)
     }
 }
 
+static enum rad_run late_failure_root(rad_task *task, rad_worker *w)
+{
+    root *r = (root *)task;
+    rad_group group = RAD_GROUP_INIT(w);
+    numbered n = {.root = r};
+    enum rad_run answer = rad_worker_fail(w, 31);
+    rad_group_spawn(w, &group, &n.job, numbered_run);
+    rad_group_wait(w, &group);
+    return answer;
+}
+
+static void a_failure_is_kept_across_a_wait(void **state)
+{
+    (void)state;
+    root r = {.task.run = late_failure_root};
+    assert_int_equal(run_as_task((rad_exec_options){.workers = 1}, &r.task), 31);
+}
+
+/* ---- Searching while waiting ------------------------------------------------------------------------- */
+
+typedef struct slow {
+    rad_job job;
+    _Atomic bool begun, seen;
+} slow;
+
+static enum rad_run slow_run(rad_job *job, rad_worker *w)
+{
+    (void)w;
+    slow *s = (slow *)job;
+    atomic_store(&s->begun, true);
+    while (!atomic_load(&s->seen)) sched_yield();
+    for (volatile int i = 0; i < 10000; i++) continue; /* so that the waiter searches */
+    return RAD_RUN_DONE;
+}
+
+static enum rad_run slow_root(rad_task *task, rad_worker *w)
+{
+    root *r = (root *)task;
+    for (uint64_t i = 0; i < r->size; i++) {
+        rad_group group = RAD_GROUP_INIT(w);
+        slow s = {.begun = false};
+        rad_group_spawn(w, &group, &s.job, slow_run);
+        while (!atomic_load(&s.begun)) sched_yield(); /* on another worker */
+        atomic_store(&s.seen, true);
+        rad_group_wait(w, &group);
+    }
+    atomic_store(&r->count, 1);
+    return RAD_RUN_DONE;
+}
+
+static void a_wait_ends_its_search(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 2; workers <= 3; workers++) {
+        rad_exec_options o = {.workers = workers, .hoard = 1, .spin_us = 50};
+        rad_exec *exec;
+        assert_int_equal(rad_exec_create(&exec, &o, NULL), 0);
+        for (int round = 0; round < 20; round++) { /* somebody must be woken each time */
+            root r = {.task.run = slow_root, .size = 20};
+            assert_true(rad_exec_spawn(exec, &r.task));
+            while (atomic_load(&r.count) == 0) sched_yield();
+            usleep(2000); /* all sleep */
+        }
+        assert_int_equal(rad_exec_join(exec), 0);
+        rad_exec_destroy(exec);
+    }
+}
+
+/* ---- A stop in the middle ---------------------------------------------------------------------------- */
+
 /* A tree in which one leaf fails and stops all. Every wait must return, though many jobs will never run. */
 typedef struct doomed {
     rad_job job;
@@ -387,6 +459,8 @@ int main(void)
         cmocka_unit_test(deep_nesting),
         cmocka_unit_test(small_stacks_suffice),
         cmocka_unit_test(a_failed_job_spoils_its_group),
+        cmocka_unit_test(a_failure_is_kept_across_a_wait),
+        cmocka_unit_test(a_wait_ends_its_search),
         cmocka_unit_test(a_stop_reaches_everybody_who_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
