@@ -52,7 +52,8 @@ static bool search_yields(const rad_shell *shell, uint32_t draw)
 {
     const rad_worker *w = &shell->worker;
     const rad_sched *s = w->sched;
-    if (shell->gave_up || w->tries % (s->config.steal_tries + 1) == 0) return false;
+    if (s->config.workers < 2 || shell->gave_up) return false;
+    if (w->tries % (s->config.steal_tries + 1) == 0) return false; /* its own, and what is shared */
     uint32_t victim = rad__choose_victim(w->id, s->config.workers, draw);
     const rad_deque *d = &s->workers[victim]->local;
     if (rad__deque_count(d) != 1) return false;

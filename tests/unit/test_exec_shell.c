@@ -380,6 +380,23 @@ static void some_tasks_are_for_one_worker(void **state)
     }
 }
 
+/* The plain order leaves a token behind when the worker is awake: its next sleep ends at once, with nothing to do and
+ * nobody to steal from. */
+static void a_single_worker_is_woken_for_nothing(void **state)
+{
+    (void)state;
+    rad_exec *exec = exec_with((rad_exec_options){.workers = 1, .plain_wake = true, .spin_us = 50});
+    counted *tasks = counted_new(COUNT, counted_run);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_true(rad_exec_spawn(exec, &tasks[i].task));
+        if (i % 100 == 0) usleep(200);
+    }
+    assert_int_equal(rad_exec_join(exec), 0);
+    all_ran_once(tasks, COUNT);
+    rad_exec_destroy(exec);
+    free(tasks);
+}
+
 typedef struct meeting {
     rad_task task;
     _Atomic uint32_t *here;
@@ -574,6 +591,7 @@ int main(void)
         cmocka_unit_test(tasks_may_go_on),
         cmocka_unit_test(a_blocked_task_waits_to_be_woken),
         cmocka_unit_test(some_tasks_are_for_one_worker),
+        cmocka_unit_test(a_single_worker_is_woken_for_nothing),
         cmocka_unit_test(a_single_local_task_is_shared),
         cmocka_unit_test(scratch_is_of_one_worker),
         cmocka_unit_test(workers_can_be_pinned),
