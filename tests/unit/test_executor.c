@@ -395,6 +395,30 @@ static void the_generator_is_a_function_of_its_seed(void **state)
     assert_int_equal(different, 50);
 }
 
+static void a_run_depends_on_its_choices_alone(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 60; i++) {
+        rad_exec_bounds bounds = i % 6 ? rad_exec_bounds_small() : rad_exec_bounds_stress();
+        rad_exec_case *c = rad__exec_generate(i, &bounds);
+        char *text = rad__exec_case_text(c);
+        trial t, other;
+        trial_open(&t, text);
+        trial_run(&t, "random", i);
+        rad_digest once = t.rig.kernel->trace.digest;
+        trial_run(&t, "random", i + 1); /* something else in between */
+        trial_run(&t, "random", i);
+        assert_true(rad__digest_equal(once, t.rig.kernel->trace.digest));
+        trial_open(&other, text); /* other memory */
+        trial_run(&other, "random", i);
+        assert_true(rad__digest_equal(once, other.rig.kernel->trace.digest));
+        rad__rig_close(&other.rig);
+        rad__rig_close(&t.rig);
+        rad__free(text);
+        rad__exec_case_free(c);
+    }
+}
+
 /* ---- Reducing ---------------------------------------------------------------------------------------- */
 
 static void every_reduction_is_smaller_and_readable(void **state)
@@ -474,6 +498,7 @@ int main(void)
         cmocka_unit_test(programs_that_mistreat_permits_are_reported),
         cmocka_unit_test(generated_cases_end_whatever_the_schedule),
         cmocka_unit_test(the_generator_is_a_function_of_its_seed),
+        cmocka_unit_test(a_run_depends_on_its_choices_alone),
         cmocka_unit_test(every_reduction_is_smaller_and_readable),
         cmocka_unit_test(the_state_can_be_told),
     };
