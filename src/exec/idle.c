@@ -139,20 +139,13 @@ bool rad__idle_begin_search(rad_idle *idle)
     return true;
 }
 
-uint32_t rad__idle_end_search(rad_idle *idle)
+bool rad__idle_end_search(rad_idle *idle)
 {
-    if (RAD_UNLIKELY(idle->plain)) return RAD_NONE;
-    uint64_t counts = atomic_load_explicit(&idle->counts, memory_order_relaxed);
-    uint64_t after;
-    bool passes_on;
-    do {
-        RAD_DCHECK(searching_in(counts) > 0);
-        passes_on = rad__choose_wake(searching_in(counts) - 1, parked_in(counts));
-        after = passes_on ? counts - ONE_PARKED : counts - ONE_SEARCHING;
-        /* Pairs with W2, as in begin_search, and with K2: the bits are visible. */
-    } while (!atomic_compare_exchange_weak_explicit(&idle->counts, &counts, after,
-                                                    memory_order_seq_cst, memory_order_relaxed));
-    return passes_on ? ticket_use(idle, RAD_NONE) : RAD_NONE;
+    if (RAD_UNLIKELY(idle->plain)) return false;
+    /* R1, pairs with W2: work that was made visible to a searcher is seen at R2. */
+    uint64_t before = atomic_fetch_sub_explicit(&idle->counts, ONE_SEARCHING, memory_order_seq_cst);
+    RAD_DCHECK(searching_in(before) > 0);
+    return rad__choose_wake(searching_in(before) - 1, parked_in(before));
 }
 
 void rad__idle_announce(rad_idle *idle, uint32_t self, bool searching)

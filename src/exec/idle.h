@@ -9,8 +9,7 @@
  * "parked - 1, searching + 1", so the woken worker is a searcher from that moment on.
  *
  *     busy   --begin_search-->  searching                            searching + 1
- *     searching --end_search--> busy              it found work      searching - 1; the last one, if anybody
- *                                                                    is parked, passes the search on: ticket
+ *     searching --end_search--> busy              it found work      searching - 1
  *     busy, searching --announce--> parked                           parked + 1 (and searching - 1)
  *     parked --somebody's ticket, token--> searching
  *
@@ -21,11 +20,16 @@
  *              somebody is parked ?                       something there ? notify, as a producer does
  *         W3   ticket: counts          (CAS)         K4   waits for its token
  *         W4   claims a bit, sets its token
+ *                                                    searcher that found something
+ *                                               R1   counts: searching - 1                (seq_cst)
+ *                                                    it was the last one and somebody is parked ?
+ *                                               R2   looks at every queue                 (seq_cst)
+ *                                                    something there ? notify, as a producer does
  * Claim: visible work has somebody awake who will look at it.
  *   W2 before K2 in the one order of seq_cst accesses: then W1 is before K3, which sees the work.
  *   K2 before W2: W2 sees the sleeper. Nobody searches: it is woken, or W3 fails because somebody else took the
- *   ticket. Somebody searches: that one either finds work, and as the last searcher passes the search on,
- *   or comes to its own K2, which is after W2 (it was still counted there), and its K3 sees the work.
+ *   ticket. Somebody searches: the last of those that do comes to its own K2 or R1, which is after W2 (it was still
+ *   counted there), and so its K3 or R2 sees the work, unless somebody has taken it.
  * A worker that has announced itself never takes that back: at K3 it behaves like any producer, and the ticket
  * it may get is used on itself. So `counts` never has to be corrected, and there is no moment in which it
  * says something that will turn out false.
@@ -42,10 +46,11 @@
  * not; a token set for a worker that is awake makes its next sleep end at once. Nothing is lost there
  * either, since each notice makes one worker look again, but it wakes far too often.
  *
- * Rejected: a timed sleep (hides lost wakeups, and costs wakeups when idle); backing out at K3 by undoing K2
- * (the bit may be claimed already: then counts is wrong for a while, and a producer that looks in
- * that while trusts a searcher who is none); a lock around a list of sleepers (producers would wait for
- * it); bits and count in one word (56 workers at most). */
+ * Rejected: waking the next one whenever the last searcher finds something, as others do, without R2 (a single
+ * task for a sleeping pool then wakes two workers, and pays for the second before it runs); a timed sleep (hides
+ * lost wakeups, and costs wakeups when idle); backing out at K3 by undoing K2 (the bit may be claimed already: then
+ * counts is wrong for a while, and a producer that looks in that while trusts a searcher who is none); a lock around a
+ * list of sleepers (producers would wait for it); bits and count in one word (56 workers at most). */
 #ifndef RAD_EXEC_IDLE_H
 #define RAD_EXEC_IDLE_H
 
@@ -88,8 +93,8 @@ RAD_INTERNAL uint32_t rad__idle_notify_worker(rad_idle *idle, uint32_t worker);
 /* A worker with nothing to do: whether it may search. */
 RAD_INTERNAL bool rad__idle_begin_search(rad_idle *idle);
 
-/* A searcher that found work. Answers whose thread must be woken, or RAD_NONE. */
-RAD_INTERNAL uint32_t rad__idle_end_search(rad_idle *idle);
+/* A searcher that found work: R1. True: R2 is due. */
+RAD_INTERNAL RAD_MUST_USE bool rad__idle_end_search(rad_idle *idle);
 
 RAD_INTERNAL void rad__idle_announce(rad_idle *idle, uint32_t self, bool searching); /* K1, K2 */
 

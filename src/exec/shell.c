@@ -54,7 +54,8 @@ static bool search_yields(const rad_shell *shell, uint32_t draw)
     const rad_sched *s = w->sched;
     if (s->config.workers < 2 || shell->gave_up) return false;
     if (w->tries % (s->config.steal_tries + 1) == 0) return false; /* its own, and what is shared */
-    uint32_t victim = rad__choose_victim(w->id, s->config.workers, draw);
+    uint32_t victim =
+        w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, s->config.workers, draw);
     const rad_deque *d = &s->workers[victim]->local;
     if (rad__deque_count(d) != 1) return false;
     int64_t taken = rad__deque_taken(d);

@@ -300,16 +300,10 @@ static void step_steal(rad_worker *w, rad_step *step, uint32_t draw)
     if (++w->tries >= config->rounds * (config->steal_tries + 1)) go_to(w, RAD_PHASE_SETTLE);
 }
 
-uint32_t rad__worker_end_search(rad_worker *w)
+static void step_found(rad_worker *w)
 {
     w->searching = false;
-    return woke(w, rad__idle_end_search(&w->sched->idle));
-}
-
-static void step_found(rad_worker *w, rad_step *step)
-{
-    step->woken = rad__worker_end_search(w);
-    go_to(w, RAD_PHASE_RUN);
+    go_to(w, rad__idle_end_search(&w->sched->idle) ? RAD_PHASE_SPREAD : RAD_PHASE_RUN);
 }
 
 static void step_announce(rad_worker *w)
@@ -327,10 +321,11 @@ static void step_settle(rad_worker *w)
     if (credit > 0 && rad__gate_leave(&w->sched->gate, credit) == RAD_GATE_LAST) stop_all(w);
 }
 
-/* K3: everything that somebody may have made visible and told nobody but a searcher. */
+/* K3 and R2: everything that somebody may have made visible and told nobody but a searcher. */
 static bool sees_work(rad_worker *w)
 {
     const rad_sched *s = w->sched;
+    w->hint = RAD_NONE;
     if (!rad__injector_is_empty(&s->injector)) return true;
     for (uint32_t i = 0; i < s->config.workers; i++)
         if (!rad__deque_is_empty(&s->workers[i]->local) ||
@@ -345,6 +340,22 @@ static void step_recheck(rad_worker *w)
 {
     w->only_mine = !rad__inbox_is_empty(&w->inbox);
     go_to(w, w->only_mine || sees_work(w) ? RAD_PHASE_NOTIFY : RAD_PHASE_PARKED);
+}
+
+/* R2. */
+static void step_spread(rad_worker *w, rad_step *step)
+{
+    if (sees_work(w)) step->woken = woke(w, rad__idle_notify(&w->sched->idle));
+    w->hint = RAD_NONE;
+    go_to(w, RAD_PHASE_RUN);
+}
+
+uint32_t rad__worker_end_search(rad_worker *w)
+{
+    rad_step step = {.woken = RAD_NONE};
+    step_found(w);
+    if (w->phase == RAD_PHASE_SPREAD) step_spread(w, &step);
+    return step.woken;
 }
 
 static void step_notify(rad_worker *w, rad_step *step)
@@ -387,7 +398,8 @@ static __attribute__((noinline)) rad_step step_other(rad_worker *w, uint32_t dra
     case RAD_PHASE_PICK: step_pick(w, &step); break;
     case RAD_PHASE_SEARCH: step_search(w); break;
     case RAD_PHASE_STEAL: step_steal(w, &step, draw); break;
-    case RAD_PHASE_FOUND: step_found(w, &step); break;
+    case RAD_PHASE_FOUND: step_found(w); break;
+    case RAD_PHASE_SPREAD: step_spread(w, &step); break;
     case RAD_PHASE_SETTLE: step_settle(w); break;
     case RAD_PHASE_ANNOUNCE: step_announce(w); break;
     case RAD_PHASE_RECHECK: step_recheck(w); break;

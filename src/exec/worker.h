@@ -9,13 +9,13 @@
  *      |  ^                                   |      ^                               nothing |      | work
  *      |  |                                found     |                                       v      v
  *      v  |                                   v      +------- token ---------------------- PARKED <- NOTIFY
- *     RUN <-----------------------------   FOUND
+ *     RUN <-------------- (SPREAD) <----   FOUND
  *     PICK, RUN, STEAL, PARKED --done--> STOPPED;       who ends the executor: CALL (each worker) --> STOPPED
  *
  * PICK      its own newest; then the oldest of what waits behind, its inbox, the injector (a batch). Every 61st
  *           pick begins with another of these, and with its own oldest: see rad__choose_fair.
  * RUN       runs the current task until it is finished, yields or is blocked (AGAIN: one call per step).
- * SEARCH    becomes a searcher, unless half of the workers are.       FOUND  is one no longer: idle.h
+ * SEARCH    becomes a searcher, unless half of the workers are.       FOUND, SPREAD  is one no longer: R1, R2
  * STEAL     its own inbox and the injector, then one victim a step: the oldest of its tasks. The first victim is
  *           the one RECHECK saw work at, if that is why it is awake; otherwise it could look past that one for ever.
  * SETTLE    gives its credit back to the gate. Only here can the count reach zero.
@@ -32,7 +32,7 @@
  * Nested    a task that waits for others steps its own worker from inside its run, as if it were not there; it is then
  *           in flight, in no queue and nobody's current task: see rad__worker_nest.
  *
- * K1  a worker has a current task exactly in RUN and FOUND.
+ * K1  a worker has a current task exactly in RUN, FOUND and SPREAD.
  * K2  credit is 0 in ANNOUNCE, RECHECK, NOTIFY, PARKED. */
 #ifndef RAD_EXEC_WORKER_H
 #define RAD_EXEC_WORKER_H
@@ -47,6 +47,7 @@
     X(SEARCH, "search")                                                                            \
     X(STEAL, "steal")                                                                              \
     X(FOUND, "found")                                                                              \
+    X(SPREAD, "spread")                                                                            \
     X(SETTLE, "settle")                                                                            \
     X(ANNOUNCE, "announce")                                                                        \
     X(RECHECK, "recheck")                                                                          \

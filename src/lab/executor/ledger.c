@@ -309,6 +309,26 @@ static bool may_search(const rad_exec_world *w)
     return w->c->workers > 1 && w->ledger.searching < (w->c->workers + 1) / 2;
 }
 
+/* In the injector, or where a thief could get it. */
+static bool anything_visible(rad_exec_world *w)
+{
+    bool empty = w->ledger.injector.count == 0;
+    for (uint32_t i = 0; i < w->c->workers; i++)
+        empty = empty && line_is_empty(w, RAD_LINE_LOCAL, i) && line_is_empty(w, RAD_LINE_LATER, i);
+    return !empty;
+}
+
+/* The last searcher looks for more before it runs what it has. */
+static void check_spreads(rad_exec_world *w, uint32_t worker)
+{
+    bool due = !w->c->plain_wake && w->ledger.searching == 0 && w->ledger.parked != 0;
+    bool spreads = w->workers[worker].phase == RAD_PHASE_SPREAD;
+    RAD_EXEC_CHECK(w, UNPARK_ORDER, spreads == due, w->idle_object,
+                   "worker %u found a task and %s for more with %u searching, parked %#llx", worker,
+                   spreads ? "looks" : "does not look", w->ledger.searching,
+                   (unsigned long long)w->ledger.parked);
+}
+
 static void idle_stepped(rad_exec_world *w, uint32_t worker, const rad_step *step)
 {
     rad_ledger *g = &w->ledger;
@@ -324,10 +344,12 @@ static void idle_stepped(rad_exec_world *w, uint32_t worker, const rad_step *ste
         break;
     case RAD_PHASE_FOUND:
         lw->searching = false;
-        if (!counts) break;
-        g->searching--;
-        if (g->searching == 0 && g->parked != 0)
-            expect_turn(w, step->woken);
+        if (counts) g->searching--;
+        if (!g->done) check_spreads(w, worker);
+        break;
+    case RAD_PHASE_SPREAD:
+        if (anything_visible(w))
+            rad__ledger_notified(w, step->woken);
         else
             expect_woken(w, RAD_NONE, step->woken);
         break;

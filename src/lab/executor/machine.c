@@ -75,6 +75,7 @@ static void worker_announce(rad_exec_world *w, uint32_t i)
         break;
     case RAD_PHASE_SEARCH:
     case RAD_PHASE_FOUND:
+    case RAD_PHASE_SPREAD:
     case RAD_PHASE_ANNOUNCE:
     case RAD_PHASE_NOTIFY: object = w->idle_object; break;
     case RAD_PHASE_SETTLE:
