@@ -38,7 +38,8 @@ tell() { # BUILD FILE
     } >"$2"
 }
 
-# Machines stand first in the list, each with a line about its twin or without; names begin a line.
+# Machines stand first in the list, each with a line about its twin or without; names begin a line. What the
+# models of L2 do is for each compiler another sequence of memory operations: their names contain a digit.
 "$1/raddle" list | sed -n '/^Policies/q; s/^\([a-z][a-z-]*\)  .*/\1/p' >"$work/machines"
 [ -s "$work/machines" ] || { echo "determinism: no machines listed" >&2; exit 1; }
 first=$1

@@ -5,6 +5,7 @@
 #include <raddle/base.h>
 
 #define RAD_INTERNAL    __attribute__((visibility("hidden")))
+#define RAD_INLINE      static inline __attribute__((always_inline))
 #define RAD_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define RAD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

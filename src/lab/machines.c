@@ -1,7 +1,7 @@
 /* machines.c — the table of machines, and targets: a machine with its parameters set.
  *
- * Built-in ones come first: the toys in the order of RAD_TOY_LIST, then the executor; then those added, in the
- * order of adding. */
+ * Built-in ones come first: the toys in the order of RAD_TOY_LIST, the executor, the models of L2 in the order of
+ * theirs; then those added, in the order of adding. */
 #include "lab/machines.h"
 
 #include "base/alloc.h"
@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "lab/case.h"
 #include "lab/executor/executor.h"
+#include "lab/l2/machine.h"
 #include "lab/toys/toys.h"
 
 #include <stdio.h>
@@ -29,6 +30,11 @@ const rad_machine *rad_machine_at(uint32_t index)
 {
     if (index < MACHINES_OWN) return machines_own[index];
     index -= MACHINES_OWN;
+    static uint32_t models = RAD_NONE;
+    if (models == RAD_NONE)
+        for (models = 0; rad__l2_machine(models) != NULL;) models++;
+    if (index < models) return rad__l2_machine(index);
+    index -= models;
     return index < machines_added_count ? machines_added[index] : NULL;
 }
 

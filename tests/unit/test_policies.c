@@ -624,6 +624,7 @@ static void every_machine_under_every_policy_replays_in_a_new_process(void **sta
     (void)state;
     for (uint32_t m = 0; rad_machine_at(m) != NULL; m++) {
         rad_target t = target_of(rad_machine_at(m)->name, NULL);
+        if (strncmp(t.machine->name, "l2-", 3) == 0) continue; /* see test_l2.c */
         for (uint32_t i = 0; i < 5; i++) {
             for (int twin = 0; twin < 2; twin++) {
                 t.c.repaired = twin;

@@ -530,6 +530,12 @@ static void states_are_equal_when_steps_commute(void **state)
 
 /* ---- All machines ------------------------------------------------------------------------------------ */
 
+/* The models of L2 stand behind the others; see test_l2.c. */
+static bool is_other(const rad_machine *m)
+{
+    return m != NULL && strncmp(m->name, "l2-", 3) != 0;
+}
+
 static void all_toys_are_described(void **state)
 {
 #define ONE(name) 1 +
@@ -562,7 +568,7 @@ static void the_largest_cases_run(void **state)
 {
     const rad_machine *m;
     (void)state;
-    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; is_other(m = rad_machine_at(i)); i++) {
         char words[200] = "";
         for (const rad_param *p = m->params; p && p->name; p++)
             snprintf(words + strlen(words), sizeof words - strlen(words), "%s=%lld ", p->name,
@@ -579,7 +585,7 @@ static void running_out_of_memory_is_reported(void **state)
 {
     const rad_machine *m;
     (void)state;
-    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
+    for (uint32_t i = 0; is_other(m = rad_machine_at(i)); i++) {
         for (int repaired = 0; repaired < 2; repaired++) {
             rad_error error = {.code = 0};
             rad_target t;

@@ -1,0 +1,12 @@
+/* machine.h — the models of L2 as machines, in the order of the table of models; see docs/l2.md. */
+#ifndef RAD_LAB_L2_MACHINE_H
+#define RAD_LAB_L2_MACHINE_H
+
+#include "base/check.h"
+
+#include <raddle/machine.h>
+
+/* NULL after the last. */
+RAD_INTERNAL const rad_machine *rad__l2_machine(uint32_t index);
+
+#endif

@@ -1,0 +1,383 @@
+/* threads.c — threads of a model: coroutines that stop before every atomic, sleep on words, and stand aside
+ * when they only wait for somebody else.
+ *
+ * Spinning  A loop such as `while (load(x) == old);` never blocks, so it could be chosen for ever. When a thread
+ *           sees the same unchanged value at the same place L2_SPIN_LIMIT times without having changed
+ *           anything itself, it stands aside until one of the locations it looked at changes. When everybody
+ *           who could go on stands aside one is let go again, in turn, for it may be a loop that gives up; if
+ *           that happens L2_STALLS_MAX times without any change, it is a livelock.
+ * Turns     A loop that also writes is not recognised by that. So nobody makes more than L2_TURN steps in a row
+ *           while somebody else could: it stands aside until another one has made a step. */
+#include "lab/l2/l2.h"
+
+#include "base/error.h"
+#include "os/thread_pointer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static l2
+    nobody; /* the parts of a model that are asked outside of a run: it has no memory, and no phase */
+
+l2 *rad__l2 = &nobody;
+
+void rad__l2_use(l2 *l)
+{
+    rad__l2 = l ? l : &nobody;
+}
+
+static void thread_leave(l2 *l)
+{
+    rad__context_switch(&l->running->context, &l->home);
+}
+
+static _Noreturn void thread_break(l2 *l)
+{
+    l->running->life = L2_BROKEN;
+    for (;;) thread_leave(l);
+}
+
+void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object, const char *format, ...)
+{
+    char text[sizeof l->k->failure.message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    rad_evaluated(l->k, oracle);
+    rad_fail(l->k, oracle, object, "%s", text);
+    thread_break(l);
+}
+
+void rad__l2_error(l2 *l, int code, const char *text)
+{
+    rad__kernel_error(l->k, code, text);
+    thread_break(l);
+}
+
+/* ---- Spinning ------------------------------------------------------------------------------------------ */
+
+void rad__l2_observed(l2 *l, uint32_t location, uint32_t site)
+{
+    l2_thread *t = l->running;
+    l2_location *o = &l->locations[location];
+    if (RAD_UNLIKELY(site >= rad__l2_point_count)) return;
+    l2_seen *s = &t->seen[site * L2_SEEN + location % L2_SEEN];
+    if (s->since == t->since && s->location == location && s->version == o->version) {
+        o->watched |= (uint8_t)(1u << t->index);
+        if (++s->count >= L2_SPIN_LIMIT) t->spins = true;
+        return;
+    }
+    *s = (l2_seen){t->since, location, o->version, 1};
+}
+
+static void spin_end(l2 *l, uint32_t thread)
+{
+    l2_thread *t = &l->threads[thread];
+    t->life = L2_READY;
+    t->since = ++l->changes; /* counts anew */
+    l->spinning &= ~(1u << thread);
+    rad_enable(l->k, thread - 1);
+}
+
+void rad__l2_changed(l2 *l, uint32_t location)
+{
+    l2_location *o = &l->locations[location];
+    o->version++;
+    l->stalls = 0;
+    if (l->running) l->running->since = ++l->changes;
+    uint32_t concerned = o->watched & l->spinning;
+    o->watched = 0;
+    for (; concerned; concerned &= concerned - 1) spin_end(l, (uint32_t)__builtin_ctz(concerned));
+}
+
+/* Nobody can go on except those who stand aside. */
+static void spin_stall(l2 *l)
+{
+    if (++l->stalls > L2_STALLS_MAX) {
+        uint32_t first = (uint32_t)__builtin_ctz(l->spinning);
+        const l2_thread *t = &l->threads[first];
+        char who[RAD_NAME_MAX], where[120];
+        rad__actor_name(l->k, first - 1, who);
+        rad__l2_site_text(t->site, where, sizeof where);
+        rad_fail(l->k, RAD_ORACLE_LIVELOCK, t->location ? rad__l2_object(l, t->location) : RAD_NONE,
+                 "%s repeats %s and sees no change; nobody else can move", who, where);
+        return;
+    }
+    /* One at a time, in turn: with nothing changing, their order is no choice worth making. */
+    do l->stalled = l->stalled % L2_CLOCKS + 1;
+    while (!(l->spinning >> l->stalled & 1));
+    spin_end(l, l->stalled);
+}
+
+/* ---- Running ------------------------------------------------------------------------------------------- */
+
+RAD_INLINE void thread_enter(l2 *l, l2_thread *t)
+{
+    l->running = t;
+    if (l->borrows) rad__thread_pointer_set(t->pointer);
+    rad__context_switch(&l->home, &t->context);
+    if (l->borrows) rad__thread_pointer_set(l->pointer);
+}
+
+/* Is it about to look at something it has looked at since it last changed anything? */
+static bool goes_round(const l2_thread *t)
+{
+    return t->site < rad__l2_point_count &&
+           t->seen[t->site * L2_SEEN + t->location % L2_SEEN].since == t->since;
+}
+
+RAD_INLINE void thread_settle(l2 *l, l2_thread *t)
+{
+    rad_kernel *k = l->k;
+    uint32_t action = t->index - 1u;
+    switch ((enum l2_life)t->life) {
+    case L2_READY:
+        rad_announce(k, action, l2_number(l, t->site),
+                     t->location ? rad__l2_object(l, t->location) : RAD_NONE,
+                     (enum rad_access)t->access);
+        if (RAD_UNLIKELY(t->spins) && goes_round(t)) {
+            t->life = L2_SPINNING;
+            l->spinning |= 1u << t->index;
+            rad_disable(k, action);
+            rad_wait(k, action, t->location ? rad__l2_object(l, t->location) : RAD_NONE, RAD_NONE);
+        }
+        t->spins = false;
+        break;
+    case L2_WAITING:
+        rad_disable(k, action);
+        rad_wait(k, action, rad__l2_object(l, t->location), RAD_NONE);
+        break;
+    case L2_ENDED:
+        rad_disable(k, action);
+        rad_ended(k, action);
+        l->stalls = 0;
+        break;
+    default: break;
+    }
+}
+
+/* Whoever had too long a turn rests; whoever rested may go on, now that another one has made a step. */
+RAD_INLINE void thread_turn(l2 *l, uint32_t thread)
+{
+    if (l->turn_of != thread) {
+        l->turn_of = thread;
+        l->turn = 0;
+        uint32_t rested = l->resting & l->spinning;
+        l->resting = 0;
+        for (; rested; rested &= rested - 1) spin_end(l, (uint32_t)__builtin_ctz(rested));
+    }
+    l2_thread *t = &l->threads[thread];
+    if (RAD_LIKELY(++l->turn < L2_TURN) || t->life != L2_READY) return;
+    if (rad_enabled_count(l->k) < 2) return;
+    t->life = L2_SPINNING;
+    l->spinning |= 1u << thread;
+    l->resting |= 1u << thread;
+    rad_disable(l->k, thread - 1);
+}
+
+void rad__l2_step(void *self, rad_kernel *k, uint32_t action)
+{
+    l2 *l = self;
+    uint32_t thread = action + 1;
+    l2_thread *t = &l->threads[thread];
+    (void)k;
+    rad__l2 = l;
+    RAD_ASSERT(t->life == L2_READY);
+    thread_enter(l, t);
+    thread_settle(l, t);
+    thread_turn(l, thread);
+    if (RAD_UNLIKELY(l->spinning && rad_enabled_count(l->k) == 0 && !l->k->ended)) spin_stall(l);
+}
+
+static void thread_main(void *context)
+{
+    l2 *l = context;
+    l2_thread *t = l->running;
+    l->model->body(&l->c, t->index - 1u);
+    t->life = L2_ENDED;
+    for (;;) thread_leave(l);
+}
+
+static void main_setup(void *context)
+{
+    l2 *l = context;
+    if (l->model->setup) l->model->setup(&l->c);
+    l->running->life = L2_ENDED;
+    for (;;) thread_leave(l);
+}
+
+static void main_check(void *context)
+{
+    l2 *l = context;
+    if (l->model->check) l->model->check(&l->c);
+    rad_evaluated(l->k, L2_LEAK);
+    for (uint32_t i = 1; i < l->block_count && l->blocks_live > 0; i++) {
+        if (l->blocks[i].freed) continue;
+        rad__l2_fail(l, L2_LEAK, RAD_NONE, "heap %u, of %u bytes, is never freed (%u in all)",
+                     (unsigned)i, (unsigned)l->blocks[i].size, (unsigned)l->blocks_live);
+    }
+    l->running->life = L2_ENDED;
+    for (;;) thread_leave(l);
+}
+
+bool rad__l2_alone(l2 *l, enum l2_phase phase)
+{
+    l2_thread *t = &l->threads[L2_MAIN];
+    l->phase = phase;
+    t->life = L2_READY;
+    rad__context_make(&t->context, t->stack, L2_STACK,
+                      phase == L2_PHASE_SETUP ? main_setup : main_check, l);
+    l->running = t;
+    rad__context_switch(&l->home, &t->context);
+    l->running = NULL;
+    l->phase = L2_PHASE_NONE;
+    return t->life == L2_ENDED;
+}
+
+void rad__l2_begin(l2 *l, uint32_t thread)
+{
+    l2_thread *t = &l->threads[thread];
+    t->clock = (l2_clock){{0}};
+    t->acquired = t->released = t->clock;
+    t->clock.at[thread] = 1;
+    t->since = ++l->changes;
+    t->allocations = 0;
+    t->life = L2_READY;
+    t->spins = t->fenced = false;
+    if (l->borrows) rad__thread_locals_reset(t->pointer, l->pointer);
+    rad__context_make(&t->context, t->stack, L2_STACK, thread_main, l);
+    thread_enter(l, t);
+    if (t->life == L2_READY) rad_enable(l->k, thread - 1);
+    thread_settle(l, t);
+}
+
+/* ---- Sleeping on a word: what rad__os_word_wait and rad__os_word_wake are here ---------------------------- */
+
+static uint32_t word_point(l2 *l, const volatile void *word, enum rad_access access, const void *pc)
+{
+    const char *address = (const char *)word;
+    l2_cell *cell = l2_cell_of(l, address);
+    uint32_t site = l2_site_of(pc);
+    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, "a wait for memory of nobody");
+    if (cell->run != l->run) rad__l2_cell_open(l, cell, address, site);
+    /* Granules are counted from an aligned beginning. */
+    uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
+    uint32_t location = rad__l2_location(l, cell, address, (uint8_t)(0xfu << at));
+    l2_point(l, site, location, access);
+    if (cell->run != l->run) rad__l2_cell_open(l, cell, address, site); /* fails if it was freed */
+    rad__l2_access(l, cell, address, (uint8_t)(0xfu << at), L2_IS_ATOMIC, site);
+    return location;
+}
+
+RAD_INTERNAL void rad__l2_word_wait(const volatile uint32_t *word, uint32_t expected);
+RAD_INTERNAL bool rad__l2_word_wait_for(const volatile uint32_t *word, uint32_t expected,
+                                        uint64_t ns);
+RAD_INTERNAL uint32_t rad__l2_word_wake(const volatile uint32_t *word, uint32_t count);
+
+static void word_wait(l2 *l, const volatile uint32_t *word, uint32_t expected, const void *pc)
+{
+    if (l->phase != L2_PHASE_RUN) rad__l2_fail(l, RAD_ORACLE_ASSERT, RAD_NONE, "setup waits");
+    l2_thread *t = l->running;
+    word_point(l, word, RAD_READ, pc);
+    uint32_t value = *word;
+    rad_value(l->k, value);
+    if (value != expected) return;
+    t->life = L2_WAITING;
+    thread_leave(l); /* until woken, and then until chosen */
+}
+
+void rad__l2_word_wait(const volatile uint32_t *word, uint32_t expected)
+{
+    word_wait(rad__l2, word, expected, __builtin_return_address(0));
+}
+
+/* Whether the time passes before somebody wakes it is a choice. */
+bool rad__l2_word_wait_for(const volatile uint32_t *word, uint32_t expected, uint64_t ns)
+{
+    l2 *l = rad__l2;
+    const void *pc = __builtin_return_address(0);
+    (void)ns;
+    if (l->phase == L2_PHASE_RUN && rad_pick(l->k, RAD_PICK_FAULT, RAD_NONE, 2) == 1) {
+        word_point(l, word, RAD_READ, pc);
+        return false;
+    }
+    word_wait(l, word, expected, pc);
+    return true;
+}
+
+static uint32_t waiters_of(const l2 *l, uint32_t location)
+{
+    uint32_t set = 0;
+    for (uint32_t i = 1; i <= l->thread_count; i++)
+        if (l->threads[i].life == L2_WAITING && l->threads[i].location == location) set |= 1u << i;
+    return set;
+}
+
+uint32_t rad__l2_word_wake(const volatile uint32_t *word, uint32_t count)
+{
+    l2 *l = rad__l2;
+    if (l->phase != L2_PHASE_RUN) return 0;
+    uint32_t site = l2_site_of(__builtin_return_address(0));
+    uint32_t location = word_point(l, word, RAD_WRITE, __builtin_return_address(0)), woken = 0;
+    uint32_t waiters = waiters_of(l, location);
+    for (; waiters && woken < count; woken++) {
+        uint32_t which = rad_pick(l->k, RAD_PICK_WAKE, l2_number(l, site),
+                                  (uint32_t)__builtin_popcount(waiters));
+        uint32_t rest = waiters;
+        while (which--) rest &= rest - 1;
+        uint32_t thread = (uint32_t)__builtin_ctz(rest);
+        waiters &= ~(1u << thread);
+        l->threads[thread].life = L2_READY;
+        l->stalls = 0;
+        rad_note(l->k, 1, rad__l2_object(l, location), thread - 1);
+        rad_enable(l->k, thread - 1);
+    }
+    rad_value(l->k, woken);
+    return woken;
+}
+
+/* ---- For models ------------------------------------------------------------------------------------------ */
+
+void rad__model_asked(void)
+{
+    rad_evaluated(rad__l2->k, RAD_ORACLE_ASSERT);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *name = path;
+    for (const char *p = path; *p; p++)
+        if (*p == '/') name = p + 1;
+    return name;
+}
+
+void rad__model_failed(const char *file, int line, const char *what)
+{
+    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s:%d: %s", file_name(file), line, what);
+}
+
+/* What an assertion of production code becomes here. */
+RAD_INTERNAL _Noreturn void rad__l2_panic(const char *file, int line, const char *what);
+void rad__l2_panic(const char *file, int line, const char *what)
+{
+    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s:%d: %s", file_name(file), line, what);
+}
+
+void rad__model_name(const volatile void *p, size_t size, const char *name)
+{
+    l2 *l = rad__l2;
+    if (l->name_count == L2_NAMES_MAX)
+        rad__l2_error(l, RAD_ELIMIT, "a model gives more names than there is room for");
+    l->names[l->name_count++] = (l2_name){(const char *)p, size, name};
+}
+
+uint32_t rad__model_choose(uint32_t count)
+{
+    return rad_pick(rad__l2->k, RAD_PICK_VALUE, RAD_NONE, count);
+}
+
+bool rad__model_has_locals(void)
+{
+    return rad__l2->borrows;
+}

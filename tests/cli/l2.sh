@@ -1,0 +1,47 @@
+#!/bin/sh
+# Models of production code are machines like any other: other processes, other addresses, the same runs.
+. "$(dirname "$0")/tap"
+
+try list
+if ! grep -q '^l2-' out; then
+    check "this build has no L2" true
+    finish
+    exit
+fi
+for name in deque injector gate inbox idle executor; do
+    check "l2-$name is listed" grep -q "^l2-$name  " out
+done
+
+try explore l2-deque --strategy preempt:3
+status 0 "the deque"
+has out "preempt:3" "the bound is named"
+has out "everything within the bound was tried" "it is exhausted"
+has out "data race" "races were looked for"
+
+# The same run in two processes, whose memory lies elsewhere each time.
+for policy in first random fair pct:3 surw; do
+    try run l2-executor workers=2 tasks=2 --policy $policy --seed 3 --json
+    mv out once
+    try run l2-executor workers=2 tasks=2 --policy $policy --seed 3 --json
+    check "$policy: equal traces" cmp -s once out
+done
+
+try explore l2-message --output .
+status 1 "a relaxed publication"
+has out "data race" "is a data race"
+has out "nothing orders the two" "with both accesses"
+try replay l2-message.min.raddle.json
+status 0 "it replays"
+try show l2-message.min.raddle.json
+status 0 "it is shown"
+has out "hear: load" "with its sites"
+try explore l2-message --repaired
+status 0 "the release twin"
+has out "every schedule was tried" "is tried out"
+
+try explore l2-mistakes kind=6 --output .
+status 1 "a lost wakeup"
+has out "deadlock" "is a deadlock"
+try replay l2-mistakes.min.raddle.json
+status 0 "it replays"
+finish
