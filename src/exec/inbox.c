@@ -14,8 +14,8 @@ void rad__inbox_push(rad_inbox *q, rad_task *task)
     /* S1, pairs with itself (each sender links behind a task that is completely written) and with the
      * load in rad__inbox_is_empty. */
     rad_task *before = atomic_exchange_explicit(&q->last, task, memory_order_seq_cst);
-    /* S2, pairs with R1. */
-    atomic_store_explicit(&before->next, task, memory_order_release);
+    /* S2, pairs with R1 and with the loads in rad__inbox_is_empty. */
+    atomic_store_explicit(&before->next, task, memory_order_seq_cst);
 }
 
 rad_task *rad__inbox_pop(rad_inbox *q)
@@ -41,7 +41,14 @@ rad_task *rad__inbox_pop(rad_inbox *q)
 
 bool rad__inbox_is_empty(const rad_inbox *q)
 {
+    const rad_task *first = q->first;
+    const rad_task *next =
+        atomic_load_explicit(&first->next, memory_order_seq_cst); /* pairs with S2 */
+    if (first == &q->anchor) {
+        if (next == NULL) return true;
+        first = next;
+        next = atomic_load_explicit(&first->next, memory_order_seq_cst); /* pairs with S2 */
+    }
     /* Pairs with S1. */
-    return q->first == &q->anchor &&
-           atomic_load_explicit(&q->last, memory_order_seq_cst) == &q->anchor;
+    return next == NULL && atomic_load_explicit(&q->last, memory_order_seq_cst) != first;
 }

@@ -9,10 +9,12 @@
  * and the sender, who wakes it after S2, makes it look again.
  *
  * B1  what was pushed is popped exactly once; tasks of one sender in order.
- * B2  is_empty says false from S1 on: a receiver about to sleep does not overlook a push under way.
+ * B2  is_empty says whether pop would answer NULL. A push between S1 and S2 hides what is there; its sender wakes the
+ *     receiver after S2, and so for that, too. (Otherwise a receiver would spin for as long as the sender is kept
+ *     from going on.)
  *
- * Ordering  S1 is seq_cst and so is the load in is_empty: the Dekker pair of sending and going to sleep
- *           (idle.h, W1 and K3). S2 releases the task to R1.
+ * Ordering  S1 and S2 are seq_cst and so are the loads in is_empty: the Dekker pair of sending and going to sleep
+ *           (idle.h, W1 and K3). S2 also releases the task to R1.
  *
  * Rejected: a stack that the receiver takes whole and reverses (a burst costs twice its length at once; the
  * order of two senders' tasks turns with it); a ring (a sender would need a place to wait). */
@@ -33,7 +35,7 @@ RAD_INTERNAL void rad__inbox_push(rad_inbox *q, rad_task *task);
 /* Receiver only. NULL also while the oldest push is between S1 and S2. */
 RAD_INTERNAL rad_task *rad__inbox_pop(rad_inbox *q);
 
-/* Receiver only. */
+/* Receiver only (B2). */
 RAD_INTERNAL bool rad__inbox_is_empty(const rad_inbox *q);
 
 #endif

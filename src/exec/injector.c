@@ -44,13 +44,12 @@ static bool ring_push(rad_injector *q, rad_task *task)
         uint64_t turn = atomic_load_explicit(&cell->turn, memory_order_acquire);
         uint64_t mine = 2 * lap_of(q, tail);
         if (turn == mine) {
-            /* Pairs with the load of tail in rad__injector_is_empty. */
             if (!atomic_compare_exchange_weak_explicit(&q->tail, &tail, tail + 1,
-                                                       memory_order_seq_cst, memory_order_relaxed))
+                                                       memory_order_relaxed, memory_order_relaxed))
                 continue;
             cell->task = task;
-            /* Pairs with the acquire in ring_pop: publishes the task. */
-            atomic_store_explicit(&cell->turn, mine + 1, memory_order_release);
+            /* Pairs with the loads in ring_pop (publishes the task) and ring_is_empty (W1). */
+            atomic_store_explicit(&cell->turn, mine + 1, memory_order_seq_cst);
             return true;
         }
         if (turn < mine) return false; /* still filled from the last lap: the ring is full */
@@ -113,14 +112,23 @@ uint32_t rad__injector_pop(rad_injector *q, rad_task **tasks, uint32_t most)
     return count + list_pop_some(q, tasks + count, most - count);
 }
 
+/* Whether the oldest position is filled: only then can anything be popped. */
+static bool ring_is_empty(const rad_injector *q)
+{
+    uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+    for (;;) {
+        uint64_t filled = 2 * lap_of(q, head) + 1;
+        /* Pairs with the store in ring_push. */
+        uint64_t turn = atomic_load_explicit(&q->cells[head & q->mask].turn, memory_order_seq_cst);
+        if (turn <= filled) return turn < filled;
+        head = atomic_load_explicit(&q->head, memory_order_relaxed); /* it was popped meanwhile */
+    }
+}
+
 bool rad__injector_is_empty(const rad_injector *q)
 {
-    /* head first: it only grows, so a tail read later that equals it means the ring was empty in between. */
-    uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
-    uint64_t tail = atomic_load_explicit(&q->tail, memory_order_seq_cst); /* pairs with ring_push */
     /* Pairs with the add in rad__injector_push. */
-    uint64_t spilled = atomic_load_explicit(&q->spilled, memory_order_seq_cst);
-    return head >= tail && spilled == 0;
+    return ring_is_empty(q) && atomic_load_explicit(&q->spilled, memory_order_seq_cst) == 0;
 }
 
 uint64_t rad__injector_count(const rad_injector *q)

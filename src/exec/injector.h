@@ -13,13 +13,15 @@
  * J1  what push was given is popped exactly once.
  * J2  spilled >= the number of tasks linked in the overflow list; it is raised before and lowered after.
  * J3  pop may miss a task whose push has not returned; so whoever pushes wakes a worker after that.
- * J4  is_empty says false from the moment a push has taken its place: nobody goes to sleep over it.
+ * J4  is_empty says whether the ring has something to pop: not for a push that has taken a place and not yet filled
+ *     it. Its pusher, and nobody else, knows when that is done, and notifies then, also for those behind it.
  *
- * Ordering  a push takes its place in the ring or the list by a seq_cst access, which is_empty loads seq_cst:
- *           the Dekker pair of pushing and going to sleep (idle.h, W1 and K3).
+ * Ordering  what fills a place in the ring, or announces one in the list, is a seq_cst access, which is_empty loads
+ *           seq_cst: the Dekker pair of pushing and going to sleep (idle.h, W1 and K3).
  *
  * Rejected: one lock (pushers would wait behind a sleeping holder); an unbounded lock-free queue with
- * allocation (push could fail); ring first, list only when full (starves the list, see above). */
+ * allocation (push could fail); ring first, list only when full (starves the list, see above);
+ * is_empty by head and tail (a worker would spin for as long as a pusher is kept from filling its place). */
 #ifndef RAD_EXEC_INJECTOR_H
 #define RAD_EXEC_INJECTOR_H
 
@@ -52,7 +54,7 @@ RAD_INTERNAL void rad__injector_push(rad_injector *q, rad_task *task);
 /* Up to `most` tasks, oldest first; how many there were. */
 RAD_INTERNAL uint32_t rad__injector_pop(rad_injector *q, rad_task **tasks, uint32_t most);
 
-/* Whether there is nothing, and no push under way. */
+/* Whether there is nothing to pop (J4). */
 RAD_INTERNAL bool rad__injector_is_empty(const rad_injector *q);
 
 /* A guess: other pushes and pops may be under way. Never 0 when a push has returned and nobody popped. */

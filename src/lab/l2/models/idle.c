@@ -77,6 +77,14 @@ static void meet(void)
         rad__os_word_wait(&met, now);
 }
 
+/* R1 and R2. */
+static void found_something(void)
+{
+    if (!rad__idle_end_search(&idle)) return;
+    /* Pairs with the producers' add. */
+    if (atomic_load_explicit(&work, memory_order_seq_cst) > 0) wake(rad__idle_notify(&idle));
+}
+
 static bool all_done(void)
 {
     /* Pairs with the subtraction in worker. */
@@ -99,7 +107,7 @@ static void worker(const rad_case *c, uint32_t self)
     bool searching = false;
     for (;;) {
         while (take_one()) {
-            if (searching) wake(rad__idle_end_search(&idle));
+            if (searching) found_something();
             searching = false;
             if (meets(c)) meet();
             /* Pairs with all_done. */
