@@ -87,6 +87,8 @@ typedef struct rad_run_request {
     uint64_t seed;
     const char *log;    /* write a strict log to this file; NULL: none */
     uint64_t log_limit; /* bytes; 0 = 256 MiB */
+    /* The run as an artifact, which expects what happened, be it a pass; rad_artifact_free it. NULL: no. */
+    struct rad_artifact **artifact;
 } rad_run_request;
 
 RAD_API int rad_lab_run(const rad_target *t, const rad_run_request *r, rad_verdict *v,
@@ -179,6 +181,9 @@ typedef struct rad_exploration {
     uint64_t runs, steps, failures;
     uint64_t classes;    /* distinct trace classes seen */
     bool classes_capped; /* more than the counter holds */
+    /* Distinct states met at decisions, with strategy dedup; otherwise 0. Those known to a process that died
+     * are counted anew. */
+    uint64_t states;
     uint64_t evaluations[RAD_ORACLES_MAX];
     bool complete; /* some phase tried every schedule there is */
     bool interrupted, out_of_time;
@@ -256,6 +261,8 @@ typedef struct rad_line {
         decisive; /* this switch matters: the shrunk list chooses something other than the baseline */
     bool hidden;   /* not in the causal past of the failure */
     char note[96]; /* choices made inside the step, notes of the machine; "" */
+    char
+        words[128]; /* the step in the machine's own words; "": to be put together from the above */
 } rad_line;
 
 typedef struct rad_wait_edge {
@@ -271,6 +278,7 @@ typedef struct rad_story {
     rad_line *lines;
     uint32_t wait_count;
     rad_wait_edge *waits; /* at the end */
+    char *state; /* at the end, in the machine's words, lines that end in "\n"; NULL: it has none */
     rad_verdict verdict;
     rad_measure measure;
 } rad_story;
@@ -278,7 +286,10 @@ typedef struct rad_story {
 RAD_API int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error);
 RAD_API void rad_story_free(rad_story *s);
 
-/* The story as text: a swimlane of actors, the decisive switches marked, waits and verdict below.
+enum { RAD_LAST_EVENTS = 200 };
+
+/* The story as text: a swimlane of actors, the decisive switches marked, waits and verdict below. With a state, that
+ * follows, and of a failure with hidden lines the last RAD_LAST_EVENTS ones, a line each.
  * `width` in columns (0 = 100); `all` shows hidden lines too. rad_free the result. */
 RAD_API char *rad_story_text(const rad_story *s, uint32_t width, bool colour, bool all);
 
@@ -305,6 +316,20 @@ RAD_API int rad_exec_generate(uint64_t seed, const rad_exec_bounds *b, rad_targe
 /* The fixed list of the exhaustive tier. */
 enum { RAD_EXEC_LISTED = 520 };
 RAD_API int rad_exec_listed(uint32_t i, char name[32], rad_target *t, rad_error *error);
+
+/* What a case has; RAD_EINPUT when it is none of machine `exec`. */
+typedef struct rad_exec_shape {
+    uint32_t workers, programs, tasks, instructions, resources, events;
+    const char *expect; /* "ends", "completed", "refused", "deadlock" */
+} rad_exec_shape;
+RAD_API int rad_exec_shape_of(const rad_target *t, rad_exec_shape *out, rad_error *error);
+
+/* How the run of a story ended: "completed", "refused", "deadlock", "livelock", or the oracle that failed. NULL: not
+ * a run of machine `exec`. */
+RAD_API const char *rad_exec_outcome(const rad_story *s);
+
+/* Which of the first three an exploration has met: sites of this name. */
+RAD_API bool rad_exec_met(const rad_exploration *e, const char *outcome);
 
 #ifdef __cplusplus
 }

@@ -74,7 +74,8 @@ RAD_API void rad_touch(rad_kernel *k, uint32_t object, enum rad_access access);
 /* What the step read, wrote or returned: goes into the trace and so into the digest. */
 RAD_API void rad_value(rad_kernel *k, uint64_t value);
 
-/* One more event of this step in the trace. kind < 0x8000, named by kind_name. */
+/* One more event of this step in the trace. kind < 0x8000, named by kind_name. In a name the sign % stands for the
+ * value ("wakes worker %"); where there is none, the value follows unless it is 0 and there is no object. */
 RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value);
 
 /* The current actor offers its turn: the baseline goes to another one. */
@@ -214,6 +215,10 @@ typedef struct rad_machine {
                      uint32_t actor);
     const char *(*kind_name)(const void *self, uint32_t kind); /* of actions and notes */
     const char *(*site_name)(const void *self, uint32_t site); /* NULL beyond the last site */
+    /* The state in words, for reports: calls `line` for each line of it. A machine that has this speaks for
+     * itself: a step is told by its notes alone, or, when it has none, by the name of its site. */
+    void (*describe)(const void *self, void (*line)(void *context, const char *text),
+                     void *context);
 } rad_machine;
 
 /* "deadlock", "assertion", …, then the machine's own; NULL when there is no such oracle. */

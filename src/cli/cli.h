@@ -16,15 +16,27 @@ enum {
     EXIT_INTERRUPTED = 130
 };
 
+/* Variables of the environment with presets of `raddle exec stress`; their names are in main.c. */
+enum stress_variable {
+    STRESS_SEEDS = 0,
+    STRESS_MAX_STEPS,
+    STRESS_MAX_PROGRAMS,
+    STRESS_MAX_TASKS,
+    STRESS_SEED_BASE,
+    STRESS_VARIABLES
+};
+extern const char *const STRESS_NAMES[STRESS_VARIABLES];
+
 typedef struct cli {
-    const char *verb;     /* for messages; "" before it is known */
-    bool colour;          /* of stdout */
-    bool progress;        /* stderr is a terminal */
-    bool utf8;            /* what stdout shows; otherwise plain ASCII stands in */
-    uint32_t width;       /* columns of stdout */
-    const char *temp_dir; /* where temporary folders go */
-    int write_error;      /* errno of the first write to stdout that failed */
-    volatile int *stop;   /* set by SIGINT and SIGTERM */
+    const char *verb;                     /* for messages; "" before it is known */
+    bool colour;                          /* of stdout */
+    bool progress;                        /* stderr is a terminal */
+    bool utf8;                            /* what stdout shows; otherwise plain ASCII stands in */
+    uint32_t width;                       /* columns of stdout */
+    const char *temp_dir;                 /* where temporary folders go */
+    const char *stress[STRESS_VARIABLES]; /* presets of 'exec stress'; "": not set */
+    int write_error;                      /* errno of the first write to stdout that failed */
+    volatile int *stop;                   /* set by SIGINT and SIGTERM */
 } cli;
 
 /* ---- Output (out.c) ------------------------------------------------------------------------------ */
@@ -86,6 +98,12 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
 bool target_is_file(const char *word);
 bool ends_with(const char *text, const char *end);
 
+/* A policy there is, as far as its name goes. Returns 0 or an exit status. */
+int check_policy(cli *c, const char *name);
+
+/* A folder for --output, or NULL. Returns 0 or an exit status. */
+int check_output(cli *c, const char *dir);
+
 /* The one FILE of replay, shrink, show. Returns 0 or an exit status. */
 int read_file_word(cli *c, char **words, uint32_t count, const char **path);
 int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a);
@@ -108,6 +126,6 @@ typedef struct verb {
 } verb;
 
 extern const verb VERB_TOUR, VERB_LIST, VERB_RUN, VERB_EXPLORE, VERB_REPLAY, VERB_SHRINK, VERB_SHOW,
-    VERB_CORPUS;
+    VERB_CORPUS, VERB_EXEC;
 
 #endif

@@ -95,6 +95,10 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
     report_label(c, "classes");
     out(c, "%s%s distinct trace class%s\n", number(e->classes), e->classes_capped ? " or more" : "",
         e->classes == 1 ? "" : "es");
+    if (e->states) {
+        report_label(c, "states");
+        out(c, "%s distinct state%s\n", number(e->states), plural(e->states));
+    }
     report_oracles(c, t, e);
     report_sites(c, t, e);
     if (e->findings_dropped) {
@@ -114,6 +118,9 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_count(j, "failures", e->failures);
     put_count(j, "classes", e->classes);
     put_bool(j, "classes_capped", e->classes_capped);
+    if (e->states) {
+        put_count(j, "states", e->states);
+    }
     put_bool(j, "complete", e->complete);
     put_bool(j, "interrupted", e->interrupted);
     put_bool(j, "out_of_time", e->out_of_time);

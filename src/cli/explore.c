@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct explore_args {
     const char *strategy, *output;
@@ -46,15 +45,6 @@ static void on_progress(void *context, const rad_progress *p)
 static void on_found(void *context, const rad_artifact *a)
 {
     hunt_keep(context, a);
-}
-
-static int check_output(cli *c, const char *dir)
-{
-    struct stat about;
-    if (dir == NULL || (stat(dir, &about) == 0 && S_ISDIR(about.st_mode))) {
-        return 0;
-    }
-    return bad_usage(c, "--output: '%.200s' is not a folder; create it first", dir);
 }
 
 static int check_strategy(cli *c, const char *name)
@@ -101,31 +91,6 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a,
     put_end(&j);
 }
 
-/* Shrinks each finding in turn; the first error is the result, but nothing found is left untold. */
-static int explain(hunt *h, const explore_args *a, rad_exploration *e)
-{
-    int status = 0;
-    for (uint32_t i = 0; i < e->finding_count; i++) {
-        const rad_finding *f = &e->findings[i];
-        const char *identity = rad_artifact_verdict(f->artifact)->identity;
-        hunt_keep(h, f->artifact); /* known already, unless the search could not call back */
-        bug *b = hunt_find(h, identity);
-        if (b == NULL) {
-            continue;
-        }
-        bool shrink = !a->no_shrink && !e->interrupted && status == 0;
-        int result = shrink ? hunt_shrink(h, b, f) : 0;
-        status = status ? status : result;
-        if (!h->json && (!shrink || result != 0)) {
-            hunt_replay_line(h, b);
-        }
-    }
-    if (status == EXIT_INTERRUPTED) {
-        e->interrupted = true;
-    }
-    return status;
-}
-
 static int explore(hunt *h, const rad_target *t, const explore_args *a)
 {
     rad_error error = {.code = 0};
@@ -151,7 +116,7 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a)
     }
     e.interrupted = e.interrupted || code == RAD_EINTERRUPTED;
     hunt_head(h);
-    int status = explain(h, a, &e);
+    int status = hunt_explain(h, &e, !a->no_shrink);
     if (h->json) {
         report_json(h, t, a, &e);
     } else {

@@ -111,7 +111,7 @@ int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
         shrunk_report(c, &b->small);
         keep_report(c, "written", &b->minimised);
         out_text(c, "\n");
-        status = tell_story(c, b->small.artifact, c->width, false);
+        status = tell_summary(c, b->small.artifact);
         hunt_replay_line(h, b);
     }
     tell_second(h, b, b->small.report.second);
@@ -134,6 +134,34 @@ void hunt_replay_line(hunt *h, const bug *b)
         report_label(h->c, "replay");
         out(h->c, "%s\n", text);
     }
+}
+
+int hunt_explain(hunt *h, rad_exploration *e, bool wanted)
+{
+    int status = 0;
+    for (uint32_t i = 0; i < e->finding_count; i++) {
+        const rad_finding *f = &e->findings[i];
+        const char *identity = rad_artifact_verdict(f->artifact)->identity;
+        hunt_keep(h, f->artifact); /* known already, unless the search could not call back */
+        bug *b = hunt_find(h, identity);
+        if (b == NULL) {
+            continue;
+        }
+        bool shrink = wanted && !e->interrupted && status == 0;
+        int result = shrink ? hunt_shrink(h, b, f) : 0;
+        status = status ? status : result;
+        if (!h->json && (!shrink || result != 0)) {
+            if (rad_artifact_target(f->artifact)->machine->describe) {
+                out_text(h->c, "\n");
+                tell_summary(h->c, f->artifact);
+            }
+            hunt_replay_line(h, b);
+        }
+    }
+    if (status == EXIT_INTERRUPTED) {
+        e->interrupted = true;
+    }
+    return status;
 }
 
 static const rad_finding *finding_of(const bug *b, const rad_exploration *e)

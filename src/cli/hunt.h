@@ -46,6 +46,10 @@ bug *hunt_find(hunt *h, const char *identity);
 /* Shrinks a finding and keeps the result; in text, tells it. Returns 0 or an exit status. */
 int hunt_shrink(hunt *h, bug *b, const rad_finding *f);
 
+/* Shrinks each finding in turn if that is wanted; the first error is the result, but nothing found is left untold.
+ * An interruption meanwhile is noted in *e. */
+int hunt_explain(hunt *h, rad_exploration *e, bool wanted);
+
 void hunt_replay_line(hunt *h, const bug *b);
 void hunt_json(writer *j, hunt *h, const rad_exploration *e);
 void hunt_free(hunt *h);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The size of the well-formed UTF-8 character at `at`, or 0. */
 static uint32_t decode(const char *at, uint32_t *code)
@@ -157,6 +158,23 @@ void put_text(writer *j, const char *key, const char *value)
     } else {
         out_text(j->c, "null");
     }
+}
+
+void put_lines(writer *j, const char *key, const char *text)
+{
+    if (text == NULL) {
+        return;
+    }
+    put_array(j, key);
+    while (*text) {
+        char line[4096];
+        size_t size = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : (int)sizeof line - 1,
+                 text);
+        put_text(j, NULL, line);
+        text += size + (text[size] != 0);
+    }
+    put_close(j, ']');
 }
 
 void put_json(writer *j, const char *key, const char *document)

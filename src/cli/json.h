@@ -22,6 +22,7 @@ void put_close(writer *j, char bracket); /* '}' or ']' */
 
 void put_text(writer *j, const char *key, const char *value);    /* NULL → null */
 void put_json(writer *j, const char *key, const char *document); /* the text of any value */
+void put_lines(writer *j, const char *key, const char *text);    /* an array; NULL → nothing */
 void put_count(writer *j, const char *key, uint64_t value);
 void put_integer(writer *j, const char *key, int64_t value);
 void put_real(writer *j, const char *key, double value);

@@ -147,6 +147,26 @@ void shrunk_json(writer *j, const shrunk *s)
 
 /* ---- Story ----------------------------------------------------------------------------------------- */
 
+int tell_summary(cli *c, const rad_artifact *a)
+{
+    rad_error error = {.code = 0};
+    rad_story *story = NULL;
+    if (rad_artifact_verdict(a)->steps <= RAD_LAST_EVENTS ||
+        rad_artifact_target(a)->machine->describe == NULL) {
+        return tell_story(c, a, c->width, false);
+    }
+    if (rad_lab_story(a, &story, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    report_verdict(c, 0, &story->verdict);
+    out(c, "%s steps are too many for a picture here; 'raddle show' draws them.\n\n",
+        number(story->line_count));
+    report_state(c, story);
+    report_events(c, story);
+    rad_story_free(story);
+    return 0;
+}
+
 int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all)
 {
     rad_error error = {.code = 0};

@@ -44,4 +44,8 @@ void shrunk_json(writer *j, const shrunk *s);
 /* The story of an artifact, as `show` draws it. Returns 0 or an exit status. */
 int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all);
 
+/* What suffices without another run: the story, or, of a long run of a machine with words of its own, its verdict, its
+ * state and its last events. */
+int tell_summary(cli *c, const rad_artifact *a);
+
 #endif

@@ -51,6 +51,15 @@ void progress_shrink(void *context, const char *stage, uint64_t checks, const ra
     show_line(line);
 }
 
+void progress_items(const cli *c, const char *what, uint64_t done, uint64_t count)
+{
+    if (c->progress) {
+        char line[256];
+        snprintf(line, sizeof line, "%s %s of %s", what, number(done), number(count));
+        show_line(line);
+    }
+}
+
 void progress_clear(const cli *c)
 {
     if (c->progress) {

@@ -14,6 +14,7 @@ void progress_explore(const progress_limits *limits, const rad_progress *p);
 /* For rad_shrink_options; the context is the cli. */
 void progress_shrink(void *context, const char *stage, uint64_t checks, const rad_measure *m);
 
+void progress_items(const cli *c, const char *what, uint64_t done, uint64_t count);
 void progress_clear(const cli *c);
 
 #endif

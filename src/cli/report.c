@@ -37,6 +37,44 @@ void report_verdict(cli *c, uint32_t column, const rad_verdict *v)
     out_wrapped(c, column + (uint32_t)strlen(word), 4, text);
 }
 
+uint64_t first_event(const rad_story *s)
+{
+    return s->line_count > RAD_LAST_EVENTS ? s->line_count - RAD_LAST_EVENTS : 0;
+}
+
+void event_text(const rad_story *s, uint64_t line, char *text, size_t size)
+{
+    const rad_line *l = &s->lines[line];
+    snprintf(text, size, "%llu %s: %s", (unsigned long long)l->step,
+             l->actor < s->actor_count ? s->actors[l->actor] : "nobody", l->words);
+}
+
+void report_state(cli *c, const rad_story *s)
+{
+    const char *state = s->state;
+    out(c, "%sState at the end%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
+    while (state && *state) {
+        char line[4096];
+        size_t size = strcspn(state, "\n");
+        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : (int)sizeof line - 1,
+                 state);
+        out_text(c, "   ");
+        out_wrapped(c, 3, 7, line);
+        state += size + (state[size] != 0);
+    }
+}
+
+void report_events(cli *c, const rad_story *s)
+{
+    out(c, "\n%sLast %s events%s\n", style(c, STYLE_BOLD), number(s->line_count - first_event(s)),
+        style(c, STYLE_OFF));
+    for (uint64_t i = first_event(s); i < s->line_count; i++) {
+        char text[256];
+        event_text(s, i, text, sizeof text);
+        out(c, "   %s\n", text);
+    }
+}
+
 void report_label(cli *c, const char *label)
 {
     out(c, "  %s%-10s%s ", style(c, STYLE_DIM), label, style(c, STYLE_OFF));

@@ -10,6 +10,14 @@ void report_verdict(cli *c, uint32_t column, const rad_verdict *v);
 /* The message of a failure without the kind it may begin with. */
 const char *report_message(const rad_verdict *v);
 
+/* The first of the last RAD_LAST_EVENTS lines of a story; one of them, in the machine's own words. */
+uint64_t first_event(const rad_story *s);
+void event_text(const rad_story *s, uint64_t line, char *text, size_t size);
+
+/* "State at the end" and "Last 200 events", of a machine that has words of its own. */
+void report_state(cli *c, const rad_story *s);
+void report_events(cli *c, const rad_story *s);
+
 /* "  name      " in front of a line of facts. */
 void report_label(cli *c, const char *label);
 

@@ -2,10 +2,8 @@
 #include "options.h"
 #include "report.h"
 
-#include <string.h>
-
 typedef struct run_args {
-    const char *policy, *log;
+    const char *policy, *log, *artifact;
     uint64_t seed, log_limit, max_steps;
     bool repaired, json;
 } run_args;
@@ -20,27 +18,13 @@ static const option RUN_OPTIONS[] = {
      0},
     {"log-limit", OPTION_COUNT, AT(log_limit), "BYTES", "the largest log (preset: 256 MiB)", 1,
      UINT64_C(1) << 40, 0},
+    {"artifact", OPTION_TEXT, AT(artifact), "FILE", "write the run as an artifact, pass or fail", 0,
+     0, 0},
     OPTION_REPAIRED(run_args),
     OPTION_MAX_STEPS(run_args),
     OPTION_JSON(run_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
-
-static int check_policy(cli *c, const char *name)
-{
-    nearest n;
-    rad_named p;
-    size_t size = strcspn(name, ":");
-    nearest_begin(&n, name);
-    for (uint32_t i = 0; rad_policy_at(i, &p); i++) {
-        if (strcspn(p.name, ":") == size && strncmp(p.name, name, size) == 0) {
-            return 0; /* the library reads what follows the colon */
-        }
-        nearest_try(&n, p.name);
-    }
-    return bad_usage(c, "no policy is called '%.80s'%s 'raddle list' shows them", name,
-                     *nearest_hint(&n, "") ? nearest_hint(&n, "") : ";");
-}
 
 static void report_run(cli *c, const rad_target *t, const run_args *a, const rad_verdict *v)
 {
@@ -61,6 +45,10 @@ static void report_run(cli *c, const rad_target *t, const run_args *a, const rad
         report_label(c, "replay");
         out(c, "raddle replay %s\n", shell_word(a->log));
     }
+    if (a->artifact) {
+        report_label(c, "artifact");
+        out(c, "%s\n", a->artifact);
+    }
 }
 
 static void report_run_json(cli *c, const rad_target *t, const run_args *a, const rad_verdict *v)
@@ -73,7 +61,26 @@ static void report_run_json(cli *c, const rad_target *t, const run_args *a, cons
     put_count(&j, "seed", a->seed);
     put_verdict(&j, v);
     put_text(&j, "log", a->log);
+    put_text(&j, "artifact", a->artifact);
     put_end(&j);
+}
+
+/* Runs, and keeps what was asked for. Returns 0 or an exit status. */
+static int run_once(cli *c, const rad_target *t, const run_args *a, rad_verdict *v)
+{
+    rad_error error = {.code = 0};
+    rad_artifact *artifact = NULL;
+    rad_run_request request = {.policy = a->policy,
+                               .seed = a->seed,
+                               .log = a->log,
+                               .log_limit = a->log_limit,
+                               .artifact = a->artifact ? &artifact : NULL};
+    int code = rad_lab_run(t, &request, v, &error);
+    if (code == 0 && a->artifact) {
+        code = rad_artifact_write(artifact, a->artifact, &error);
+    }
+    rad_artifact_free(artifact);
+    return code ? complain_error(c, &error) : 0;
 }
 
 static int run_run(cli *c, int argc, char **argv)
@@ -82,7 +89,6 @@ static int run_run(cli *c, int argc, char **argv)
     rad_target t;
     words w;
     rad_verdict v = {.steps = 0};
-    rad_error error = {.code = 0};
     int status = options_parse(c, &VERB_RUN, argc, argv, &a, &w);
     if (status != GO_ON) {
         return status;
@@ -90,15 +96,11 @@ static int run_run(cli *c, int argc, char **argv)
     if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) {
         return status;
     }
-    rad_run_request request = {a.policy, a.seed, a.log, a.log_limit};
     if (a.log_limit && a.log == NULL) {
         status =
             bad_usage(c, "--log-limit says how large the file of --log may be; give --log too");
-    } else if ((status = check_policy(c, a.policy)) != 0) {
-        /* said already */
-    } else if (rad_lab_run(&t, &request, &v, &error) != 0) {
-        status = complain_error(c, &error);
-    } else {
+    } else if ((status = check_policy(c, a.policy)) == 0 &&
+               (status = run_once(c, &t, &a, &v)) == 0) {
         (a.json ? report_run_json : report_run)(c, &t, &a, &v);
         status = v.result == RAD_RESULT_PASS ? EXIT_FINE : EXIT_FOUND;
     }

@@ -43,7 +43,23 @@ static void json_line(writer *j, const rad_line *line)
     put_bool(j, "decisive", line->decisive);
     put_bool(j, "hidden", line->hidden);
     put_text(j, "note", line->note);
+    put_text(j, "words", line->words[0] ? line->words : NULL);
     put_close(j, '}');
+}
+
+/* The last events in words, for machines that have words of their own. */
+static void json_events(writer *j, const rad_story *s)
+{
+    if (s->state == NULL) {
+        return;
+    }
+    put_array(j, "last_events");
+    for (uint64_t i = first_event(s); i < s->line_count; i++) {
+        char text[256];
+        event_text(s, i, text, sizeof text);
+        put_text(j, NULL, text);
+    }
+    put_close(j, ']');
 }
 
 static void json_story(writer *j, const rad_story *s, bool all)
@@ -71,6 +87,8 @@ static void json_story(writer *j, const rad_story *s, bool all)
     put_close(j, ']');
     put_verdict(j, &s->verdict);
     put_measure(j, "measure", &s->measure);
+    put_lines(j, "state", s->state);
+    json_events(j, s);
 }
 
 static int show_json(cli *c, const char *path, const rad_artifact *a, bool all)

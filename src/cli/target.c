@@ -132,3 +132,28 @@ bool join_path(char *path, size_t size, const char *dir, const char *name)
     int used = snprintf(path, size, "%s%s%s", length ? dir : "", slash, name);
     return used >= 0 && (size_t)used < size;
 }
+
+int check_policy(cli *c, const char *name)
+{
+    nearest n;
+    rad_named p;
+    size_t size = strcspn(name, ":");
+    nearest_begin(&n, name);
+    for (uint32_t i = 0; rad_policy_at(i, &p); i++) {
+        if (strcspn(p.name, ":") == size && strncmp(p.name, name, size) == 0) {
+            return 0; /* the library reads what follows the colon */
+        }
+        nearest_try(&n, p.name);
+    }
+    return bad_usage(c, "no policy is called '%.80s'%s 'raddle list' shows them", name,
+                     *nearest_hint(&n, "") ? nearest_hint(&n, "") : ";");
+}
+
+int check_output(cli *c, const char *dir)
+{
+    struct stat about;
+    if (dir == NULL || (stat(dir, &about) == 0 && S_ISDIR(about.st_mode))) {
+        return 0;
+    }
+    return bad_usage(c, "--output: '%.200s' is not a folder; create it first", dir);
+}

@@ -142,6 +142,7 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     for (uint64_t i = 0; i < r->finding_count; i++) fold_finding(x, &r->findings[i]);
     out->runs += r->runs;
     out->steps += r->steps;
+    out->states += r->states;
     out->failures += r->failures;
     x->phase->runs += r->runs;
     x->phase->failures += r->failures;

@@ -1,6 +1,7 @@
 /* story.c — tells a run step by step: who did what, which switches mattered, what led to the end. */
 #include "base/alloc.h"
 #include "lab/artifact.h"
+#include "lab/json.h"
 #include "lab/recorder.h"
 #include "lab/rig.h"
 
@@ -13,7 +14,13 @@ typedef struct told {
     rad_rig rig;
     rad_recorder recorder;
     bool *past;
+    bool ran; /* at least a step */
 } told;
+
+const rad_rig *rad__story_rig(const rad_story *s)
+{
+    return &((const told *)s)->rig;
+}
 
 static const char *site_text(const rad_kernel *k, uint32_t site)
 {
@@ -28,6 +35,20 @@ static const char *kind_text(const rad_kernel *k, uint32_t kind)
     return name ? name : "step";
 }
 
+/* "wakes worker %" and 2: "wakes worker 2"; "broadcast" and 3: "broadcast 3". */
+static void note_text(char *text, size_t size, const char *comma, const char *name,
+                      const rad_event *e)
+{
+    const char *sign = strchr(name, '%');
+    unsigned long long value = (unsigned long long)e->value;
+    if (sign)
+        snprintf(text, size, "%s%.*s%llu%s", comma, (int)(sign - name), name, value, sign + 1);
+    else if (e->object == RAD_NONE && e->value == 0) /* nothing but the fact */
+        snprintf(text, size, "%s%s", comma, name);
+    else
+        snprintf(text, size, "%s%s %llu", comma, name, value);
+}
+
 static void line_note(rad_line *line, const rad_kernel *k, const rad_event *e)
 {
     static const char *const picks[RAD_PICK_KINDS] = {"chose", "took case", "woke waiter",
@@ -38,11 +59,8 @@ static void line_note(rad_line *line, const rad_kernel *k, const rad_event *e)
         snprintf(line->note + used, sizeof line->note - used, "%s%s %llu of %u", comma,
                  picks[e->kind < RAD_PICK_KINDS ? e->kind : 0], (unsigned long long)e->value,
                  (unsigned)e->count);
-    else if (e->object == RAD_NONE && e->value == 0) /* nothing but the fact */
-        snprintf(line->note + used, sizeof line->note - used, "%s%s", comma, kind_text(k, e->kind));
     else
-        snprintf(line->note + used, sizeof line->note - used, "%s%s %llu", comma,
-                 kind_text(k, e->kind), (unsigned long long)e->value);
+        note_text(line->note + used, sizeof line->note - used, comma, kind_text(k, e->kind), e);
 }
 
 static enum rad_switch line_turn(const told *t, uint64_t step)
@@ -87,6 +105,32 @@ static int told_lines(told *t, rad_error *error)
         else
             line_note(&s->lines[e->step], k, e);
     }
+    for (uint64_t i = 0; k->machine->describe && i < s->line_count; i++) {
+        rad_line *line = &s->lines[i];
+        snprintf(line->words, sizeof line->words, "%s", line->note[0] ? line->note : line->site);
+    }
+    return 0;
+}
+
+static void told_state_line(void *context, const char *text)
+{
+    rad__bytes_format(context, "%s\n", text);
+}
+
+/* What the machine says about itself now that the run is over. */
+static int told_state(told *t, rad_error *error)
+{
+    const rad_kernel *k = t->rig.kernel;
+    rad_bytes text = {0};
+    if (k->machine->describe == NULL || !t->ran) return 0;
+    k->machine->describe(t->rig.self, told_state_line, &text);
+    rad__bytes_put(&text, "", 1);
+    if (text.failed) {
+        rad__bytes_free(&text);
+        return rad__error_memory(error);
+    }
+    t->story.state = (char *)text.data;
+    rad__text_clean(t->story.state);
     return 0;
 }
 
@@ -138,6 +182,7 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
     if (deadly) t->rig.target.c.max_steps = end->failure_step;
     bool nothing = deadly && end->failure_step == 0; /* 0 would mean the preset */
     if (nothing) t->rig.target.c.max_steps = 1;
+    t->ran = !nothing;
     if (!nothing) rad__rig_guide(&t->rig, a->choices, a->choice_count, true, &t->recorder.observer);
     if (k->outcome == RAD_OUTCOME_ERROR || t->recorder.failed || k->trace.failed)
         return rad__error(error, k->error.code ? k->error.code : RAD_ENOMEM, "%s",
@@ -165,6 +210,7 @@ int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error)
     if (code == 0) code = told_run(t, a, error);
     if (code == 0) code = told_lines(t, error);
     if (code == 0) code = told_actors(t, error);
+    if (code == 0) code = told_state(t, error);
     if (code != 0) {
         rad_story_free(&t->story);
         return code;
@@ -181,6 +227,7 @@ void rad_story_free(rad_story *s)
     rad__free(s->actors);
     rad__free(s->lines);
     rad__free(s->waits);
+    rad__free(s->state);
     rad__free(t->past);
     rad__recorder_close(&t->recorder);
     if (t->rig.kernel) rad__rig_close(&t->rig);

@@ -140,7 +140,11 @@ int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict 
     if (code == 0 && r->log)
         code = rad__log_create(&t.log, r->log, target, r->policy ? r->policy : "random", r->seed,
                                r->log_limit, error);
+    if (r->artifact) *r->artifact = NULL;
     if (code == 0) code = trial_do(&t, v, error);
+    if (code == 0 && r->artifact) /* the choices are shared with the process that made them */
+        code = rad__artifact_of_choices(r->artifact, target, r->policy ? r->policy : "random",
+                                        r->seed, t.rig.choices, v->decisions, v, error);
     rad__log_discard(t.log);
     rad__policy_destroy(t.policy);
     rad__rig_close(&t.rig);

@@ -252,7 +252,7 @@ static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
     options.whole_trace = u->twice;
     options.observers[0] = &b->classes.observer;
     options.observers[1] = u->dedup ? &watch.observer : NULL;
-    uint64_t length = u->path_count, started_ns = 0, at_steps = 0;
+    uint64_t length = u->path_count, started_ns = 0, at_steps = 0, known = b->visited.count;
     if (length) memcpy(rig->choices, u->path, length * sizeof *u->path);
     for (uint64_t i = 0; i < u->count; i++) {
         if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)length + 1)) {
@@ -271,6 +271,7 @@ static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
         if (out->exhausted || !more || unit_is_long(&started_ns, &at_steps, out)) break;
     }
     out->endless |= watch.circles;
+    out->states = b->visited.count - known;
     out->path = unit_copy(rig->choices, length, sizeof *out->path, out);
     out->path_count = length;
 }

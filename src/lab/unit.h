@@ -61,6 +61,7 @@ typedef struct rad_unit_finding {
 
 typedef struct rad_unit_result {
     uint64_t runs, steps, failures;
+    uint64_t states;       /* tree with dedup: new ones */
     rad_verdict last;      /* of the last run */
     uint64_t *last_hashes; /* its rolling set hashes, when the unit was one run */
     uint64_t last_hash_count;

@@ -129,7 +129,8 @@ static void tell_verdict(rad_teller *t)
     } else if (v->result == RAD_RESULT_DIVERGED) {
         snprintf(text, sizeof text, "✗ diverged: %s", v->divergence);
     } else {
-        bool told = strcmp(v->kind, "deadlock") == 0 && t->story->wait_count > 0;
+        bool told =
+            strcmp(v->kind, "deadlock") == 0 && t->story->wait_count > 0 && t->story->state == NULL;
         const char *message = told ? "nobody can go on" : message_of(v);
         snprintf(text, sizeof text, "✗ %s at step %s%s%s", v->kind,
                  rad__readable(v->failure_step, number), *message ? ": " : "", message);
@@ -150,6 +151,55 @@ static void tell_measure(rad_teller *t)
     rad__canvas_paragraph(&t->canvas, 3, 3, text, RAD_STYLE_DIM);
 }
 
+/* ---- What a report needs that nobody can run again ------------------------------------------------- */
+
+static void tell_heading(rad_teller *t, const char *text)
+{
+    blank_row(t);
+    rad__canvas_paragraph(&t->canvas, 1, 1, text, RAD_STYLE_BOLD);
+}
+
+static void tell_state(rad_teller *t)
+{
+    const char *at = t->story->state;
+    if (at == NULL || *at == 0) {
+        return;
+    }
+    tell_heading(t, "State at the end");
+    while (*at) {
+        char line[4096];
+        size_t size = strcspn(at, "\n");
+        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : (int)sizeof line - 1,
+                 at);
+        rad__canvas_paragraph(&t->canvas, 3, 7, line, RAD_STYLE_PLAIN);
+        at += size + (at[size] != 0);
+    }
+}
+
+/* Of a failure that is told in part: its last steps without a gap. */
+static void tell_events(rad_teller *t)
+{
+    const rad_story *s = t->story;
+    uint64_t from = s->line_count > RAD_LAST_EVENTS ? s->line_count - RAD_LAST_EVENTS : 0;
+    bool hidden = false;
+    for (uint64_t i = from; i < s->line_count; i++) {
+        hidden |= s->lines[i].hidden;
+    }
+    if (s->state == NULL || t->all || !hidden) {
+        return;
+    }
+    char text[RAD_WORDS_MAX + 80], words[RAD_WORDS_MAX], number[32];
+    snprintf(text, sizeof text, "Last %s events", rad__readable(s->line_count - from, number));
+    tell_heading(t, text);
+    for (uint64_t i = from; i < s->line_count; i++) {
+        const rad_line *line = &s->lines[i];
+        const char *who = line->actor < s->actor_count ? s->actors[line->actor] : "nobody";
+        rad__line_words(line, who, words);
+        snprintf(text, sizeof text, "%5llu %s: %s", (unsigned long long)line->step, who, words);
+        rad__canvas_paragraph(&t->canvas, 1, 7, text, RAD_STYLE_PLAIN);
+    }
+}
+
 void rad__tell_end(rad_teller *t)
 {
     blank_row(t);
@@ -158,4 +208,6 @@ void rad__tell_end(rad_teller *t)
     tell_circle(t);
     tell_verdict(t);
     tell_measure(t);
+    tell_state(t);
+    tell_events(t);
 }

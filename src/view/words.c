@@ -82,6 +82,10 @@ void rad__line_words(const rad_line *line, const char *actor, char words[RAD_WOR
     static const char *const verbs[] = {
         [RAD_LOCAL] = "step", [RAD_READ] = "read", [RAD_WRITE] = "write"};
     const char *label = line->site && line->site[0] ? line->site : line->kind;
+    if (line->words[0]) {
+        snprintf(words, RAD_WORDS_MAX, "%s", line->words);
+        return;
+    }
     if (label == NULL || label[0] == 0) {
         label = verbs[line->access];
     }

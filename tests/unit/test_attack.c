@@ -525,7 +525,7 @@ static void a_host_that_ignores_its_children_can_use_the_lab(void **state)
     rad_target t = target_of("crash", NULL), quiet = target_of("inc", NULL);
     rad_error error = {0};
     rad_verdict v;
-    rad_run_request request = {"random", 1, NULL, 0};
+    rad_run_request request = {.policy = "random", .seed = 1};
     rad_exploration e;
     rad_explore_options o = {.strategy = "dfs", .runs = 1000, .seed = 1};
     int run = rad_lab_run(&quiet, &request, &v, &error);

@@ -9,6 +9,7 @@
  *
  * The draw for a victim is a choice inside the worker's step. */
 #include "base/alloc.h"
+#include "core/kernel.h"
 #include "lab/executor/executor.h"
 #include "lab/executor/world.h"
 
@@ -16,16 +17,6 @@
 #include <string.h>
 
 enum { CENSUS_EVERY = 1024, SLEEPERS_MAX = RAD_TASKS_CHUNK * RAD_TASK_CHUNKS_MAX };
-
-/* Kinds of actions and notes: phases, then operations, then these. */
-enum {
-    KIND_OP = RAD_PHASE_COUNT,
-    KIND_EVENT = KIND_OP + RAD_OP_COUNT,
-    KIND_TIMER = KIND_EVENT + RAD_EVENT_CLOSE + 1,
-    KIND_CLOCK,
-    KIND_WORKER,
-    KIND_COUNT
-};
 
 /* A task that fans out in all ways there are, two workers, and somebody who shuts the gate meanwhile. */
 static const char exec_preset[] =
@@ -36,13 +27,14 @@ static const char exec_preset[] =
     "{\"name\":\"leaf\",\"code\":[\"try-acquire 0 1 ok 1 fail 3\",\"sleep 1\",\"release 0 1\"]}],"
     "\"tasks\":[\"fan\"],\"runnable\":[0],\"events\":[\"1 io 0\",\"2 close\"]}";
 
-/* Sites: phases but RUN and STOPPED, then what RUN does, then what comes from outside. */
+/* Sites: phases but RUN and STOPPED, then what RUN does, then what comes from outside, then how runs end. */
 enum {
     SITE_OP = RAD_PHASE_STOPPED - 1,
     SITE_EVENT = SITE_OP + RAD_OP_COUNT,
     SITE_TIMER = SITE_EVENT + RAD_EVENT_CLOSE + 1,
     SITE_CLOCK,
-    SITE_COUNT
+    SITE_END, /* completed, refused, deadlock */
+    SITE_COUNT = SITE_END + RAD_EXPECT_DEADLOCK
 };
 
 static uint32_t site_of_phase(uint32_t phase)
@@ -105,7 +97,9 @@ static void worker_settle(rad_exec_world *w, uint32_t i)
 
 void rad__world_wake(rad_exec_world *w, uint32_t worker)
 {
-    if (worker != RAD_NONE && worker < w->c->workers) worker_settle(w, worker);
+    if (worker == RAD_NONE || worker >= w->c->workers) return;
+    rad__world_note(w, RAD_NOTE_WAKES, worker);
+    worker_settle(w, worker);
 }
 
 /* The next moment at which something happens by itself; false: nothing will. */
@@ -145,6 +139,27 @@ static void events_become_due(rad_exec_world *w)
 
 /* ---- Steps ------------------------------------------------------------------------------------------ */
 
+/* What a step of production came to, for the story; a task has told its instruction itself. */
+static void note_step(rad_exec_world *w, const rad_worker *production, const rad_step *step)
+{
+    const rad_vm_task *t = (const rad_vm_task *)production->current;
+    bool tries = step->phase == RAD_PHASE_STEAL && step->victim != RAD_NONE;
+    if (step->phase == RAD_PHASE_SEARCH && production->phase == RAD_PHASE_STEAL)
+        rad__world_note(w, RAD_NOTE_SEARCHES, 0);
+    if (step->phase == RAD_PHASE_RECHECK)
+        rad__world_note(w, production->phase == RAD_PHASE_NOTIFY ? RAD_NOTE_SEES : RAD_NOTE_PARKS,
+                        0);
+    if (step->phase == RAD_PHASE_PARKED) rad__world_note(w, RAD_NOTE_GETS_UP, 0);
+    if (step->phase != RAD_PHASE_PICK && step->phase != RAD_PHASE_STEAL) return;
+    if (step->source == RAD_FROM_NOWHERE) {
+        rad__world_note(w, tries ? RAD_NOTE_TRIED : RAD_NOTE_NOWHERE, tries ? step->victim : 0);
+        return;
+    }
+    rad__world_note(w, RAD_NOTE_NOWHERE + step->source, t ? t->id : RAD_NONE);
+    if (tries) rad__world_note(w, RAD_NOTE_STOLEN_FROM, step->victim);
+    if (step->moved) rad__world_note(w, RAD_NOTE_MOVED, step->moved);
+}
+
 static void step_worker(rad_exec_world *w, uint32_t i)
 {
     rad_worker *production = &w->workers[i];
@@ -162,6 +177,7 @@ static void step_worker(rad_exec_world *w, uint32_t i)
     rad_value(w->k, (uint64_t)step.phase | (uint64_t)step.source << 8 | (uint64_t)step.run << 16 |
                         (uint64_t)step.moved << 24 | (uint64_t)(step.victim & 0xffff) << 32 |
                         (uint64_t)(step.woken & 0xffff) << 48);
+    note_step(w, production, &step);
     rad__ledger_stepped(w, i, &step);
     if (step.phase == RAD_PHASE_RUN && step.run == RAD_RUN_YIELD) rad_yield(w->k);
     worker_settle(w, i);
@@ -173,6 +189,7 @@ static void unblock(rad_exec_world *w, rad_vm_task *t, bool allowed, const char 
     RAD_EXEC_CHECK(w, ILLEGAL_UNBLOCK, allowed, w->task_object,
                    "task %u goes on because of %s, which it did not wait for or which has not come",
                    t->id, event);
+    rad__world_note(w, RAD_NOTE_GOES_ON, t->id);
     rad__vm_unblock(w, t);
 }
 
@@ -191,6 +208,7 @@ static bool deliver_io(rad_exec_world *w, const rad_case_event *e)
 {
     if (w->tokens[e->what] == RAD_TOKEN_OPEN)
         w->tokens[e->what] = e->kind == RAD_EVENT_IO ? RAD_TOKEN_CAME : RAD_TOKEN_FAILED;
+    rad__world_note(w, RAD_NOTE_TOKEN, e->what);
     rad_vm_task *t = rad__ledger_waiter(w, e->what);
     if (t == NULL) return true;
     unblock(w, t, t->life == RAD_LIFE_WAITING && t->where == e->what, "an I/O event");
@@ -202,14 +220,22 @@ static bool deliver_close(rad_exec_world *w)
 {
     if (w->calls == 0) {
         bool drained = rad__sched_shut(&w->sched);
+        rad__world_note(w, RAD_NOTE_SHUTS, 0);
         w->ledger.shut = true;
         if (!drained) return true;
         rad__sched_finish(&w->sched);
     } else {
+        rad__world_note(w, RAD_NOTE_CALLS, w->calls - 1);
         rad__idle_call(&w->sched.idle, w->calls - 1);
         rad__world_wake(w, w->calls - 1);
     }
     return w->calls++ == w->c->workers;
+}
+
+static void event_start(rad_exec_world *w, rad_vm_task *t)
+{
+    rad__world_note(w, RAD_NOTE_STARTS, t->id);
+    rad__vm_start(w, t);
 }
 
 static void step_event(rad_exec_world *w, uint32_t i)
@@ -220,7 +246,7 @@ static void step_event(rad_exec_world *w, uint32_t i)
     if (e->kind == RAD_EVENT_CLOSE)
         all = deliver_close(w);
     else if (e->kind == RAD_EVENT_START)
-        rad__vm_start(w, rad__world_task(w, e->what));
+        event_start(w, rad__world_task(w, e->what));
     else
         all = deliver_io(w, e);
     rad_touch(w->k, w->idle_object, RAD_WRITE);
@@ -236,6 +262,7 @@ static void step_clock(rad_exec_world *w)
     if (!next_moment(w, &at)) return;
     w->now = at;
     rad__world_cover(w, RAD_COVER_CLOCK);
+    rad__world_note(w, RAD_NOTE_TIME, at);
     rad_value(w->k, at);
     events_become_due(w);
 }
@@ -296,6 +323,7 @@ static enum rad_end exec_idle(void *self, rad_kernel *k)
     check_wakeups(w);
     rad__ledger_census(w);
     enum rad_expect outcome = rad__world_outcome(w), expect = w->c->expect;
+    k->reached[SITE_END + outcome - RAD_EXPECT_COMPLETED] = 1;
     if (outcome == RAD_EXPECT_DEADLOCK && expect != RAD_EXPECT_DEADLOCK) {
         rad_fail(k, RAD_ORACLE_DEADLOCK, w->task_object,
                  "%u tasks are blocked and nothing will wake them", w->ledger.alive);
@@ -352,6 +380,8 @@ static void exec_destroy(void *self)
     for (uint32_t i = 0; i < w->chunk_count; i++) rad__free(w->chunks[i]);
     rad__event_queue_close(&w->sleepers);
     rad__free(w->workers);
+    if (w->texts) rad__code_texts_free(*w->texts);
+    rad__free(w->texts);
     rad__exec_case_free((rad_exec_case *)w->c);
     rad__free(w);
 }
@@ -369,7 +399,8 @@ int rad__world_create(rad_exec_world **out, const char *text, rad_error *error)
     w->c = c;
     w->workers = rad__alloc_lines(c->workers, sizeof *w->workers);
     rad__event_queue_open(&w->sleepers, SLEEPERS_MAX);
-    if (w->workers == NULL || !world_open(w)) {
+    w->texts = rad__alloc(1, sizeof *w->texts);
+    if (w->workers == NULL || w->texts == NULL || !world_open(w)) {
         exec_destroy(w);
         return rad__error_memory(error);
     }
@@ -405,18 +436,20 @@ static void make_actions(rad_exec_world *w)
     rad_kernel *k = w->k;
     for (uint32_t i = 0; i < w->c->event_count; i++) {
         const char *role = rad__event_name(w->c->events[i].kind);
-        uint32_t kind = (uint32_t)KIND_EVENT + w->c->events[i].kind;
+        uint32_t kind = (uint32_t)RAD_KIND_EVENT + w->c->events[i].kind;
         w->event_actions[i] = rad_action(k, kind, rad_actor(k, RAD_NONE, role), RAD_NONE, i);
         rad_announce(k, w->event_actions[i], (uint32_t)SITE_EVENT + w->c->events[i].kind,
                      w->injector_object, RAD_WRITE);
     }
-    w->timer_action = rad_action(k, KIND_TIMER, rad_actor(k, RAD_NONE, "timer"), w->time_object, 0);
+    w->timer_action =
+        rad_action(k, RAD_KIND_TIMER, rad_actor(k, RAD_NONE, "timer"), w->time_object, 0);
     rad_announce(k, w->timer_action, SITE_TIMER, w->injector_object, RAD_WRITE);
     for (uint32_t i = 0; i < w->c->workers; i++) {
         w->worker_actors[i] = rad_actor(k, RAD_NONE, "worker");
-        w->worker_actions[i] = rad_action(k, KIND_WORKER, w->worker_actors[i], RAD_NONE, i);
+        w->worker_actions[i] = rad_action(k, RAD_KIND_WORKER, w->worker_actors[i], RAD_NONE, i);
     }
-    w->clock_action = rad_action(k, KIND_CLOCK, rad_actor(k, RAD_NONE, "clock"), w->time_object, 0);
+    w->clock_action =
+        rad_action(k, RAD_KIND_CLOCK, rad_actor(k, RAD_NONE, "clock"), w->time_object, 0);
     rad_announce(k, w->clock_action, SITE_CLOCK, w->time_object, RAD_WRITE);
 }
 
@@ -457,25 +490,30 @@ static void exec_state(const void *self, rad_state_hash *h)
 
 /* ---- Names ------------------------------------------------------------------------------------------ */
 
-static const char *exec_kind_name(const void *self, uint32_t kind)
-{
-    (void)self;
-    if (kind < RAD_PHASE_COUNT) return rad__phase_name(kind);
-    if (kind < KIND_EVENT) return rad__op_name(kind - KIND_OP);
-    if (kind < KIND_TIMER) return rad__event_name(kind - KIND_EVENT);
-    return kind == KIND_TIMER    ? "timer"
-           : kind == KIND_CLOCK  ? "clock"
-           : kind == KIND_WORKER ? "step"
-                                 : NULL;
-}
-
 static const char *exec_site_name(const void *self, uint32_t site)
 {
     (void)self;
     if (site < SITE_OP) return rad__phase_name(site < RAD_PHASE_RUN ? site : site + 1);
     if (site < SITE_EVENT) return rad__op_name(site - SITE_OP);
     if (site < SITE_TIMER) return rad__event_name(site - SITE_EVENT);
+    if (site >= SITE_END && site < SITE_COUNT)
+        return rad__expect_name(site - SITE_END + RAD_EXPECT_COMPLETED);
     return site == SITE_TIMER ? "timer" : site == SITE_CLOCK ? "clock" : NULL;
+}
+
+static void exec_describe(const void *self, void (*line)(void *context, const char *text),
+                          void *context)
+{
+    rad_bytes text = {0};
+    rad__world_describe(self, &text);
+    rad__bytes_put(&text, "", 1);
+    for (char *at = text.failed ? NULL : (char *)text.data; at && *at;) {
+        char *end = strchr(at, '\n');
+        if (end) *end = 0;
+        line(context, at);
+        at = end ? end + 1 : NULL;
+    }
+    rad__bytes_free(&text);
 }
 
 const rad_machine rad__machine_exec = {
@@ -494,6 +532,7 @@ const rad_machine rad__machine_exec = {
     .size = rad__world_case_size,
     .reduce = rad__world_case_reduce,
     .heir = rad__world_case_heir,
-    .kind_name = exec_kind_name,
+    .kind_name = rad__exec_kind_name,
     .site_name = exec_site_name,
+    .describe = exec_describe,
 };

@@ -4,6 +4,9 @@
 #include "lab/executor/executor.h"
 #include "lab/executor/generate.h"
 #include "lab/executor/listed.h"
+#include "lab/rig.h"
+
+#include <string.h>
 
 static int bound_check(const char *name, uint32_t value, uint32_t min, uint32_t max,
                        rad_error *error)
@@ -50,4 +53,41 @@ int rad_exec_listed(uint32_t i, char name[32], rad_target *t, rad_error *error)
         return rad__error(error, RAD_EINPUT, "case %u: the list has %d", (unsigned)i,
                           RAD_EXEC_LISTED);
     return target_of(rad__exec_listed(i, name), t, error);
+}
+
+int rad_exec_shape_of(const rad_target *t, rad_exec_shape *out, rad_error *error)
+{
+    *out = (rad_exec_shape){0};
+    if (t->machine != &rad__machine_exec)
+        return rad__error(error, RAD_EINPUT, "expected a case of machine exec, found one of %s",
+                          t->machine->name);
+    const char *body = t->c.body ? t->c.body : t->machine->body;
+    rad_exec_case *c = rad__exec_case_parse(body, strlen(body), NULL, error);
+    if (c == NULL) return error->code;
+    *out = (rad_exec_shape){.workers = c->workers,
+                            .programs = c->program_count,
+                            .tasks = c->task_count,
+                            .resources = c->resource_count,
+                            .events = c->event_count,
+                            .expect = rad__expect_name(c->expect)};
+    for (uint32_t i = 0; i < c->program_count; i++) out->instructions += c->programs[i].length;
+    rad__exec_case_free(c);
+    return 0;
+}
+
+const char *rad_exec_outcome(const rad_story *s)
+{
+    const rad_rig *rig = rad__story_rig(s);
+    if (rig->target.machine != &rad__machine_exec) return NULL;
+    bool ended = s->verdict.result == RAD_RESULT_PASS || strcmp(s->verdict.kind, "outcome") == 0;
+    return ended ? rad__expect_name(rad__world_outcome(rig->self)) : s->verdict.kind;
+}
+
+bool rad_exec_met(const rad_exploration *e, const char *outcome)
+{
+    for (uint32_t i = 0; i < RAD_SITES_MAX && i < e->site_count; i++) {
+        const char *name = rad__machine_exec.site_name(NULL, i);
+        if (e->site_reached[i] && name && strcmp(name, outcome) == 0) return true;
+    }
+    return false;
 }

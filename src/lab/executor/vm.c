@@ -36,6 +36,7 @@ void rad__vm_start(rad_exec_world *w, rad_vm_task *t)
     enum rad_gate_enter answer = rad__sched_spawn(&w->sched, &t->task, &woken);
     rad__ledger_entered(w, t, answer);
     if (answer != RAD_GATE_ENTERED) {
+        rad__world_note(w, RAD_NOTE_REFUSED, t->id);
         t->life = RAD_LIFE_REFUSED;
         w->ledger.refused++;
         return;
@@ -89,7 +90,10 @@ static void vm_spawn(rad_exec_world *w, rad_worker *worker, const rad_instructio
 static bool vm_acquire(rad_exec_world *w, rad_vm_task *t, const rad_instruction *in)
 {
     rad_touch(w->k, w->resource_objects[in->what], RAD_WRITE);
-    if (w->available[in->what] < in->amount) return false;
+    if (w->available[in->what] < in->amount) {
+        rad__world_note(w, RAD_NOTE_TOO_FEW, w->available[in->what]);
+        return false;
+    }
     w->available[in->what] -= in->amount;
     t->held[in->what] += in->amount;
     return true;
@@ -121,6 +125,7 @@ static enum rad_run vm_wait(rad_exec_world *w, rad_vm_task *t, const rad_instruc
     uint32_t on = in->what;
     if (w->tokens[on] == RAD_TOKEN_OPEN) {
         t->pc--; /* looks again when it is woken */
+        rad__world_note(w, RAD_NOTE_BLOCKS, 0);
         rad__ledger_waits(w, t, on);
         return RAD_RUN_BLOCKED;
     }
@@ -155,6 +160,13 @@ enum rad_op rad__vm_next_op(const rad_exec_world *w, const rad_vm_task *t)
     return (enum rad_op)vm_fetch(w, t)->op;
 }
 
+/* The note that tells the instruction it is at. */
+static uint32_t code_kind(const rad_vm_task *t)
+{
+    uint32_t pc = t->pc < RAD_CODE_MAX ? t->pc : RAD_CODE_MAX;
+    return (uint32_t)RAD_KIND_CODE + t->program * (RAD_CODE_MAX + 1) + pc;
+}
+
 static enum rad_run vm_run(rad_task *task, rad_worker *worker)
 {
     rad_vm_task *t = (rad_vm_task *)task;
@@ -164,7 +176,7 @@ static enum rad_run vm_run(rad_task *task, rad_worker *worker)
                    worker->id, t->id);
     const rad_instruction *in = vm_fetch(w, t);
     rad__world_cover(w, RAD_COVER_OP + in->op);
-    rad_note(w->k, RAD_PHASE_COUNT + in->op, RAD_NONE, (uint64_t)t->id << 16 | t->pc);
+    rad_note(w->k, code_kind(t), RAD_NONE, t->id);
     t->pc++;
     switch (in->op) {
     case RAD_OP_YIELD: return in->place == RAD_PLACE_LOCAL ? RAD_RUN_YIELD : RAD_RUN_YIELD_GLOBAL;

@@ -4,6 +4,7 @@
  *     machine.c    the kernel's view: actors, actions, time, the end
  *     vm.c         one instruction of a task; calls production as a task does
  *     ledger.c     what must be true: where each task is, in which order, who is parked; compares
+ *     words.c      how a step reads in a report
  *
  * The *ledger* is bookkeeping, not a second scheduler: it is told what a step says it did (source, victim, woken) and
  * checks that this was possible and allowed. It decides nothing.
@@ -117,7 +118,8 @@ typedef struct rad_ledger {
     int64_t failure; /* what join will have to report */
 } rad_ledger;
 
-/* What came out of the production calls inside one instruction. */
+typedef struct rad_code_texts rad_code_texts;
+
 typedef struct rad_exec_world {
     const rad_exec_case *c;
     rad_kernel *k;
@@ -145,7 +147,8 @@ typedef struct rad_exec_world {
     uint32_t gate_object, idle_object, injector_object, time_object, task_object;
     uint32_t worker_objects[RAD_CASE_WORKERS_MAX];
     uint32_t resource_objects[RAD_CASE_RESOURCES_MAX];
-    uint64_t coverage; /* bits of what was exercised; see rad__world_covered */
+    uint64_t coverage;      /* bits of what was exercised: enum rad_cover */
+    rad_code_texts **texts; /* of instructions; *texts is NULL until somebody asks */
     rad_ledger ledger;
 } rad_exec_world;
 
@@ -187,6 +190,64 @@ static inline void rad__world_cover(rad_exec_world *w, uint32_t what)
 {
     w->coverage |= UINT64_C(1) << what;
 }
+
+/* ---- words.c ---------------------------------------------------------------------------------------- */
+
+/* What a step has to tell beside its site; % is the value. Sources are in the order of enum rad_source. */
+#define RAD_EXEC_NOTE_LIST(X)                                                                      \
+    X(NOWHERE, "finds nothing")                                                                    \
+    X(LOCAL, "takes task %, its newest")                                                           \
+    X(OLDEST, "takes task %, its oldest")                                                          \
+    X(LATER, "takes task % from behind")                                                           \
+    X(INBOX, "takes task % from its inbox")                                                        \
+    X(INJECTOR, "takes task % from the injector")                                                  \
+    X(VICTIM, "steals task %")                                                                     \
+    X(VICTIM_LATER, "steals task % from behind")                                                   \
+    X(MOVED, "moves % more behind")                                                                \
+    X(STOLEN_FROM, "of worker %")                                                                  \
+    X(TRIED, "finds nothing at worker %")                                                          \
+    X(SEARCHES, "searches")                                                                        \
+    X(SEES, "sees work, does not park")                                                            \
+    X(PARKS, "sees nothing, parks")                                                                \
+    X(GETS_UP, "gets up")                                                                          \
+    X(WAKES, "wakes worker %")                                                                     \
+    X(STARTS, "task % comes")                                                                      \
+    X(REFUSED, "task % is refused")                                                                \
+    X(GOES_ON, "task % goes on")                                                                   \
+    X(BLOCKS, "has to wait")                                                                       \
+    X(TOO_FEW, "not enough left: %")                                                               \
+    X(TOKEN, "token %")                                                                            \
+    X(SHUTS, "shuts the gate")                                                                     \
+    X(CALLS, "calls worker %")                                                                     \
+    X(TIME, "it is %")
+
+enum rad_exec_note {
+#define RAD_EXEC_NOTE_ENUM(name, text) RAD_NOTE_##name,
+    RAD_EXEC_NOTE_LIST(RAD_EXEC_NOTE_ENUM)
+#undef RAD_EXEC_NOTE_ENUM
+        RAD_EXEC_NOTE_COUNT
+};
+
+/* Kinds of actions and notes. */
+enum {
+    RAD_KIND_WORKER = 0,
+    RAD_KIND_EVENT, /* + kind of event */
+    RAD_KIND_TIMER = RAD_KIND_EVENT + RAD_EVENT_CLOSE + 1,
+    RAD_KIND_CLOCK,
+    RAD_KIND_NOTE,
+    RAD_KIND_CODE = RAD_KIND_NOTE + RAD_EXEC_NOTE_COUNT /* + program * (RAD_CODE_MAX + 1) + pc */
+};
+_Static_assert(RAD_KIND_CODE + RAD_CASE_PROGRAMS_MAX * (RAD_CODE_MAX + 1) <= 0x8000, "16 bits");
+
+/* What happens before the first step is nobody's. */
+static inline void rad__world_note(rad_exec_world *w, enum rad_exec_note what, uint64_t value)
+{
+    if (rad_current_actor(w->k) == RAD_NONE) return;
+    rad_note(w->k, RAD_KIND_NOTE + (uint32_t)what, RAD_NONE, value);
+}
+
+RAD_INTERNAL const char *rad__exec_kind_name(const void *self, uint32_t kind);
+RAD_INTERNAL void rad__code_texts_free(rad_code_texts *t);
 
 /* ---- ledger.c --------------------------------------------------------------------------------------- */
 
