@@ -9,10 +9,18 @@
 #include <unistd.h>
 
 static const verb *const VERBS[] = {
-    &VERB_TOUR,   &VERB_LIST,   &VERB_RUN,  &VERB_EXPLORE,
-    &VERB_REPLAY, &VERB_SHRINK, &VERB_SHOW, &VERB_CORPUS,
+    &VERB_TOUR,   &VERB_LIST, &VERB_RUN,    &VERB_EXPLORE, &VERB_REPLAY,
+    &VERB_SHRINK, &VERB_SHOW, &VERB_CORPUS, &VERB_EXEC,
 };
 enum { VERB_COUNT = sizeof VERBS / sizeof *VERBS, WIDTH_PRESET = 100 };
+
+const char *const STRESS_NAMES[STRESS_VARIABLES] = {
+    [STRESS_SEEDS] = "SCHEDULER_SIM_STRESS_SEEDS",
+    [STRESS_MAX_STEPS] = "SCHEDULER_SIM_STRESS_MAX_STEPS",
+    [STRESS_MAX_PROGRAMS] = "SCHEDULER_SIM_STRESS_MAX_PROGRAMS",
+    [STRESS_MAX_TASKS] = "SCHEDULER_SIM_STRESS_MAX_TASKS",
+    [STRESS_SEED_BASE] = "SCHEDULER_SIM_STRESS_SEED_BASE",
+};
 
 static volatile int stop_asked;
 
@@ -83,6 +91,9 @@ static void look_around(cli *c, char **environment)
     }
     c->temp_dir = variable(environment, "TMPDIR");
     c->temp_dir = *c->temp_dir ? c->temp_dir : "/tmp";
+    for (size_t i = 0; i < STRESS_VARIABLES; i++) {
+        c->stress[i] = variable(environment, STRESS_NAMES[i]);
+    }
     c->stop = &stop_asked;
 }
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TOUR_RUNS = 20000, TOUR_SEED = 1 };
+enum { TOUR_RUNS = 20000, TOUR_SEED = 1, TOUR_CASE = 1 };
 static const char TOUR_MACHINE[] = "buffer";
 
 typedef struct tour_args {
@@ -205,12 +205,78 @@ static int try_twin(tour *t)
     return status;
 }
 
+/* A case that is small enough for every schedule. */
+static int generate_case(tour *t, rad_target *target)
+{
+    rad_error error = {.code = 0};
+    rad_exec_bounds bounds = rad_exec_bounds_small();
+    bounds.workers = bounds.tasks = bounds.programs = bounds.family = 2;
+    bounds.length = 5;
+    bounds.events = 1;
+    return rad_exec_generate(TOUR_CASE, &bounds, target, &error) ? complain_error(t->c, &error) : 0;
+}
+
+static int tell_case(tour *t, const rad_target *target)
+{
+    cli *c = t->c;
+    rad_error error = {.code = 0};
+    char *text = rad_target_json(target, &error);
+    if (text == NULL) {
+        return complain_error(c, &error);
+    }
+    out_paragraph(c, 3,
+                  "Raddle's own executor is on trial, too: the functions that production runs, one "
+                  "step at a time, under tasks that are little programs. This case was made from a "
+                  "seed:");
+    out_text(c, "\n");
+    out_text(c, text);
+    out_text(c, "\n");
+    rad_free(text);
+    return 0;
+}
+
+static int try_executor(tour *t)
+{
+    cli *c = t->c;
+    rad_error error = {.code = 0};
+    rad_exploration e = {.runs = 0};
+    rad_target target;
+    part(c, 7, "The executor: every state of a case",
+         "exec gen --workers 2 --tasks 2 --programs 2 --family 2 --length 5 --events 1");
+    int status = generate_case(t, &target);
+    if (status != 0) {
+        return status;
+    }
+    rad_explore_options options = {.strategy = "dedup",
+                                   .runs = TOUR_RUNS,
+                                   .seed = TOUR_SEED,
+                                   .jobs = 1,
+                                   .interrupted = c->stop};
+    status = tell_case(t, &target);
+    if (status == 0 && rad_lab_explore(&target, &options, &e, &error) != 0) {
+        status = complain_error(c, &error);
+    }
+    if (status == 0 && *c->stop) {
+        status = EXIT_INTERRUPTED;
+    }
+    if (status == 0 && (e.finding_count > 0 || !e.complete)) {
+        status = not_as_told(c, "the case of the executor was not explored without a failure");
+    }
+    if (status == 0) {
+        coverage_report(c, &target, &e, TOUR_SEED);
+    }
+    rad_exploration_free(&e);
+    rad_target_free(&target);
+    return status;
+}
+
 static void tell_next(tour *t)
 {
     cli *c = t->c;
     out(c, "\n%sWhat to type next%s\n\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
     out(c, "   raddle list                     the machines you can try\n");
     out(c, "   raddle explore philosophers     another deadlock\n");
+    out(c, "   raddle exec explore -j 2        the executor, 520 cases, a minute\n");
     out(c, "   raddle explore --help           strategies, budgets, several processes\n");
     if (t->temporary) {
         out(c, "   raddle tour --output .          the same, and keep the two files\n");
@@ -221,7 +287,8 @@ static void tell_next(tour *t)
 
 static int tour_run(cli *c, int argc, char **argv)
 {
-    static int (*const parts[])(tour *) = {tell_machine, find, shrink, replay, explain, try_twin};
+    static int (*const parts[])(tour *) = {tell_machine, find,     shrink,      replay,
+                                           explain,      try_twin, try_executor};
     static tour t;
     tour_args a = {.output = NULL};
     rad_error error = {.code = 0};
@@ -268,7 +335,8 @@ const verb VERB_TOUR = {
     "the main job in a minute: find, shrink, replay, explain a bug",
     "[options]",
     "Explores a bounded buffer that can deadlock, shrinks what it found, replays it from its file, "
-    "explains it, and does the same search on the repaired twin. Takes seconds; leaves nothing "
+    "explains it, and does the same search on the repaired twin; then tries every state of a small "
+    "case of the executor. Takes seconds; leaves nothing "
     "behind "
     "unless --output is given.\n\n"
     "Exit status: 0 everything went as told, 3 trouble with files or memory, 4 a bug in raddle.",

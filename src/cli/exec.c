@@ -1,0 +1,202 @@
+/* exec.c — `raddle exec`: the executor's own verbs, and what they share. */
+#include "exec.h"
+
+#include "report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const verb *const PARTS[] = {&VERB_EXEC_GEN, &VERB_EXEC_RUN, &VERB_EXEC_EXPLORE,
+                                    &VERB_EXEC_STRESS};
+enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
+
+/* The name without "exec ". */
+static const char *part_name(const verb *v)
+{
+    return strchr(v->name, ' ') + 1;
+}
+
+static int unknown_part(cli *c, const char *word)
+{
+    nearest n;
+    nearest_begin(&n, word);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        nearest_try(&n, part_name(PARTS[i]));
+    }
+    const char *hint = nearest_hint(&n, "");
+    return bad_usage(c, "unknown %s '%.80s'%s", word[0] == '-' ? "option" : "part", word,
+                     *hint ? hint : ": expected gen, run, explore or stress");
+}
+
+static int exec_run(cli *c, int argc, char **argv)
+{
+    if (argc == 0) {
+        return bad_usage(c, "which part? Expected: raddle exec gen, run, explore or stress");
+    }
+    bool asks = strcmp(argv[0], "help") == 0;
+    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0 || (asks && argc == 1)) {
+        verb_help(c, &VERB_EXEC);
+        return EXIT_FINE;
+    }
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        if (strcmp(part_name(PARTS[i]), argv[asks]) == 0) {
+            char help[] = "--help", *only[] = {help};
+            c->verb = PARTS[i]->name;
+            return asks ? PARTS[i]->run(c, 1, only) : PARTS[i]->run(c, argc - 1, argv + 1);
+        }
+    }
+    return unknown_part(c, argv[asks]);
+}
+
+/* ---- Shared: cases --------------------------------------------------------------------------------- */
+
+static void take_bound(uint64_t given, uint32_t *bound)
+{
+    if (given != NOT_GIVEN) {
+        *bound = (uint32_t)given;
+    }
+}
+
+bool bounds_given(const bound_args *a)
+{
+    return a->hang || a->small || a->stress || a->workers != NOT_GIVEN ||
+           a->programs != NOT_GIVEN || a->tasks != NOT_GIVEN || a->length != NOT_GIVEN ||
+           a->family != NOT_GIVEN || a->resources != NOT_GIVEN || a->events != NOT_GIVEN;
+}
+
+int read_bounds(cli *c, const bound_args *a, rad_exec_bounds *b)
+{
+    if (a->small && a->stress) {
+        return bad_usage(c, "--small and --stress exclude each other");
+    }
+    *b = a->stress ? rad_exec_bounds_stress() : rad_exec_bounds_small();
+    take_bound(a->workers, &b->workers);
+    take_bound(a->programs, &b->programs);
+    take_bound(a->tasks, &b->tasks);
+    take_bound(a->length, &b->length);
+    take_bound(a->family, &b->family);
+    take_bound(a->resources, &b->resources);
+    take_bound(a->events, &b->events);
+    b->hang = a->hang;
+    return 0;
+}
+
+int generate(cli *c, uint64_t seed, const rad_exec_bounds *b, rad_target *t)
+{
+    rad_error error = {.code = 0};
+    if (rad_exec_generate(seed, b, t, &error) == 0) {
+        return 0;
+    }
+    if (error.code == RAD_EINPUT) {
+        return bad_usage(c, "--%s", error.text);
+    }
+    return complain_error(c, &error);
+}
+
+int read_exec_case(cli *c, char **word, uint32_t count, rad_target *t)
+{
+    if (count > 1) {
+        return bad_usage(c, "one case at a time: '%.200s' is one too many", word[1]);
+    }
+    if (!target_is_file(word[0]) && strcmp(word[0], "exec") != 0) {
+        return bad_usage(c, "'%.200s': expected a case in a file, CASE.json", word[0]);
+    }
+    int status = read_target(c, word, count, false, 0, t);
+    if (status == 0 && strcmp(t->machine->name, "exec") != 0) {
+        complain(c, "%.400s: machine: expected \"exec\", found \"%s\"; 'raddle %s' takes any",
+                 word[0], t->machine->name, strchr(c->verb, ' ') + 1);
+        rad_target_free(t);
+        status = EXIT_USAGE;
+    }
+    return status;
+}
+
+void shape_text(const rad_target *t, char *text, size_t size)
+{
+    rad_exec_shape s;
+    rad_error error = {.code = 0};
+    rad_exec_shape_of(t, &s, &error);
+    snprintf(text, size,
+             "%u worker%s, %u task%s, %u program%s of %u instruction%s, %u resource%s, %u event%s; "
+             "expects: %s",
+             s.workers, plural(s.workers), s.tasks, plural(s.tasks), s.programs, plural(s.programs),
+             s.instructions, plural(s.instructions), s.resources, plural(s.resources), s.events,
+             plural(s.events), s.expect ? s.expect : "nothing");
+}
+
+void put_shape(writer *j, const rad_target *t)
+{
+    rad_exec_shape s;
+    rad_error error = {.code = 0};
+    rad_exec_shape_of(t, &s, &error);
+    put_count(j, "workers", s.workers);
+    put_count(j, "tasks", s.tasks);
+    put_count(j, "programs", s.programs);
+    put_count(j, "instructions", s.instructions);
+    put_count(j, "resources", s.resources);
+    put_count(j, "events", s.events);
+    put_text(j, "expect", s.expect);
+}
+
+/* ---- Shared: oracles ------------------------------------------------------------------------------- */
+
+void report_evaluations(cli *c, const uint64_t evaluations[RAD_ORACLES_MAX])
+{
+    const rad_machine *m = rad_machine_find("exec");
+    char text[2048] = "";
+    size_t used = 0;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
+        const char *name = rad_oracle_name(m, i);
+        if (name && evaluations[i] && used < sizeof text) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used ? ", " : "",
+                                     name, number(evaluations[i]));
+        }
+        sum += evaluations[i];
+    }
+    report_label(c, "oracles");
+    out(c, "%s evaluations\n", number(sum));
+    out_paragraph(c, 13, text);
+}
+
+void put_evaluations(writer *j, const uint64_t evaluations[RAD_ORACLES_MAX])
+{
+    const rad_machine *m = rad_machine_find("exec");
+    put_object(j, "oracles");
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
+        const char *name = rad_oracle_name(m, i);
+        if (name) {
+            put_count(j, name, evaluations[i]);
+        }
+    }
+    put_close(j, '}');
+}
+
+static const char *const EXEC_EXAMPLES[] = {
+    "raddle exec explore",
+    "every schedule of 520 small cases, as far as they can be counted",
+    "raddle exec stress --seeds 1000",
+    "a thousand larger cases, each under four drivers",
+    "raddle exec gen --seed 7 --output mine.json && raddle exec run mine.json",
+    "a case of your own to look at, edit and run",
+    NULL,
+};
+
+const verb VERB_EXEC = {
+    "exec",
+    "the executor on trial: gen, run, explore, stress",
+    "gen|run|explore|stress [words] [options]",
+    "The work-stealing executor, step by step, under tasks that are small programs. A case holds "
+    "the programs, the tasks, what comes from outside, and the executor's configuration; "
+    "docs/executor-cases.md has its fields.\n\n"
+    "gen      makes a case from a seed\n"
+    "run      runs a case once and says how it ended and where everything is\n"
+    "explore  tries every schedule of the listed cases, or of one\n"
+    "stress   runs many generated cases under fair and unfair drivers\n\n"
+    "Artifacts are those of the machine 'exec': replay, shrink, show and corpus take them.\n\n"
+    "Exit status: 0 all as it should be, 1 a failure was found, 2 bad usage, 3 trouble with files "
+    "or memory, 130 interrupted.",
+    NULL,
+    EXEC_EXAMPLES,
+    exec_run,
+};

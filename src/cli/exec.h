@@ -1,0 +1,62 @@
+/* exec.h — what the parts of `raddle exec` share: bounds of generated cases as options, and their words. */
+#ifndef RADDLE_CLI_EXEC_H
+#define RADDLE_CLI_EXEC_H
+
+#include "hunt.h"
+#include "options.h"
+
+extern const verb VERB_EXEC_GEN, VERB_EXEC_RUN, VERB_EXEC_EXPLORE, VERB_EXEC_STRESS;
+
+#define NOT_GIVEN UINT64_MAX
+
+/* Bounds on the command line; NOT_GIVEN stays as the preset has it. */
+typedef struct bound_args {
+    uint64_t workers, programs, tasks, length, family, resources, events;
+    bool hang, small, stress;
+} bound_args;
+
+#define BOUNDS_NOT_GIVEN                                                                           \
+    {                                                                                              \
+        NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, false, false, \
+            false                                                                                  \
+    }
+
+#define OPTION_BOUND(type, name, about)                                                            \
+    {                                                                                              \
+#name, OPTION_COUNT, offsetof(type, bounds.name), "N", about, 0, UINT32_MAX, 0             \
+    }
+#define OPTION_BOUND_FLAG(type, name, about)                                                       \
+    {                                                                                              \
+#name, OPTION_FLAG, offsetof(type, bounds.name), NULL, about, 0, 0, 0                      \
+    }
+#define OPTIONS_OF_BOUNDS(type)                                                                    \
+    OPTION_BOUND(type, workers, "at most so many workers"),                                        \
+        OPTION_BOUND(type, programs, "at most so many programs"),                                  \
+        OPTION_BOUND(type, tasks, "at most so many tasks from outside"),                           \
+        OPTION_BOUND(type, length, "at most so many instructions in a program"),                   \
+        OPTION_BOUND(type, family, "at most so many tasks from one, itself included"),             \
+        OPTION_BOUND(type, resources, "at most so many resources"),                                \
+        OPTION_BOUND(type, events, "at most so many events"),                                      \
+        OPTION_BOUND_FLAG(type, hang, "a case that certainly hangs, and says so"),                 \
+        OPTION_BOUND_FLAG(type, small, "3 workers, 4 tasks, programs of 8 (the preset)"),          \
+        OPTION_BOUND_FLAG(type, stress, "8 workers, 16 tasks, programs of 32")
+
+/* Presets and what was given. Returns 0 or an exit status. */
+int read_bounds(cli *c, const bound_args *a, rad_exec_bounds *b);
+bool bounds_given(const bound_args *a);
+
+/* The case made from a seed; rad_target_free it. Returns 0 or an exit status. */
+int generate(cli *c, uint64_t seed, const rad_exec_bounds *b, rad_target *t);
+
+/* One word of the command line that names a case of the executor. Returns 0 or an exit status. */
+int read_exec_case(cli *c, char **word, uint32_t count, rad_target *t);
+
+/* "3 workers, 4 tasks, 2 programs of 11 instructions, 1 resource, 2 events; expects ends" */
+void shape_text(const rad_target *t, char *text, size_t size);
+void put_shape(writer *j, const rad_target *t);
+
+/* "oracles   evaluated: …", summed up over explorations. */
+void report_evaluations(cli *c, const uint64_t evaluations[RAD_ORACLES_MAX]);
+void put_evaluations(writer *j, const uint64_t evaluations[RAD_ORACLES_MAX]);
+
+#endif

@@ -1,0 +1,168 @@
+/* exec_gen.c — `raddle exec gen`: a case from a seed. */
+#include "exec.h"
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct gen_args {
+    uint64_t seed, listed;
+    char name[32]; /* of a listed one */
+    bound_args bounds;
+    const char *output;
+    bool json;
+} gen_args;
+
+static const option GEN_OPTIONS[] = {
+    OPTION_SEED(gen_args),
+    OPTIONS_OF_BOUNDS(gen_args),
+    {"listed", OPTION_COUNT, offsetof(gen_args, listed), "I",
+     "case I of the list of 'exec explore' instead", 0, RAD_EXEC_LISTED - 1, 0},
+    {"output", OPTION_TEXT, offsetof(gen_args, output), "FILE", "write it to this file", 0, 0, 0},
+    OPTION_JSON(gen_args),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+static bool write_all(int file, const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        ssize_t size = write(file, text, left);
+        if (size < 0 && errno != EINTR) {
+            return false;
+        }
+        text += size > 0 ? size : 0;
+        left -= size > 0 ? (size_t)size : 0;
+    }
+    return true;
+}
+
+/* Under another name first: the file is whole or not there. Returns 0 or an exit status. */
+static int write_case(cli *c, const char *path, const char *text)
+{
+    char temporary[KEEP_PATH_MAX];
+    int used = snprintf(temporary, sizeof temporary, "%.4000s.%ld.part", path, (long)getpid());
+    if (used < 0 || strlen(path) > 4000) {
+        return bad_usage(c, "--output: the path is too long");
+    }
+    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool good = file >= 0 && write_all(file, text);
+    if (file >= 0) {
+        good = close(file) == 0 && good;
+    }
+    if (good && rename(temporary, path) == 0) {
+        return 0;
+    }
+    complain(c, "cannot write '%.400s': %s", path, strerror(errno));
+    if (file >= 0) {
+        unlink(temporary);
+    }
+    return EXIT_RUNTIME;
+}
+
+static void report_json(cli *c, const gen_args *a, const rad_target *t)
+{
+    writer j;
+    put_begin(&j, c);
+    put_text(&j, "verb", "exec gen");
+    if (a->seed != NOT_GIVEN) {
+        put_count(&j, "seed", a->seed);
+    } else {
+        put_text(&j, "listed", a->name);
+    }
+    put_shape(&j, t);
+    put_text(&j, "output", a->output);
+    put_target(&j, t);
+    put_end(&j);
+}
+
+static int tell(cli *c, const gen_args *a, const rad_target *t)
+{
+    rad_error error = {.code = 0};
+    char shape[256], origin[64], *text = rad_target_json(t, &error);
+    if (text == NULL) {
+        return complain_error(c, &error);
+    }
+    shape_text(t, shape, sizeof shape);
+    if (a->seed != NOT_GIVEN) {
+        snprintf(origin, sizeof origin, "seed %llu", (unsigned long long)a->seed);
+    } else {
+        snprintf(origin, sizeof origin, "%s", a->name);
+    }
+    int status = a->output ? write_case(c, a->output, text) : 0;
+    if (status == 0 && a->json) {
+        report_json(c, a, t);
+    } else if (status == 0 && a->output) {
+        out(c, "%s%s%s: %s, %s\n", style(c, STYLE_BOLD), a->output, style(c, STYLE_OFF), origin,
+            shape);
+    } else if (status == 0) { /* stdout is the case and nothing else */
+        out_text(c, text);
+        fprintf(stderr, "%s, %s\n", origin, shape);
+    }
+    rad_free(text);
+    return status;
+}
+
+static int make_case(cli *c, gen_args *a, rad_target *t)
+{
+    rad_error error = {.code = 0};
+    rad_exec_bounds bounds;
+    if (a->listed == NOT_GIVEN) {
+        a->seed = a->seed == NOT_GIVEN ? 1 : a->seed;
+        int status = read_bounds(c, &a->bounds, &bounds);
+        return status ? status : generate(c, a->seed, &bounds, t);
+    }
+    if (a->seed != NOT_GIVEN || bounds_given(&a->bounds)) {
+        return bad_usage(c, "a listed case has no seed and no bounds");
+    }
+    return rad_exec_listed((uint32_t)a->listed, a->name, t, &error) ? complain_error(c, &error) : 0;
+}
+
+static int gen_run(cli *c, int argc, char **argv)
+{
+    gen_args a = {.seed = NOT_GIVEN, .listed = NOT_GIVEN, .bounds = BOUNDS_NOT_GIVEN};
+    rad_target t;
+    words w;
+    int status = options_parse(c, &VERB_EXEC_GEN, argc, argv, &a, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if (w.count > 0) {
+        return bad_usage(c, "gen takes no words: '%.80s'", w.at[0]);
+    }
+    if ((status = make_case(c, &a, &t)) != 0) {
+        return status;
+    }
+    status = tell(c, &a, &t);
+    rad_target_free(&t);
+    return status;
+}
+
+static const char *const GEN_EXAMPLES[] = {
+    "raddle exec gen",
+    "the case of seed 1, on stdout",
+    "raddle exec gen --seed 7 --workers 2 --tasks 2 --output mine.json",
+    "a smaller one in a file",
+    "raddle exec gen --listed 2",
+    "one of the cases made by hand",
+    "raddle exec gen --hang --seed 3 --output hang.json && raddle exec run hang.json",
+    "a case whose deadlock is what it expects",
+    NULL,
+};
+
+const verb VERB_EXEC_GEN = {
+    "exec gen",
+    "make a case from a seed",
+    "[options]",
+    "Prints a case file, or writes it. Its programs are arbitrary, and they end under every "
+    "schedule: they spawn only later programs, jump only forward, give back what they took, and "
+    "wait only for events that come. With --hang one of them waits for an event that does not, and "
+    "the case expects a deadlock. The same seed and bounds give the same case.\n\n"
+    "Exit status: 0 done, 2 a bound out of range, 3 the file cannot be written.",
+    GEN_OPTIONS,
+    GEN_EXAMPLES,
+    gen_run,
+};
