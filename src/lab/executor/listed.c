@@ -168,11 +168,15 @@ static const struct {
 
 enum { BY_HAND = sizeof by_hand / sizeof *by_hand };
 
-/* Most are small enough for every schedule to be tried; every eighth has all that the bounds allow. */
+/* Most are small enough for every schedule to be tried; every eighth has all that the bounds allow, but for a third
+ * worker: whom to steal from is then a choice, which no bound limits. */
 static rad_exec_bounds generated_bounds(uint32_t i)
 {
     rad_exec_bounds b = rad_exec_bounds_small();
-    if (i % 8 == 7) return b;
+    if (i % 8 == 7) {
+        b.workers = 2;
+        return b;
+    }
     b.workers = b.workers_min = 1 + i % 3;
     b.tasks = b.workers == 1 ? 4 : 2;
     b.length = b.workers == 1 ? 8 : b.workers == 2 ? 5 : 2;
