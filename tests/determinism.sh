@@ -35,6 +35,13 @@ tell() { # BUILD FILE
                 done
             done
         done
+        for seed in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do # cases of the executor
+            for policy in first random pct:3; do
+                printf 'exec --seed %s %s ' "$seed" "$policy"
+                "$raddle" exec run --seed "$seed" --policy "$policy" --json |
+                    sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p'
+            done
+        done
     } >"$2"
 }
 

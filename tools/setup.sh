@@ -8,7 +8,8 @@ packages_build="gcc libc6-dev make meson ninja-build pkg-config|pkgconf
     libcmocka-dev libjansson-dev libxxhash-dev libzstd-dev"
 packages_format="clang-format"
 packages_ci="clang clang-format libclang-rt-14-dev|libclang-rt-dev"
-packages_nightly="valgrind libc6-dbg gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+packages_nightly="valgrind libc6-dbg gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+    libjansson-dev:arm64 libzstd-dev:arm64"
 packages_peer_go="golang-go"
 packages_peer_tokio="rustc cargo librust-tokio-dev"
 packages_peer_tbb="g++ libtbb-dev"
@@ -35,7 +36,8 @@ if ! command -v dpkg-query >/dev/null; then
 fi
 
 # shellcheck disable=SC2086
-installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' ${wanted//|/ } 2>/dev/null |
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n${db:Status-Status} ${Package}:${Architecture}\n' \
+    ${wanted//|/ } 2>/dev/null |
     sed -n 's/^installed //p') || true # it fails when one is unknown
 missing=
 for choice in $wanted; do
@@ -48,16 +50,19 @@ done
 [ -n "$missing" ] || exit 0
 
 install="apt-get install -y --no-install-recommends$missing"
+foreign= # packages of another architecture: apt has to know of it
+case $missing in *:arm64*) dpkg --print-foreign-architectures | grep -q '^arm64$' || foreign="dpkg --add-architecture arm64" ;; esac
 if [ "$(id -u)" = 0 ]; then
     as_root=
 elif command -v sudo >/dev/null && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then
     as_root=sudo
 else
     echo "Some packages are missing and installing them takes root. Run this, then try again:" >&2
-    echo "    sudo sh -c 'apt-get update && $install'" >&2
+    echo "    sudo sh -c '${foreign:+$foreign && }apt-get update && $install'" >&2
     exit 2
 fi
 echo "Installing:$missing" >&2
+[ -z "$foreign" ] || $as_root $foreign
 apt="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120"
 $apt update >&2 || echo "setup.sh: apt-get update failed; trying with the lists at hand" >&2
 # shellcheck disable=SC2086

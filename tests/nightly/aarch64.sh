@@ -11,17 +11,28 @@ for tool in aarch64-linux-gnu-gcc qemu-aarch64; do
         exit 2
     }
 done
-sources="tests/nightly/digests.c src/base/*.c src/os/*.c src/core/*.c src/lab/rig.c src/lab/machines.c src/lab/l2/none.c src/lab/toys/*.c"
-# xxhash is a header; give the cross compiler that one header and nothing else of the host's.
+build=$(cd "${1:-build}" && pwd) # for raddle_build.h
+libraries=/usr/lib/aarch64-linux-gnu
+[ -f "$libraries/libjansson.a" ] || {
+    echo "aarch64: libjansson for arm64 is missing: dpkg --add-architecture arm64, apt-get update, apt-get install" \
+        "libjansson-dev:arm64 libzstd-dev:arm64" >&2
+    exit 2
+}
+sources="tests/nightly/digests.c src/base/*.c src/os/*.c src/core/*.c src/exec/*.c src/lab/*.c src/lab/l2/none.c
+    src/lab/toys/*.c src/lab/executor/*.c"
+# Headers that are the same for all architectures; nothing else of the host's.
 mkdir "$work/include"
-cp /usr/include/xxhash.h "$work/include/"
-[ ! -f /usr/include/xxh3.h ] || cp /usr/include/xxh3.h "$work/include/"
+for header in xxhash.h xxh3.h jansson.h zstd.h zstd_errors.h; do
+    [ ! -f "/usr/include/$header" ] || cp "/usr/include/$header" "$work/include/"
+done
+cp "$libraries"/../../include/aarch64-linux-gnu/jansson_config.h "$work/include/" 2>/dev/null ||
+    cp /usr/include/jansson_config.h "$work/include/"
 for level in 0 3; do
     # shellcheck disable=SC2086
-    gcc -std=gnu11 -O$level -Iinclude -Isrc $sources -o "$work/native$level"
+    gcc -std=gnu11 -O$level -Iinclude -Isrc -I"$build" $sources -o "$work/native$level" -ljansson -lzstd -lm -lpthread
     # shellcheck disable=SC2086
-    aarch64-linux-gnu-gcc -std=gnu11 -O$level -static -Iinclude -Isrc -I"$work/include" $sources \
-        -o "$work/arm$level"
+    aarch64-linux-gnu-gcc -std=gnu11 -O$level -static -Iinclude -Isrc -I"$build" -I"$work/include" $sources \
+        -o "$work/arm$level" "$libraries/libjansson.a" "$libraries/libzstd.a" -lm -lpthread
     "$work/native$level" >"$work/native$level.txt"
     qemu-aarch64 "$work/arm$level" >"$work/arm$level.txt"
 done
