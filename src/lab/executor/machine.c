@@ -116,19 +116,23 @@ static bool next_moment(const rad_exec_world *w, uint64_t *at)
     return found && *at > w->now;
 }
 
+static void offer(rad_exec_world *w, uint32_t action, bool possible)
+{
+    if (possible == rad_is_enabled(w->k, action)) return;
+    if (possible)
+        rad_enable(w->k, action);
+    else
+        rad_disable(w->k, action);
+}
+
 static void outside_settle(rad_exec_world *w)
 {
     rad_queued sleeper;
     uint64_t at;
-    if (rad__event_queue_peek(&w->sleepers, &sleeper) && sleeper.time <= w->now)
-        rad_enable(w->k, w->timer_action);
-    else
-        rad_disable(w->k, w->timer_action);
+    offer(w, w->timer_action,
+          rad__event_queue_peek(&w->sleepers, &sleeper) && sleeper.time <= w->now);
     uint32_t others = rad_enabled_count(w->k) - rad_is_enabled(w->k, w->clock_action);
-    if (next_moment(w, &at) && (w->c->eager_time || others == 0))
-        rad_enable(w->k, w->clock_action);
-    else
-        rad_disable(w->k, w->clock_action);
+    offer(w, w->clock_action, (w->c->eager_time || others == 0) && next_moment(w, &at));
 }
 
 static void events_become_due(rad_exec_world *w)
