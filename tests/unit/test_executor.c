@@ -419,6 +419,135 @@ static void a_run_depends_on_its_choices_alone(void **state)
     }
 }
 
+/* ---- The trial itself -------------------------------------------------------------------------------- */
+
+/* Oracles look after every action and once at the start; everything is counted anew every 1,024 steps. */
+static void oracles_look_after_every_action(void **state)
+{
+    trial t;
+    (void)state;
+    trial_open(&t, "{\"executor\":{\"workers\":2},\"programs\":[" CODE("a", "\"wait-io 0\",\"sleep "
+                                                                            "1\"") "," CODE(
+                       "b",
+                       "\"sleep 3\"") "],\"tasks\":[\"a\",\"b\"],"
+                                      "\"runnable\":[0,1],\"events\":[\"1 io 0\",\"6 close\"]}");
+    trial_run(&t, "first", 0);
+    uint64_t steps = t.rig.kernel->step;
+    assert_string_equal(t.oracle, "");
+    assert_int_equal(t.rig.kernel->evaluations[RAD_EXEC_IN_FLIGHT], steps + 1);
+    assert_int_equal(t.rig.kernel->evaluations[RAD_EXEC_PANIC_ESCAPED], steps + 1);
+    assert_true(t.rig.kernel->evaluations[RAD_EXEC_LOST_WAKEUP] >= steps + 1);
+    rad__rig_close(&t.rig);
+    trial_open(&t, WITH("\"resources\":[1]", "\"jump 0\""));
+    trial_run(&t, "first", 0);
+    assert_string_equal(t.oracle, "livelock");
+    assert_int_equal(t.rig.kernel->evaluations[RAD_EXEC_PERMIT_UNDERFLOW],
+                     t.rig.kernel->step / 1024);
+    rad__rig_close(&t.rig);
+}
+
+/* Events, timer, workers, clock; a worker that sleeps is not offered, time only when nothing else is. */
+static void actions_are_offered_in_canonical_order(void **state)
+{
+    trial t;
+    (void)state;
+    trial_open(&t,
+               "{\"executor\":{\"workers\":2},\"expect\":\"deadlock\",\"programs\":[" CODE(
+                   "a", "\"sleep 5\",\"wait-io 1\"") "],\"tasks\":[\"a\"],\"runnable\":[0],"
+                                                     "\"events\":[\"0 io 0\",\"0 fail-io 2\"]}");
+    trial_run(&t, "first", 0);
+    assert_string_equal(t.oracle, "");
+    assert_int_equal(t.world->event_actions[0], 0);
+    assert_int_equal(t.world->event_actions[1], 1);
+    assert_int_equal(t.world->timer_action, 2);
+    assert_int_equal(t.world->worker_actions[0], 3);
+    assert_int_equal(t.world->worker_actions[1], 4);
+    assert_int_equal(t.world->clock_action, 5);
+    assert_int_equal(rad_enabled_count(t.rig.kernel), 0); /* both sleep */
+    for (uint32_t i = 0; i < 2; i++) assert_int_equal(t.world->workers[i].phase, RAD_PHASE_PARKED);
+    rad__rig_close(&t.rig);
+}
+
+typedef struct clock_watch {
+    rad_observer observer;
+    const rad_exec_world *world;
+    uint32_t early; /* how often the clock was offered beside something else */
+} clock_watch;
+
+static bool clock_deciding(rad_observer *o, rad_kernel *k)
+{
+    clock_watch *watch = (clock_watch *)o;
+    watch->early += rad_is_enabled(k, watch->world->clock_action);
+    return false;
+}
+
+static void time_goes_on_when_nothing_else_can(void **state)
+{
+    (void)state;
+    for (uint32_t eager = 0; eager < 2; eager++) {
+        char body[300];
+        snprintf(body, sizeof body,
+                 "{\"executor\":{\"workers\":2},\"time\":\"%s\",\"programs\":[" CODE(
+                     "a", "\"sleep 1\",\"yield local\",\"sleep 2\"") "],\"tasks\":[\"a\",\"a\"],"
+                                                                     "\"runnable\":[0,1]}",
+                 eager ? "eager" : "lazy");
+        trial t;
+        trial_open(&t, body);
+        clock_watch watch = {.observer = {.deciding = clock_deciding}, .world = t.world};
+        rad_policy *p = NULL;
+        rad_error error = {0};
+        assert_int_equal(rad__policy_create(&p, "fair", &error), 0);
+        rad_run_options options = rad__rig_options(&t.rig, p);
+        options.observers[0] = &watch.observer;
+        assert_int_equal(rad__kernel_run(t.rig.kernel, &options), RAD_OUTCOME_FINISHED);
+        if (eager)
+            assert_true(watch.early > 0);
+        else
+            assert_int_equal(watch.early, 0);
+        rad__policy_destroy(p);
+        rad__rig_close(&t.rig);
+    }
+}
+
+/* With three workers whom to steal from is asked of the kernel, and both answers occur. */
+static void victims_are_choices(void **state)
+{
+    uint32_t drawn[2] = {0};
+    trial t;
+    (void)state;
+    trial_open(&t, "{\"executor\":{\"workers\":3,\"steal_tries\":1},\"programs\":[" CODE(
+                       "a") "],\"tasks\":[\"a\"],"
+                            "\"runnable\":[0]}");
+    for (uint32_t run = 0; run < 50; run++) {
+        trial_run(&t, "random", run);
+        for (uint64_t i = 0; i < *t.rig.kernel->choices.count; i++) {
+            const rad_choice *c = &t.rig.choices[i];
+            if (c->kind != RAD_PICK_VALUE) continue;
+            assert_int_equal(c->count, 2);
+            drawn[c->chosen]++;
+        }
+    }
+    assert_true(drawn[0] > 10 && drawn[1] > 10);
+    rad__rig_close(&t.rig);
+}
+
+static void parts_are_inherited(void **state)
+{
+    const char *from = "{\"executor\":{\"workers\":4},\"programs\":[],\"events\":[\"1 io 0\",\"2 "
+                       "io 1\",\"3 close\"]}";
+    const char *to =
+        "{\"executor\":{\"workers\":2},\"programs\":[],\"events\":[\"1 io 0\",\"3 close\"]}";
+    static const uint32_t heirs[] = {0, RAD_NONE, 1, /* events */ 2, /* timer */ 3,
+                                     4, 3,        4, /* workers */ 5};
+    rad_case a = {.body = from}, b = {.body = to};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof heirs / sizeof *heirs; i++)
+        assert_int_equal(rad__world_case_heir(&a, &b, NULL, i), heirs[i]);
+    for (uint32_t i = 0; i < sizeof heirs / sizeof *heirs;
+         i++) /* nothing is left of another question */
+        assert_int_equal(rad__world_case_heir(&a, &a, NULL, i), i);
+}
+
 /* ---- Reducing ---------------------------------------------------------------------------------------- */
 
 static void every_reduction_is_smaller_and_readable(void **state)
@@ -499,6 +628,11 @@ int main(void)
         cmocka_unit_test(generated_cases_end_whatever_the_schedule),
         cmocka_unit_test(the_generator_is_a_function_of_its_seed),
         cmocka_unit_test(a_run_depends_on_its_choices_alone),
+        cmocka_unit_test(oracles_look_after_every_action),
+        cmocka_unit_test(actions_are_offered_in_canonical_order),
+        cmocka_unit_test(time_goes_on_when_nothing_else_can),
+        cmocka_unit_test(victims_are_choices),
+        cmocka_unit_test(parts_are_inherited),
         cmocka_unit_test(every_reduction_is_smaller_and_readable),
         cmocka_unit_test(the_state_can_be_told),
     };
