@@ -2,25 +2,13 @@
 
 #include "base/alloc.h"
 
-#define ONE_PARKED    (UINT64_C(1) << 32)
-#define ONE_SEARCHING UINT64_C(1)
-
-static uint32_t searching_in(uint64_t counts)
-{
-    return (uint32_t)counts;
-}
-
-static uint32_t parked_in(uint64_t counts)
-{
-    return (uint32_t)(counts >> 32);
-}
-
 bool rad__idle_open(rad_idle *idle, uint32_t workers, bool plain)
 {
     RAD_ASSERT(workers >= 1 && workers <= RAD_WORKERS_MAX);
     idle->seats = rad__alloc_lines(workers, sizeof *idle->seats);
     if (idle->seats == NULL) return false;
     idle->workers = workers;
+    idle->words = (workers + 63) / 64;
     idle->plain = plain;
     rad__idle_reset(idle);
     return true;
@@ -30,7 +18,7 @@ void rad__idle_reset(rad_idle *idle)
 {
     for (uint32_t i = 0; i < idle->workers; i++) atomic_init(&idle->seats[i].token, 0);
     for (uint32_t i = 0; i < RAD_WORKERS_MAX / 64; i++) atomic_init(&idle->bits[i], 0);
-    atomic_init(&idle->counts, 0);
+    atomic_init(&idle->searching, 0);
     atomic_init(&idle->next, 0);
 }
 
@@ -40,28 +28,22 @@ void rad__idle_close(rad_idle *idle)
     idle->seats = NULL;
 }
 
-/* ---- Tickets --------------------------------------------------------------------------------------- */
-
-/* W2 and W3. */
-static bool ticket_take(rad_idle *idle, bool though_searching)
-{
-    uint64_t counts = atomic_load_explicit(&idle->counts, memory_order_seq_cst); /* pairs with K2 */
-    do {
-        uint32_t searching = though_searching ? 0 : searching_in(counts);
-        if (!rad__choose_wake(searching, parked_in(counts))) return false;
-        /* Pairs with K2: the bits of those it counts as parked are visible. */
-    } while (!atomic_compare_exchange_weak_explicit(&idle->counts, &counts,
-                                                    counts - ONE_PARKED + ONE_SEARCHING,
-                                                    memory_order_seq_cst, memory_order_seq_cst));
-    return true;
-}
+/* ---- Bits and tokens ------------------------------------------------------------------------------- */
 
 /* True when the bit was set: it is the caller's now. */
 static bool bit_claim(rad_idle *idle, uint32_t worker)
 {
     uint64_t bit = UINT64_C(1) << (worker % 64);
     /* Pairs with the worker's K1: only one claimer gets it. */
-    return atomic_fetch_and_explicit(&idle->bits[worker / 64], ~bit, memory_order_acq_rel) & bit;
+    return atomic_fetch_and_explicit(&idle->bits[worker / 64], ~bit, memory_order_seq_cst) & bit;
+}
+
+/* W3. */
+static bool bits_any(const rad_idle *idle)
+{
+    for (uint32_t i = 0; i < idle->words; i++) /* pairs with K1 */
+        if (atomic_load_explicit(&idle->bits[i], memory_order_seq_cst) != 0) return true;
+    return false;
 }
 
 static void token_give(rad_idle *idle, uint32_t worker)
@@ -70,24 +52,42 @@ static void token_give(rad_idle *idle, uint32_t worker)
     atomic_store_explicit(&idle->seats[worker].token, 1, memory_order_release);
 }
 
-/* W4: on `rather`, if it is still to be had, otherwise on the next one in turn. */
-static uint32_t ticket_use(rad_idle *idle, uint32_t rather)
+/* W5: the bit of `rather`, if it is still to be had, otherwise the next one in turn; RAD_NONE: all are gone. */
+static uint32_t bits_claim_one(rad_idle *idle, uint32_t rather)
 {
-    if (rather != RAD_NONE && bit_claim(idle, rather)) {
-        token_give(idle, rather);
-        return rather;
-    }
-    for (;;) { /* ends: there is a bit for each ticket (I1) */
+    if (rather != RAD_NONE && bit_claim(idle, rather)) return rather;
+    for (;;) {
         uint64_t bits[RAD_WORKERS_MAX / 64];
-        for (uint32_t i = 0; i < (idle->workers + 63) / 64; i++)
+        for (uint32_t i = 0; i < idle->words; i++)
             bits[i] = atomic_load_explicit(&idle->bits[i], memory_order_relaxed);
         uint32_t next = atomic_load_explicit(&idle->next, memory_order_relaxed);
         uint32_t worker = rad__choose_sleeper(bits, idle->workers, next);
-        if (worker == RAD_NONE || !bit_claim(idle, worker)) continue;
+        if (worker == RAD_NONE) return RAD_NONE;
+        if (!bit_claim(idle, worker)) continue; /* somebody else has it: one less to try */
         atomic_store_explicit(&idle->next, worker + 1 < idle->workers ? worker + 1 : 0,
                               memory_order_relaxed);
-        token_give(idle, worker);
         return worker;
+    }
+}
+
+/* W2 … W6. */
+static uint32_t wake_one(rad_idle *idle, uint32_t rather)
+{
+    for (;;) {
+        /* Pairs with K2, R1 and W6. */
+        uint32_t none = atomic_load_explicit(&idle->searching, memory_order_seq_cst);
+        if (!rad__choose_wake(none, none == 0 && bits_any(idle))) return RAD_NONE;
+        /* W4, pairs with itself: one producer at a time. */
+        if (!atomic_compare_exchange_strong_explicit(&idle->searching, &none, 1,
+                                                     memory_order_seq_cst, memory_order_seq_cst))
+            return RAD_NONE;
+        uint32_t worker = bits_claim_one(idle, rather);
+        if (worker != RAD_NONE) {
+            token_give(idle, worker);
+            return worker;
+        }
+        /* W6, pairs with W2 of those who trusted this ticket. */
+        atomic_fetch_sub_explicit(&idle->searching, 1, memory_order_seq_cst);
     }
 }
 
@@ -113,16 +113,19 @@ static uint32_t plain_notify(rad_idle *idle, uint32_t worker)
 uint32_t rad__idle_notify(rad_idle *idle)
 {
     if (RAD_UNLIKELY(idle->plain)) return plain_notify(idle, RAD_NONE);
-    return ticket_take(idle, false) ? ticket_use(idle, RAD_NONE) : RAD_NONE;
+    return wake_one(idle, RAD_NONE);
 }
 
 uint32_t rad__idle_notify_worker(rad_idle *idle, uint32_t worker)
 {
     if (RAD_UNLIKELY(idle->plain)) return plain_notify(idle, worker);
-    /* Pairs with K1: it is parked, or its K3 sees the work. */
+    /* Pairs with K1: it is parked, or being woken, or its K3 sees the work. */
     uint64_t bits = atomic_load_explicit(&idle->bits[worker / 64], memory_order_seq_cst);
-    if (!(bits >> (worker % 64) & 1)) return RAD_NONE;
-    return ticket_take(idle, true) ? ticket_use(idle, worker) : RAD_NONE;
+    if (!(bits >> (worker % 64) & 1) || !bit_claim(idle, worker)) return RAD_NONE;
+    /* Pairs with W2: the woken worker counts as a searcher before it can stop being one. */
+    atomic_fetch_add_explicit(&idle->searching, 1, memory_order_seq_cst);
+    token_give(idle, worker);
+    return worker;
 }
 
 /* ---- Workers --------------------------------------------------------------------------------------- */
@@ -130,39 +133,42 @@ uint32_t rad__idle_notify_worker(rad_idle *idle, uint32_t worker)
 bool rad__idle_begin_search(rad_idle *idle)
 {
     if (RAD_UNLIKELY(idle->plain)) return true;
-    uint64_t counts = atomic_load_explicit(&idle->counts, memory_order_relaxed);
+    uint32_t searching = atomic_load_explicit(&idle->searching, memory_order_relaxed);
     do {
-        if (!rad__choose_search(searching_in(counts), idle->workers)) return false;
-        /* Pairs with W2: whoever made work visible before it saw this searcher is found by it. */
-    } while (!atomic_compare_exchange_weak_explicit(&idle->counts, &counts, counts + ONE_SEARCHING,
+        if (!rad__choose_search(searching, idle->workers)) return false;
+        /* Pairs with W2: work that was made visible before it saw this searcher is found by it. */
+    } while (!atomic_compare_exchange_weak_explicit(&idle->searching, &searching, searching + 1,
                                                     memory_order_seq_cst, memory_order_relaxed));
     return true;
+}
+
+/* K2, R1: pairs with W2, work that was made visible to a searcher is seen after this. True: it was the last one. */
+static bool stop_searching(rad_idle *idle)
+{
+    uint32_t before = atomic_fetch_sub_explicit(&idle->searching, 1, memory_order_seq_cst);
+    RAD_DCHECK(before > 0);
+    return before == 1;
 }
 
 bool rad__idle_end_search(rad_idle *idle)
 {
     if (RAD_UNLIKELY(idle->plain)) return false;
-    /* R1, pairs with W2: work that was made visible to a searcher is seen at R2. */
-    uint64_t before = atomic_fetch_sub_explicit(&idle->counts, ONE_SEARCHING, memory_order_seq_cst);
-    RAD_DCHECK(searching_in(before) > 0);
-    return rad__choose_wake(searching_in(before) - 1, parked_in(before));
+    return stop_searching(idle) && bits_any(idle);
 }
 
 void rad__idle_announce(rad_idle *idle, uint32_t self, bool searching)
 {
     if (RAD_UNLIKELY(idle->plain)) return;
-    /* K1, pairs with the claim of a ticket holder and the load in rad__idle_notify_worker. */
+    /* K1, pairs with W3 and with the claims. */
     atomic_fetch_or_explicit(&idle->bits[self / 64], UINT64_C(1) << (self % 64),
                              memory_order_seq_cst);
-    /* K2, pairs with W2. */
-    atomic_fetch_add_explicit(&idle->counts, searching ? ONE_PARKED - ONE_SEARCHING : ONE_PARKED,
-                              memory_order_seq_cst);
+    if (searching) stop_searching(idle);
 }
 
 uint32_t rad__idle_notify_self(rad_idle *idle, uint32_t self, bool only_mine)
 {
     if (RAD_UNLIKELY(idle->plain)) return plain_notify(idle, self);
-    return ticket_take(idle, only_mine) ? ticket_use(idle, self) : RAD_NONE;
+    return only_mine ? rad__idle_notify_worker(idle, self) : wake_one(idle, self);
 }
 
 bool rad__idle_take_token(rad_idle *idle, uint32_t self)

@@ -1,44 +1,48 @@
 /* idle.h — who sleeps, who searches, and whom to wake: no wakeup lost, no herd.
  *
- * Word      counts: parked (high half) and searching (low half), changed together by one compare-and-swap
+ * Searching how many workers look for work in the queues of others; at most half of them do so at a time
  * Bits      one per worker, set while it is parked and nobody has claimed it
  * Token     one per worker, the word its thread waits on: 1 = go on
  *
- * A *searcher* looks for work in other workers' queues; at most half of the workers do so at a time. A *ticket*
- * is the right and the duty to wake one parked worker: it is taken together with the change
- * "parked - 1, searching + 1", so the woken worker is a searcher from that moment on.
+ * Whoever brings `searching` from 0 to 1 to wake somebody holds a *ticket*: it claims a bit and gives that worker its
+ * token; the woken worker is the searcher that was counted.
  *
  *     busy   --begin_search-->  searching                            searching + 1
  *     searching --end_search--> busy              it found work      searching - 1
- *     busy, searching --announce--> parked                           parked + 1 (and searching - 1)
- *     parked --somebody's ticket, token--> searching
+ *     busy, searching --announce--> parked                           bit set (and searching - 1)
+ *     parked --its bit claimed, token--> searching                   searching + 1, by the claimer
  *
  *              producer                              worker going to sleep
- *         W1   makes work visible      (seq_cst)     K1   sets its bit
- *         W2   loads counts            (seq_cst)     K2   counts: parked + 1, searching - 1   (seq_cst)
- *              nobody searches and                   K3   looks at every queue                (seq_cst)
- *              somebody is parked ?                       something there ? notify, as a producer does
- *         W3   ticket: counts          (CAS)         K4   waits for its token
- *         W4   claims a bit, sets its token
- *                                                    searcher that found something
- *                                               R1   counts: searching - 1                (seq_cst)
- *                                                    it was the last one and somebody is parked ?
- *                                               R2   looks at every queue                 (seq_cst)
- *                                                    something there ? notify, as a producer does
+ *         W1   makes work visible      (seq_cst)     K1   sets its bit                        (seq_cst)
+ *         W2   loads searching         (seq_cst)     K2   if it searched: searching - 1       (seq_cst)
+ *              not 0 ? done                          K3   looks at every queue                (seq_cst)
+ *         W3   loads the bits          (seq_cst)          something there ? notify, as a producer does
+ *              none ? done                           K4   waits for its token
+ *         W4   searching: 0 -> 1       (CAS)
+ *              not 0 any more ? done                 searcher that found something
+ *         W5   claims a bit, gives the token    R1   searching - 1                            (seq_cst)
+ *              all gone ? W6                         it was the last one and a bit is set ?
+ *         W6   searching - 1           (seq_cst) R2   looks at every queue                    (seq_cst)
+ *              again from W3                         something there ? notify, as a producer does
  * Claim: visible work has somebody awake who will look at it.
- *   W2 before K2 in the one order of seq_cst accesses: then W1 is before K3, which sees the work.
- *   K2 before W2: W2 sees the sleeper. Nobody searches: it is woken, or W3 fails because somebody else took the
- *   ticket. Somebody searches: the last of those that do comes to its own K2 or R1, which is after W2 (it was still
- *   counted there), and so its K3 or R2 sees the work, unless somebody has taken it.
- * A worker that has announced itself never takes that back: at K3 it behaves like any producer, and the ticket
- * it may get is used on itself. So `counts` never has to be corrected, and there is no moment in which it
- * says something that will turn out false.
+ *   The producer saw a searcher (W2, W4). The last of those that are counted comes to its own K2, R1 or W6, which is
+ *   after W2, since it was still counted there. Then K3 and R2 are after W1 and see the work, unless somebody has
+ *   taken it; W6 looks at the bits again, and claims one, or there is none: see below.
+ *   The producer saw no bit (W3). A worker that sets its bit later has its K3 after W1, and sees the work. All
+ *   others are awake, and come to a K3 of that kind before they sleep.
+ *   It claimed a bit: that worker is awake, and searches.
+ * (K1 and K2 may come in either order: it is K3 that has to be after both.)
+ * A worker that has announced itself never takes that back: at K3 it behaves like any producer, and rather wakes itself
+ * than another.
+ *
+ * Work for one worker alone (its inbox) is looked for by nobody else. Whoever sends it makes it visible (W1) and claims
+ * that worker's bit; not set: either it is being woken, or its K1 comes later and its K3 sees the work.
  *
  * The end needs no such care: `done` is set and then every worker gets a token, asleep or not.
  *
- * I1  bits set = parked + tickets not yet used + workers between K1 and K2: whoever holds a ticket finds a bit.
- * I2  a token is set only for a worker that has announced itself (or when the executor stops), once.
- * I3  searching = searchers + woken workers that have not looked at their token + tickets not yet used.
+ * I1  a bit is set by its worker, before it sleeps, and cleared by exactly one claimer, who gives the token.
+ * I2  a token is given only to a worker whose bit was claimed (or when the executor stops), once.
+ * I3  searching = searchers + woken workers that have not looked at their token + tickets between W4 and W5 or W6.
  *
  * Order     the parked are woken in turn: the first one at or after `next`.
  *
@@ -46,11 +50,12 @@
  * not; a token set for a worker that is awake makes its next sleep end at once. Nothing is lost there
  * either, since each notice makes one worker look again, but it wakes far too often.
  *
- * Rejected: waking the next one whenever the last searcher finds something, as others do, without R2 (a single
- * task for a sleeping pool then wakes two workers, and pays for the second before it runs); a timed sleep (hides
- * lost wakeups, and costs wakeups when idle); backing out at K3 by undoing K2 (the bit may be claimed already: then
- * counts is wrong for a while, and a producer that looks in that while trusts a searcher who is none); a lock around a
- * list of sleepers (producers would wait for it); bits and count in one word (56 workers at most). */
+ * Rejected: a count of the parked beside the bits, changed together with `searching` (between setting its bit and being
+ * counted a worker may be claimed in another one's place; who sends something to that other one then finds
+ * nobody counted, and leaves it asleep); waking the next one whenever the last searcher finds something, as others
+ * do, without R2 (a single task for a sleeping pool then wakes two workers, and pays for the second before it
+ * runs); a timed sleep (hides lost wakeups, and costs wakeups when idle); backing out at K3 (the bit may be claimed
+ * already); a lock around a list of sleepers (producers would wait for it). */
 #ifndef RAD_EXEC_IDLE_H
 #define RAD_EXEC_IDLE_H
 
@@ -64,10 +69,10 @@ typedef struct rad_idle_seat {
 } rad_idle_seat;
 
 typedef struct rad_idle {
-    _Alignas(64) _Atomic uint64_t counts;
+    _Alignas(64) _Atomic uint32_t searching;
     _Alignas(64) _Atomic uint64_t bits[RAD_WORKERS_MAX / 64];
     _Atomic uint32_t next;
-    uint32_t workers;
+    uint32_t workers, words; /* of bits */
     bool plain;
     rad_idle_seat *seats;
 } rad_idle;
@@ -77,14 +82,16 @@ RAD_INTERNAL bool rad__idle_open(rad_idle *idle, uint32_t workers, bool plain);
 RAD_INTERNAL void rad__idle_close(rad_idle *idle);
 RAD_INTERNAL void rad__idle_reset(rad_idle *idle); /* as when opened; nobody else may use it */
 
-/* Whoever made work visible (W1): W2 … W4. Answers whose thread must be woken, or RAD_NONE. */
+/* Whoever made work visible (W1): W2 … W6. Answers whose thread must be woken, or RAD_NONE. */
 RAD_INTERNAL uint32_t rad__idle_notify(rad_idle *idle);
 
 /* A guess: whether rad__idle_notify would wake somebody. */
 static inline bool rad__idle_could_wake(const rad_idle *idle)
 {
-    uint64_t counts = atomic_load_explicit(&idle->counts, memory_order_relaxed);
-    return rad__choose_wake((uint32_t)counts, (uint32_t)(counts >> 32));
+    if (atomic_load_explicit(&idle->searching, memory_order_relaxed) != 0) return false;
+    for (uint32_t i = 0; i < idle->words; i++)
+        if (atomic_load_explicit(&idle->bits[i], memory_order_relaxed) != 0) return true;
+    return false;
 }
 
 /* The same, for work that only `worker` can do: wakes it if it is parked, whoever searches. */
@@ -115,12 +122,16 @@ RAD_INTERNAL void rad__idle_call(rad_idle *idle, uint32_t worker);
 
 static inline uint32_t rad__idle_searching(const rad_idle *idle)
 {
-    return (uint32_t)atomic_load_explicit(&idle->counts, memory_order_relaxed);
+    return atomic_load_explicit(&idle->searching, memory_order_relaxed);
 }
 
 static inline uint32_t rad__idle_parked(const rad_idle *idle)
 {
-    return (uint32_t)(atomic_load_explicit(&idle->counts, memory_order_relaxed) >> 32);
+    uint32_t parked = 0;
+    for (uint32_t i = 0; i < idle->words; i++)
+        parked += (uint32_t)__builtin_popcountll(
+            atomic_load_explicit(&idle->bits[i], memory_order_relaxed));
+    return parked;
 }
 
 #endif

@@ -132,6 +132,11 @@ static void the_idle_protocol_is_clean(void **state)
         {"l2-idle producers=2", "preempt:3", 2000},
         {"l2-idle workers=2 items=2", "preempt:2", 3000},
         {"l2-idle workers=2 items=2 meet=1", "preempt:2", 3000},
+        {"l2-idle letters=2", "preempt:2", 2000},
+        {"l2-idle workers=2 letters=1", "preempt:2", 50000},
+        {"l2-idle workers=3 letters=1", "preempt:1", 20000},
+        {"l2-idle producers=2 letters=1", "preempt:2", 20000},
+        {"l2-idle workers=2 letters=1 plain=1", "preempt:2", 5000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -145,6 +150,8 @@ static void the_executor_is_clean(void **state)
         {"l2-executor children=1", "preempt:2", 500},
         {"l2-executor workers=2", "preempt:1", 500},
         {"l2-executor workers=2 children=1", "preempt:1", 500},
+        {"l2-executor sent=2", "preempt:2", 1000},
+        {"l2-executor workers=2 sent=1", "preempt:1", 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);

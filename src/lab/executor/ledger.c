@@ -361,7 +361,9 @@ static void idle_stepped(rad_exec_world *w, uint32_t worker, const rad_step *ste
     case RAD_PHASE_NOTIFY:
         if (!counts)
             expect_woken(w, worker, step->woken);
-        else if (g->parked == 0 || (g->searching > 0 && !w->workers[worker].only_mine))
+        else if (w->workers[worker].only_mine)
+            expect_woken(w, g->parked >> worker & 1 ? worker : RAD_NONE, step->woken);
+        else if (g->parked == 0 || g->searching > 0)
             expect_woken(w, RAD_NONE, step->woken);
         else if (g->parked >> worker & 1)
             expect_woken(w, worker, step->woken);

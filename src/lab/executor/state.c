@@ -77,7 +77,7 @@ void rad__ledger_state(const rad_exec_world *w, rad_state_hash *hash)
         if (g->tokens[i].count > 0) add_line(w, &h, &g->tokens[i], 0);
     for (uint32_t i = 0; i < w->task_count; i++) add_task(w, &h, rad__world_task(w, i));
     add(&h, atomic_load_explicit(&w->sched.gate.word, memory_order_relaxed));
-    add(&h, atomic_load_explicit(&w->sched.idle.counts, memory_order_relaxed));
+    add(&h, rad__idle_searching(&w->sched.idle));
     add(&h, g->parked);
     add(&h,
         (uint64_t)atomic_load_explicit(&w->sched.idle.next, memory_order_relaxed) << 32 | g->done);

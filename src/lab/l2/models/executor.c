@@ -1,11 +1,11 @@
 /* executor.c — the executor as a whole, as a thread would run it: each worker steps and waits for its token when
- * it would wait; somebody outside spawns tasks, each of which spawns one more, and closes. Everything ends: every
- * task has run once, every worker has stopped, nothing is left over. */
+ * it would wait; somebody outside spawns tasks, each of which spawns one more, sends some to the last worker, and
+ * closes. Everything ends: every task has run once, every worker has stopped, nothing is left over. */
 #include "exec/worker.h"
 #include "lab/l2/model.h"
 #include "os/wait.h"
 
-enum { WORKERS, TASKS, CHILDREN };
+enum { WORKERS, TASKS, CHILDREN, SENT };
 enum { WORKERS_MAX = 3, TASKS_MAX = 4 };
 
 typedef struct item {
@@ -16,7 +16,7 @@ typedef struct item {
 
 static rad_sched sched;
 static rad_worker workers[WORKERS_MAX];
-static item items[2 * TASKS_MAX];
+static item items[2 * TASKS_MAX], letters[TASKS_MAX];
 
 static uint32_t executor_threads(const rad_case *c)
 {
@@ -42,6 +42,13 @@ static enum rad_run run_item(rad_task *task, rad_worker *w)
     return RAD_RUN_DONE;
 }
 
+/* Of the last worker alone. */
+static enum rad_run run_letter(rad_task *task, rad_worker *w)
+{
+    RAD_MODEL_ASSERT(w->id == w->sched->config.workers - 1);
+    return run_item(task, w);
+}
+
 static void executor_setup(const rad_case *c)
 {
     rad_sched_config config = {
@@ -57,6 +64,7 @@ static void executor_setup(const rad_case *c)
     rad__model_name(&sched.idle, sizeof sched.idle, "idle");
     rad__model_name(workers, sizeof workers, "worker");
     rad__model_name(items, sizeof items, "task");
+    rad__model_name(letters, sizeof letters, "letter");
     RAD_MODEL_ASSERT(rad__sched_open(&sched, &config));
     rad__model_name(sched.idle.seats, config.workers * sizeof *sched.idle.seats, "token");
     for (uint32_t i = 0; i < config.workers; i++)
@@ -65,6 +73,7 @@ static void executor_setup(const rad_case *c)
         items[i].task.run = items[TASKS_MAX + i].task.run = run_item;
         if (c->params[CHILDREN]) items[i].child = &items[TASKS_MAX + i];
     }
+    for (int64_t i = 0; i < c->params[SENT]; i++) letters[i].task.run = run_letter;
 }
 
 static void work(rad_worker *w)
@@ -83,6 +92,11 @@ static void spawn(const rad_case *c)
         enum rad_gate_enter entered = rad__sched_spawn(&sched, &items[i].task, &woken);
         RAD_MODEL_ASSERT(entered == RAD_GATE_ENTERED);
         wake(woken);
+    }
+    for (int64_t i = 0; i < c->params[SENT]; i++) {
+        enum rad_gate_enter entered = rad__gate_enter(&sched.gate, 1);
+        RAD_MODEL_ASSERT(entered == RAD_GATE_ENTERED);
+        wake(rad__sched_send(&sched, sched.config.workers - 1, &letters[i].task));
     }
     if (!rad__sched_shut(&sched)) return;
     rad__sched_finish(&sched);
@@ -108,6 +122,7 @@ static void executor_check(const rad_case *c)
         RAD_MODEL_ASSERT(items[i].ran == 1);
         RAD_MODEL_ASSERT(items[TASKS_MAX + i].ran == (c->params[CHILDREN] ? 1 : 0));
     }
+    for (int64_t i = 0; i < c->params[SENT]; i++) RAD_MODEL_ASSERT(letters[i].ran == 1);
     for (uint32_t i = 0; i < sched.config.workers; i++) rad__worker_close(&workers[i]);
     rad__sched_close(&sched);
 }
@@ -116,6 +131,7 @@ static const rad_param executor_params[] = {
     [WORKERS] = {"workers", 1, 1, WORKERS_MAX, "workers", false},
     [TASKS] = {"tasks", 1, 1, TASKS_MAX, "tasks from outside", false},
     [CHILDREN] = {"children", 0, 0, 1, "each spawns one more", false},
+    [SENT] = {"sent", 0, 0, 2, "tasks for the last worker alone", false},
     {.name = NULL},
 };
 
