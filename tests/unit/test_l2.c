@@ -142,6 +142,17 @@ static void the_idle_protocol_is_clean(void **state)
     all_clean(trials, sizeof trials / sizeof *trials);
 }
 
+static void the_life_of_a_fiber_is_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-life", "preempt:3", 5000},
+        {"l2-life workers=2", "preempt:2", 30000},
+        {"l2-life wakers=1 wakes=3", "preempt:3", 100},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
 static void the_executor_is_clean(void **state)
 {
     static const trial trials[] = {
@@ -462,6 +473,7 @@ int main(void)
         cmocka_unit_test(the_gate_is_clean),
         cmocka_unit_test(the_inbox_is_clean),
         cmocka_unit_test(the_idle_protocol_is_clean),
+        cmocka_unit_test(the_life_of_a_fiber_is_clean),
         cmocka_unit_test(the_executor_is_clean),
         cmocka_unit_test(the_largest_cases_run),
         cmocka_unit_test(under_sequential_consistency_stores_are_not_buffered),

@@ -1,0 +1,111 @@
+/* life.h — where a fiber stands, in one word: its state, a signal that has not been looked at, and its generation.
+ *
+ * Word      bits 0 … 2: state; bit 3: signal; bits 16 … 31: the worker that owns it; bits 32 … 63: generation
+ *
+ *     IDLE     --begin-->   ASSIGNED             a new incarnation; it is to be queued
+ *     ASSIGNED --own-->     OWNED by a worker    popped, about to run
+ *     OWNED    --yield-->   ASSIGNED             off its stack; to be queued
+ *     OWNED    --park-->    PARKED               off its stack, no signal: it belongs to whoever unparks it
+ *     OWNED, signal --park--> OWNED              it goes on, the signal is used up
+ *     PARKED   --unpark-->  ASSIGNED             to be queued, by exactly this caller
+ *     ASSIGNED, OWNED --unpark--> same, signal   latched: the next park does not wait
+ *     OWNED    --end-->     DONE
+ *     DONE     --retire-->  IDLE                 generation + 1: handles, wait nodes and timers of before are stale
+ *
+ * Every arrow is one read-modify-write in one function, whose answer says what the caller has to do. Anything else is a
+ * mistake of ours and stops the process.
+ *
+ *              fiber (by its worker, off its stack)       waker
+ *         P1   word: OWNED -> PARKED, unless a signal      U1   makes true what the fiber waits for
+ *              is there; then it is used up                U2   word: PARKED -> ASSIGNED, or sets the signal
+ * Claim: a wake is never lost and never makes two. P1 and U2 change the same word, so one is first. U2 first: P1 finds
+ * the signal and the fiber goes on, to look at what it waits for again. P1 first: U2 finds PARKED, and queues it.
+ * A second waker finds ASSIGNED, and latches.
+ * P1 comes after the switch: a fiber that is PARKED is off its stack, with its registers saved, so whoever finds it so
+ * may run it at once.
+ *
+ * F1  a fiber is in a queue, or about to be put into one by who made it ASSIGNED, exactly when it is ASSIGNED.
+ * F2  only its owner changes a word that is OWNED, except for the signal.
+ * F3  the generation changes only from DONE to IDLE: what was said to a former incarnation is told apart.
+ *
+ * Ordering  every change is acq_rel: who takes a fiber over sees what it did before, and who wakes it passes on what
+ *           the waker did (U1).
+ *
+ * Rejected: a latch beside the state (two variables; the race between them is the classical lost wakeup); publishing
+ * PARKED before the switch (a waker on another core would run the fiber on a stack that is still in use). */
+#ifndef RAD_RT_LIFE_H
+#define RAD_RT_LIFE_H
+
+#include <stdatomic.h>
+
+#include "base/check.h"
+
+enum rad_fiber_state {
+    RAD_FIBER_IDLE = 0,
+    RAD_FIBER_ASSIGNED,
+    RAD_FIBER_OWNED,
+    RAD_FIBER_PARKED,
+    RAD_FIBER_DONE
+};
+
+typedef struct rad_life {
+    _Atomic uint64_t word;
+} rad_life;
+
+static inline enum rad_fiber_state rad__life_state(uint64_t word)
+{
+    return (enum rad_fiber_state)(word & 7);
+}
+
+static inline bool rad__life_signalled(uint64_t word)
+{
+    return word >> 3 & 1;
+}
+
+static inline uint32_t rad__life_owner(uint64_t word)
+{
+    return (uint32_t)(word >> 16) & 0xffff;
+}
+
+static inline uint32_t rad__life_generation(uint64_t word)
+{
+    return (uint32_t)(word >> 32);
+}
+
+static inline uint64_t rad__life_look(const rad_life *life)
+{
+    return atomic_load_explicit(&life->word, memory_order_relaxed);
+}
+
+/* All of them IDLE; generation 1, so that 0 means nobody. */
+RAD_INTERNAL void rad__life_init(rad_life *life);
+
+/* The generation of the new incarnation. The caller queues it. */
+RAD_INTERNAL uint32_t rad__life_begin(rad_life *life);
+
+RAD_INTERNAL void rad__life_own(rad_life *life, uint32_t worker);
+
+/* Off its stack: the caller queues it. */
+RAD_INTERNAL void rad__life_yield(rad_life *life);
+
+enum rad_park { RAD_PARKED = 0, RAD_PARK_GOES_ON };
+
+/* Off its stack. PARKED: it is no longer the caller's. */
+RAD_INTERNAL RAD_MUST_USE enum rad_park rad__life_park(rad_life *life);
+
+enum rad_unpark {
+    RAD_UNPARK_QUEUE = 0, /* the caller puts it into a queue */
+    RAD_UNPARK_LATCHED,   /* it runs or will run, and does not wait next time */
+    RAD_UNPARK_STALE      /* it has ended: another incarnation, or none */
+};
+
+/* Any number of times, from anywhere. */
+RAD_INTERNAL RAD_MUST_USE enum rad_unpark rad__life_unpark(rad_life *life, uint32_t generation);
+
+/* By its owner: it will not run again. A signal is forgotten. */
+RAD_INTERNAL void rad__life_end(rad_life *life);
+
+/* Everybody who wanted its result has it. */
+RAD_INTERNAL void rad__life_retire(rad_life *life);
+
+#endif
