@@ -212,7 +212,7 @@ struct rad_job {
 };
 
 /* As rad_worker_spawn, into a group. By the task that opened it, or by its jobs. The job may be stolen, may
- * yield and may answer AGAIN, but not BLOCKED. */
+ * yield (YIELD_GLOBAL is YIELD here) and may answer AGAIN, but not BLOCKED. */
 RAD_API void rad_group_spawn(rad_worker *worker, rad_group *group, rad_job *job,
                              enum rad_run (*run)(rad_job *job, rad_worker *worker));
 

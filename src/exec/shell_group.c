@@ -17,8 +17,9 @@
  * Q1  while a group is not folded, nobody but its opener's worker touches it after its last change of `away`.
  * Q2  a folded group is left only when `finish` has run (or when the waiter's own worker was the last: nothing was
  *     sent). So nothing of a group is used after its wait has returned.
- * Q3  a group's jobs are in deques, the injector or running; never blocked, never sent to one worker (only
- *     when memory runs out, by itself).
+ * Q3  a group's jobs are running, in deques, or (when memory ran out) in the inbox of the worker that has them; never
+ *     blocked, and never in the injector: whoever has them takes them even when it waits deep or is stopped. So a
+ *     job that yields to everybody yields to the work of its worker.
  *
  * Deep      A wait on a stack of which half is used takes only what is its worker's own; then it sleeps on its bell.
  *           The others see a worker that is busy, which is true.
@@ -88,6 +89,7 @@ static __attribute__((noinline)) enum rad_run job_answered(rad_worker *w, rad_gr
                                                            enum rad_run answer)
 {
     RAD_ASSERT(answer != RAD_RUN_BLOCKED);
+    if (answer == RAD_RUN_YIELD_GLOBAL) return RAD_RUN_YIELD; /* Q3 */
     if (answer != RAD_RUN_FAILED) return answer;
     group_spoil(g);
     group_leave(w, g);

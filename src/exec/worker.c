@@ -85,7 +85,10 @@ uint32_t rad__worker_share(rad_worker *w)
 /* To the newest end. Tasks that pile up here are noticed by others only when one of them wakes up. */
 static uint32_t push_local(rad_worker *w, rad_task *task)
 {
-    if (RAD_UNLIKELY(!rad__deque_push(&w->local, task))) return inject(w, task); /* no memory */
+    if (RAD_UNLIKELY(!rad__deque_push(&w->local, task))) {
+        rad__inbox_push(&w->inbox, task); /* as in push_later */
+        return RAD_NONE;
+    }
     if (RAD_LIKELY(!rad__choose_hoard(++w->hoard, w->sched->config.hoard))) return RAD_NONE;
     return rad__worker_share(w);
 }
@@ -115,7 +118,8 @@ uint32_t rad__worker_wake(rad_worker *w, rad_task *task)
 
 /* ---- Where tasks come from ------------------------------------------------------------------------- */
 
-/* Out of memory: the inbox has room for everything. Only this worker will run the task then, but it does. */
+/* Out of memory: the inbox has room for everything. Only this worker will run the task then, but it does, also when it
+ * looks at nothing that is shared. */
 static void push_later(rad_worker *w, rad_task *task)
 {
     if (RAD_UNLIKELY(!rad__deque_push(&w->later, task))) rad__inbox_push(&w->inbox, task);

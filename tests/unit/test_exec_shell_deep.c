@@ -1,0 +1,149 @@
+/* test_exec_shell_deep.c — waits on a stack of which half is used: they take only what is their worker's own, and
+ * still nothing waits for ever, whatever the jobs answer, whoever sends, and when memory runs out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+
+#include <raddle.h>
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STACK = 512 << 10, HALF = STACK / 2 + (16 << 10), MANY = 1000 };
+
+typedef struct root {
+    rad_task task;
+    enum rad_run (*body)(struct root *r, rad_worker *w);
+    bool whole;
+    _Atomic bool ended;
+    _Atomic uint32_t count, at; /* where the test is */
+    rad_exec *exec;
+} root;
+
+typedef struct piece {
+    rad_job job;
+    root *root;
+    uint32_t runs;
+} piece;
+
+static void pass(uint64_t milliseconds)
+{
+    struct timespec time = {.tv_nsec = (long)milliseconds * 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* Waits with more than half of the stack in use. */
+static __attribute__((noinline)) bool wait_deep(rad_worker *w, rad_group *group)
+{
+    volatile char used[HALF];
+    used[0] = used[HALF - 1] = 1;
+    bool whole = rad_group_wait(w, group);
+    return used[0] == used[HALF - 1] && whole;
+}
+
+static enum rad_run root_run(rad_task *task, rad_worker *w)
+{
+    root *r = (root *)task;
+    enum rad_run answer = r->body(r, w);
+    atomic_store(&r->ended, true);
+    return answer;
+}
+
+/* A test that waits for ever ends here. */
+static void run_as_task(uint32_t workers, root *r)
+{
+    r->task.run = root_run;
+    rad_exec_options options = {.workers = workers, .stack_size = STACK, .hoard = 1};
+    alarm(60);
+    assert_int_equal(rad_exec_create(&r->exec, &options, NULL), 0);
+    assert_true(rad_exec_spawn(r->exec, &r->task));
+    while (!atomic_load(&r->ended)) pass(1); /* with an open gate */
+    assert_int_equal(rad_exec_join(r->exec), 0);
+    rad_exec_destroy(r->exec);
+    alarm(0);
+}
+
+/* ---- What jobs answer -------------------------------------------------------------------------------- */
+
+static enum rad_run yielding_run(rad_job *job, rad_worker *w)
+{
+    static const enum rad_run answers[] = {RAD_RUN_YIELD_GLOBAL, RAD_RUN_AGAIN, RAD_RUN_YIELD,
+                                           RAD_RUN_YIELD_GLOBAL, RAD_RUN_DONE};
+    piece *p = (piece *)job;
+    (void)w;
+    enum rad_run answer = answers[p->runs++];
+    if (answer == RAD_RUN_DONE) atomic_fetch_add(&p->root->count, 1);
+    return answer;
+}
+
+static enum rad_run yielding_root(root *r, rad_worker *w)
+{
+    piece jobs[3] = {{.root = r}, {.root = r}, {.root = r}};
+    rad_group group = RAD_GROUP_INIT(w);
+    for (int i = 0; i < 3; i++) rad_group_spawn(w, &group, &jobs[i].job, yielding_run);
+    r->whole = wait_deep(w, &group);
+    return RAD_RUN_DONE;
+}
+
+static void jobs_may_yield_to_everybody(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        root r = {.body = yielding_root};
+        run_as_task(workers, &r);
+        assert_true(r.whole);
+        assert_int_equal(r.count, 3);
+    }
+}
+
+/* ---- No memory --------------------------------------------------------------------------------------- */
+
+static enum rad_run counting_run(rad_job *job, rad_worker *w)
+{
+    (void)w;
+    atomic_fetch_add(&((piece *)job)->root->count, 1);
+    return RAD_RUN_DONE;
+}
+
+static enum rad_run poor_root(root *r, rad_worker *w)
+{
+    piece *jobs = calloc(MANY, sizeof *jobs);
+    rad_group group = RAD_GROUP_INIT(w);
+    rad__alloc_fail_at(1);
+    for (int i = 0; i < MANY; i++) {
+        jobs[i].root = r;
+        rad_group_spawn(w, &group, &jobs[i].job, counting_run);
+    }
+    rad__alloc_fail_at(0);
+    r->whole = wait_deep(w, &group);
+    free(jobs);
+    return RAD_RUN_DONE;
+}
+
+static void jobs_that_found_no_room_are_run(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        root r = {.body = poor_root};
+        run_as_task(workers, &r);
+        assert_true(r.whole);
+        assert_int_equal(r.count, MANY);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_may_yield_to_everybody),
+        cmocka_unit_test(jobs_that_found_no_room_are_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
