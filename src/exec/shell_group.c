@@ -22,7 +22,8 @@
  *     job that yields to everybody yields to the work of its worker.
  *
  * Deep      A wait on a stack of which half is used takes only what is its worker's own; then it sleeps on its bell.
- *           The others see a worker that is busy, which is true.
+ *           The others see a worker that is busy, which is true. Whoever sends it a task rings: not only the sender of
+ *           `finish`, for another push that is half done may hide that one (inbox.h, B2).
  * Stopped   The waiter drops all it finds until its jobs are gone, sleeping on its bell in between.
  *
  * No deadlock: draw an edge from each suspended run to the jobs it waits for, and to what runs above it on the
@@ -54,10 +55,8 @@ static bool group_counts_here(const rad_group *g, const rad_worker *w)
 /* The last job of a group that is waited for has ended, on another worker. */
 static void group_send_finish(rad_worker *w, rad_group *g)
 {
-    rad_shell *waiter = rad__shell_of(g->worker);
     g->finish.run = group_finish;
-    rad_worker_spawn_on(w, waiter->worker.id, &g->finish);
-    rad__shell_ring(waiter);
+    rad_worker_spawn_on(w, g->worker->id, &g->finish);
 }
 
 /* By another worker, or when the group is folded. */

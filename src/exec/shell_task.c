@@ -42,6 +42,7 @@ void rad_exec_wake_on(rad_exec *exec, uint32_t index, rad_task *task)
 {
     RAD_ASSERT(index < exec->sched.config.workers);
     rad__exec_wake_thread(exec, rad__sched_send(&exec->sched, index, task));
+    rad__shell_ring(&exec->shells[index]);
 }
 
 uint32_t rad_exec_workers(const rad_exec *exec)
@@ -70,7 +71,9 @@ void rad_worker_spawn_global(rad_worker *w, rad_task *task)
 void rad_worker_spawn_on(rad_worker *w, uint32_t index, rad_task *task)
 {
     RAD_ASSERT(index < w->sched->config.workers);
-    rad__exec_wake_thread(rad__shell_of(w)->exec, rad__worker_spawn_on(w, index, task));
+    rad_exec *exec = rad__shell_of(w)->exec;
+    rad__exec_wake_thread(exec, rad__worker_spawn_on(w, index, task));
+    rad__shell_ring(&exec->shells[index]);
 }
 
 void rad_worker_wake(rad_worker *w, rad_task *task)

@@ -34,6 +34,11 @@ typedef struct piece {
     uint32_t runs;
 } piece;
 
+static void until(_Atomic uint32_t *at, uint32_t place)
+{
+    while (atomic_load(at) < place) sched_yield();
+}
+
 static void pass(uint64_t milliseconds)
 {
     struct timespec time = {.tv_nsec = (long)milliseconds * 1000000};
@@ -139,11 +144,66 @@ static void jobs_that_found_no_room_are_run(void **state)
     }
 }
 
+/* ---- What is sent to it ------------------------------------------------------------------------------ */
+
+typedef struct letter {
+    rad_task task;
+    _Atomic bool read;
+} letter;
+
+static enum rad_run letter_run(rad_task *task, rad_worker *w)
+{
+    (void)w;
+    atomic_store(&((letter *)task)->read, true);
+    return RAD_RUN_DONE;
+}
+
+typedef struct sending {
+    piece piece;
+    uint32_t opener;
+} sending;
+
+/* On another worker than its opener's, which by then sleeps. */
+static enum rad_run sending_run(rad_job *job, rad_worker *w)
+{
+    sending *s = (sending *)job;
+    letter letters[2] = {{.task.run = letter_run}, {.task.run = letter_run}};
+    atomic_store(&s->piece.root->at, 1);
+    until(&s->piece.root->at, 2);
+    pass(20);
+    assert_true(rad_exec_spawn_on(s->piece.root->exec, s->opener, &letters[0].task));
+    while (!atomic_load(&letters[0].read)) sched_yield();
+    pass(20);
+    rad_worker_spawn_on(w, s->opener, &letters[1].task);
+    while (!atomic_load(&letters[1].read)) sched_yield();
+    return RAD_RUN_DONE;
+}
+
+static enum rad_run sending_root(root *r, rad_worker *w)
+{
+    sending s = {.piece = {.root = r}, .opener = rad_worker_index(w)};
+    rad_group group = RAD_GROUP_INIT(w);
+    rad_group_spawn(w, &group, &s.piece.job, sending_run);
+    until(&r->at, 1);
+    atomic_store(&r->at, 2);
+    r->whole = wait_deep(w, &group);
+    return RAD_RUN_DONE;
+}
+
+static void what_is_sent_is_run(void **state)
+{
+    (void)state;
+    root r = {.body = sending_root};
+    run_as_task(2, &r);
+    assert_true(r.whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_may_yield_to_everybody),
         cmocka_unit_test(jobs_that_found_no_room_are_run),
+        cmocka_unit_test(what_is_sent_is_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
