@@ -183,7 +183,7 @@ static inline uint32_t rad__worker_unnest(rad_worker *w, rad_nest nest)
     return woken;
 }
 
-/* In PICK: takes what is its own, without a look at what is shared. False: there is nothing, and nothing changed. */
+/* In PICK: takes what is its own, in turn, without a look at what is shared. False: there is nothing. */
 RAD_INTERNAL bool rad__worker_take_own(rad_worker *w);
 
 /* ---- For the task that runs on this worker ------------------------------------------------------------

@@ -198,12 +198,105 @@ static void what_is_sent_is_run(void **state)
     assert_true(r.whole);
 }
 
+/* ---- Neighbours that never end ----------------------------------------------------------------------- */
+
+typedef struct neighbour {
+    rad_task task;
+    enum rad_run answer;
+    root *root;
+} neighbour;
+
+/* There is always one more of these to run on the opener's worker, until the wait has ended. */
+static enum rad_run neighbour_run(rad_task *task, rad_worker *w)
+{
+    neighbour *n = (neighbour *)task;
+    atomic_fetch_add(&n->root->count, 1);
+    if (atomic_load(&n->root->at) == 4) return RAD_RUN_DONE;
+    if (n->answer != RAD_RUN_DONE) return n->answer;
+    rad_worker_spawn(w, task);
+    return RAD_RUN_DONE;
+}
+
+/* Keeps the other worker from taking the neighbour. */
+static enum rad_run busy_run(rad_task *task, rad_worker *w)
+{
+    (void)w;
+    until(&((neighbour *)task)->root->at, 4);
+    return RAD_RUN_DONE;
+}
+
+typedef struct leaving {
+    piece piece;
+    neighbour busy;
+} leaving;
+
+static enum rad_run leaving_run(rad_job *job, rad_worker *w)
+{
+    leaving *l = (leaving *)job;
+    root *r = l->piece.root;
+    atomic_store(&r->at, 1);
+    until(&r->at, 2);
+    while (atomic_load(&r->count) < 3) sched_yield(); /* the wait has begun */
+    rad_worker_spawn(w, &l->busy.task);
+    return RAD_RUN_DONE;
+}
+
+static enum rad_run neighbours_root(root *r, rad_worker *w)
+{
+    static leaving l;
+    static neighbour always;
+    always = (neighbour){
+        .task.run = neighbour_run, .answer = r->whole ? RAD_RUN_YIELD : RAD_RUN_DONE, .root = r};
+    l = (leaving){.piece = {.root = r}, .busy = {.task.run = busy_run, .root = r}};
+    rad_group group = RAD_GROUP_INIT(w);
+    rad_group_spawn(w, &group, &l.piece.job, leaving_run);
+    until(&r->at, 1); /* it has been stolen */
+    rad_worker_spawn(w, &always.task);
+    atomic_store(&r->at, 2);
+    r->whole = wait_deep(w, &group);
+    atomic_store(&r->at, 4);
+    return RAD_RUN_DONE;
+}
+
+static void the_end_is_seen_beside_neighbours_that_go_on(void **state)
+{
+    (void)state;
+    for (int yields = 0; yields < 2; yields++) {
+        root r = {.body = neighbours_root, .whole = yields};
+        run_as_task(2, &r);
+        assert_true(r.whole);
+    }
+}
+
+static enum rad_run buried_root(root *r, rad_worker *w)
+{
+    static neighbour always;
+    always = (neighbour){.task.run = neighbour_run, .answer = RAD_RUN_DONE, .root = r};
+    piece below = {.root = r};
+    rad_group group = RAD_GROUP_INIT(w);
+    rad_group_spawn(w, &group, &below.job, counting_run);
+    rad_worker_spawn(w, &always.task); /* on top of it */
+    r->whole = wait_deep(w, &group);
+    atomic_store(&r->at, 4);
+    return RAD_RUN_DONE;
+}
+
+static void a_job_below_a_neighbour_is_run(void **state)
+{
+    (void)state;
+    root r = {.body = buried_root};
+    run_as_task(1, &r);
+    assert_true(r.whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_may_yield_to_everybody),
         cmocka_unit_test(jobs_that_found_no_room_are_run),
         cmocka_unit_test(what_is_sent_is_run),
+        cmocka_unit_test(a_job_below_a_neighbour_is_run),
+        cmocka_unit_test(the_end_is_seen_beside_neighbours_that_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,16 @@ static void the_executor_is_clean(void **state)
     all_clean(trials, sizeof trials / sizeof *trials);
 }
 
+static void a_worker_leaves_nothing_of_its_own(void **state)
+{
+    static const trial trials[] = {
+        {"l2-own", "preempt:3", 50},
+        {"l2-own thieves=2 tasks=4", "preempt:2", 500},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
 static void the_largest_cases_run(void **state)
 {
     const rad_machine *m;
@@ -475,6 +485,7 @@ int main(void)
         cmocka_unit_test(the_idle_protocol_is_clean),
         cmocka_unit_test(the_life_of_a_fiber_is_clean),
         cmocka_unit_test(the_executor_is_clean),
+        cmocka_unit_test(a_worker_leaves_nothing_of_its_own),
         cmocka_unit_test(the_largest_cases_run),
         cmocka_unit_test(under_sequential_consistency_stores_are_not_buffered),
         cmocka_unit_test(every_schedule_comes_once),
