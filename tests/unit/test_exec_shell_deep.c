@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STACK = 512 << 10, HALF = STACK / 2 + (16 << 10), MANY = 1000 };
+enum { STACK = 2 << 20, HALF = STACK / 2 + (16 << 10), MANY = 1000 };
 
 typedef struct root {
     rad_task task;
