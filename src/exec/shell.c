@@ -130,6 +130,7 @@ static void shell_main(void *context)
     /* How much of the stack is used is all that is asked of it. tidy: address ok */
     uintptr_t top = (uintptr_t)__builtin_frame_address(0); /* tidy: address ok */
     shell->shallow = top > shell->shallow ? top - shell->shallow : 0;
+    shell->deep = top > shell->deep ? top - shell->deep : 0;
     while (shell->worker.phase != RAD_PHASE_STOPPED) rad__shell_step(shell);
     rad__shell_drain(shell);
     /* Pairs with itself in the other workers: the last one sees what all of them left. */
@@ -268,7 +269,8 @@ static int exec_start(rad_exec *exec, const rad_exec_options *o, rad_error *erro
         int code = 0;
         if (o->pin && cpu == RAD_NONE)
             code = rad__error(error, RAD_EIO, "cannot pin: the system does not name its CPUs");
-        shell->shallow = stack_size / 2; /* shell_main makes an address of it */
+        shell->shallow = stack_size / 2; /* shell_main makes addresses of these */
+        shell->deep = stack_size / 4 * 3;
         if (code == 0)
             code = rad__os_thread_create(&shell->thread, shell_main, shell, stack_size, cpu, error);
         if (code != 0) return code;

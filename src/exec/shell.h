@@ -36,6 +36,7 @@ typedef struct rad_shell {
     uint32_t misses;   /* of this search */
     bool gave_up;
     uintptr_t shallow; /* addresses of the stack above this: less than half of it is used */
+    uintptr_t deep;    /* … less than three quarters */
     rad_prng prng;
     rad_os_thread thread;
     /* For a wait that cannot use the token: its worker has not announced that it sleeps. */

@@ -179,6 +179,14 @@ static __attribute__((noinline)) void group_wait_stopped(rad_shell *shell, rad_g
     }
 }
 
+/* Its own newest tasks are mostly jobs of this wait; what lies below is anything, so it takes that only as long as
+ * there is room for it on the stack. */
+static bool shell_has_room(const rad_shell *shell)
+{
+    return (uintptr_t)__builtin_frame_address(0) >
+           shell->deep; /* tidy: address ok: see shell_main */
+}
+
 static __attribute__((noinline)) void group_wait_deep(rad_shell *shell, rad_group *g)
 {
     rad_worker *w = &shell->worker;
@@ -186,7 +194,7 @@ static __attribute__((noinline)) void group_wait_deep(rad_shell *shell, rad_grou
     while (!g->finished) {
         if (w->phase == RAD_PHASE_STOPPED || rad__sched_is_done(w->sched)) {
             group_wait_stopped(shell, g);
-        } else if (!rad__worker_take_own(w)) {
+        } else if (!rad__worker_take_own(w, shell_has_room(shell))) {
             rad__shell_listen(shell);
         } else {
             do rad__shell_step(shell);

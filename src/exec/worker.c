@@ -463,23 +463,25 @@ rad_step rad__worker_step(rad_worker *w, uint32_t draw)
 /* ---- Waiting inside a task ------------------------------------------------------------------------- */
 
 /* As step_pick, without the injector. */
-static rad_task *take_own(rad_worker *w, rad_step *step)
+static rad_task *take_own(rad_worker *w, bool oldest_too, rad_step *step)
 {
-    static const uint8_t turns[] = {RAD_FROM_INBOX, RAD_FROM_OLDEST, RAD_FROM_LATER};
+    static const uint8_t turns[] = {RAD_FROM_INBOX, RAD_FROM_LATER, RAD_FROM_OLDEST};
     rad_task *task = NULL;
     if (RAD_UNLIKELY(rad__choose_fair(++w->picks)))
-        task = take_from(w, turns[w->picks / RAD_FAIR_EVERY % sizeof turns], step);
+        task = take_from(w, turns[w->picks / RAD_FAIR_EVERY % (oldest_too ? 3 : 2)], step);
     if (task == NULL) task = take_from(w, RAD_FROM_LOCAL, step);
     if (task == NULL) task = take_from(w, RAD_FROM_LATER, step);
     if (task == NULL) task = take_from(w, RAD_FROM_INBOX, step);
     return task;
 }
 
-bool rad__worker_take_own(rad_worker *w)
+bool rad__worker_take_own(rad_worker *w, bool oldest_too)
 {
     rad_step step;
     rad_task *task;
-    do task = take_own(w, &step); /* again when a thief was quicker, for there may be more */
+    do
+        task = take_own(w, oldest_too,
+                        &step); /* again when a thief was quicker, for there may be more */
     while (task == NULL && !rad__deque_is_empty(&w->later));
     if (task == NULL) return false;
     w->current = task;

@@ -183,8 +183,9 @@ static inline uint32_t rad__worker_unnest(rad_worker *w, rad_nest nest)
     return woken;
 }
 
-/* In PICK: takes what is its own, in turn, without a look at what is shared. False: there is nothing. */
-RAD_INTERNAL bool rad__worker_take_own(rad_worker *w);
+/* In PICK: takes what is its own, without a look at what is shared. Every 61st time it begins with something else than
+ * its newest task, with `oldest_too` also with the oldest. False: there is nothing. */
+RAD_INTERNAL bool rad__worker_take_own(rad_worker *w, bool oldest_too);
 
 /* ---- For the task that runs on this worker ------------------------------------------------------------
  * Each answers whose thread must be woken, or RAD_NONE. */

@@ -55,7 +55,7 @@ static void own_body(const rad_case *c, uint32_t thread)
         if (rad__deque_steal(&w->later, &task) == RAD_STEAL_GOT) take(task);
         return;
     }
-    while (rad__worker_take_own(w)) {
+    while (rad__worker_take_own(w, true)) {
         take(w->current);
         w->current = NULL;
         w->phase = RAD_PHASE_PICK;
