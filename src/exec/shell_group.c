@@ -183,8 +183,8 @@ static __attribute__((noinline)) void group_wait_stopped(rad_shell *shell, rad_g
  * there is room for it on the stack. */
 static bool shell_has_room(const rad_shell *shell)
 {
-    return (uintptr_t)__builtin_frame_address(0) >
-           shell->deep; /* tidy: address ok: see shell_main */
+    uintptr_t at = (uintptr_t)__builtin_frame_address(0); /* tidy: address ok: see shell_main */
+    return at > shell->deep;
 }
 
 static __attribute__((noinline)) void group_wait_deep(rad_shell *shell, rad_group *g)
