@@ -236,6 +236,8 @@ static void group_help(rad_worker *w, rad_group *g)
         group_wait_deep(shell, g);
     else
         group_wait_helping(shell, g);
+    if (RAD_UNLIKELY(w->current != NULL))
+        rad__shell_drain(shell); /* stopped, and it would run again */
     rad__exec_wake_thread(shell->exec, rad__worker_unnest(w, nest));
     if (RAD_LIKELY(!g->folded)) return;
     atomic_store_explicit(&g->away, 0, memory_order_relaxed);

@@ -32,7 +32,7 @@
  * Nested    a task that waits for others steps its own worker from inside its run, as if it were not there; it is then
  *           in flight, in no queue and nobody's current task: see rad__worker_nest.
  *
- * K1  a worker has a current task exactly in RUN, FOUND and SPREAD.
+ * K1  a worker has a current task exactly in RUN, FOUND and SPREAD; and in STOPPED one that would be run again.
  * K2  credit is 0 in ANNOUNCE, RECHECK, NOTIFY, PARKED. */
 #ifndef RAD_EXEC_WORKER_H
 #define RAD_EXEC_WORKER_H

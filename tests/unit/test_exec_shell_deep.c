@@ -1,5 +1,5 @@
 /* test_exec_shell_deep.c — waits on a stack of which half is used: they take only what is their worker's own, and
- * still nothing waits for ever, whatever the jobs answer, whoever sends, and when memory runs out. */
+ * still nothing waits for ever, whatever the jobs answer, whoever sends, and when memory runs out or all is stopped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -289,6 +289,71 @@ static void a_job_below_a_neighbour_is_run(void **state)
     assert_true(r.whole);
 }
 
+/* ---- Stopped ----------------------------------------------------------------------------------------- */
+
+typedef struct stubborn {
+    rad_task task;
+    _Atomic uint32_t dropped;
+} stubborn;
+
+static enum rad_run failing_run(rad_job *job, rad_worker *w)
+{
+    (void)job;
+    return rad_worker_fail(w, 3);
+}
+
+/* Stops everything, which ends the group of the waiter below, and wants to be run again. */
+static enum rad_run stubborn_run(rad_task *task, rad_worker *w)
+{
+    (void)task;
+    rad_job jobs[2];
+    rad_group group = RAD_GROUP_INIT(w);
+    for (int i = 0; i < 2; i++) rad_group_spawn(w, &group, &jobs[i], failing_run);
+    return rad_group_wait(w, &group) ? RAD_RUN_DONE : RAD_RUN_AGAIN;
+}
+
+typedef struct stopped {
+    root root;
+    bool deep;
+    stubborn stubborn;
+} stopped;
+
+static enum rad_run stopped_root(root *r, rad_worker *w)
+{
+    stopped *s = (stopped *)r;
+    piece below = {.root = r};
+    rad_group group = RAD_GROUP_INIT(w);
+    rad_group_spawn(w, &group, &below.job, counting_run);
+    rad_worker_spawn(w, &s->stubborn.task); /* on top of it */
+    r->whole = s->deep ? wait_deep(w, &group) : rad_group_wait(w, &group);
+    return RAD_RUN_DONE;
+}
+
+static void count_dropped(void *context, rad_task *task)
+{
+    (void)context;
+    atomic_fetch_add(&((stubborn *)task)->dropped, 1);
+}
+
+static void what_wants_to_run_again_is_dropped(void **state)
+{
+    (void)state;
+    for (int deep = 0; deep < 2; deep++) {
+        stopped s = {.root = {.task.run = root_run, .body = stopped_root},
+                     .deep = deep,
+                     .stubborn = {.task.run = stubborn_run}};
+        rad_exec_options options = {
+            .workers = 1, .stack_size = STACK, .stop_on_failure = true, .drop = count_dropped};
+        rad_exec *exec;
+        assert_int_equal(rad_exec_create(&exec, &options, NULL), 0);
+        assert_true(rad_exec_spawn(exec, &s.root.task));
+        assert_int_equal(rad_exec_join(exec), 3);
+        rad_exec_destroy(exec);
+        assert_false(s.root.whole);
+        assert_int_equal(s.stubborn.dropped, 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +362,7 @@ int main(void)
         cmocka_unit_test(what_is_sent_is_run),
         cmocka_unit_test(a_job_below_a_neighbour_is_run),
         cmocka_unit_test(the_end_is_seen_beside_neighbours_that_go_on),
+        cmocka_unit_test(what_wants_to_run_again_is_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
