@@ -284,6 +284,24 @@ static void outcomes_are_told_apart(void **state)
                   "outcome");
 }
 
+static void the_gate_may_be_shut_more_than_once(void **state)
+{
+    static const char *const events[] = {"\"0 close\",\"0 close\"",
+                                         "\"1 close\",\"1 close\",\"3 close\"",
+                                         "\"0 close\",\"9 close\""};
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t workers = 1; workers <= 3; workers++) {
+            char more[120], body[400];
+            snprintf(more, sizeof more, "\"executor\":{\"workers\":%u},\"events\":[%s]",
+                     (unsigned)workers, events[i]);
+            snprintf(body, sizeof body, WITH("%s", "\"sleep 2\""), more);
+            expect_oracle(body, "");
+            snprintf(body, sizeof body, "{%s,\"programs\":[]}", more); /* nobody is in */
+            expect_oracle(body, "");
+        }
+}
+
 static void a_failing_task_ends_the_rest_in_two_ways(void **state)
 {
     trial t;
@@ -623,6 +641,7 @@ int main(void)
         cmocka_unit_test(tokens_remember_that_they_came),
         cmocka_unit_test(failed_io_takes_the_other_way),
         cmocka_unit_test(outcomes_are_told_apart),
+        cmocka_unit_test(the_gate_may_be_shut_more_than_once),
         cmocka_unit_test(a_failing_task_ends_the_rest_in_two_ways),
         cmocka_unit_test(programs_that_mistreat_permits_are_reported),
         cmocka_unit_test(generated_cases_end_whatever_the_schedule),

@@ -219,15 +219,17 @@ static bool deliver_io(rad_exec_world *w, const rad_case_event *e)
     return w->ledger.tokens[e->what].count == 0;
 }
 
-/* Shuts the gate; when nothing is in flight it ends the executor and calls the workers one by one. */
-static bool deliver_close(rad_exec_world *w)
+/* Shuts the gate; when nothing is in flight it ends the executor and calls the workers one by one. Of several such
+ * events, one finds that nothing is in flight: it calls. */
+static bool deliver_close(rad_exec_world *w, uint32_t event)
 {
-    if (w->calls == 0) {
+    if (w->calls == 0 || event != w->closer) {
         bool drained = rad__sched_shut(&w->sched);
         rad__world_note(w, RAD_NOTE_SHUTS, 0);
         w->ledger.shut = true;
         if (!drained) return true;
         rad__sched_finish(&w->sched);
+        w->closer = event;
     } else {
         rad__world_note(w, RAD_NOTE_CALLS, w->calls - 1);
         rad__idle_call(&w->sched.idle, w->calls - 1);
@@ -248,7 +250,7 @@ static void step_event(rad_exec_world *w, uint32_t i)
     bool all = true;
     rad__world_cover(w, RAD_COVER_EVENT + e->kind);
     if (e->kind == RAD_EVENT_CLOSE)
-        all = deliver_close(w);
+        all = deliver_close(w, i);
     else if (e->kind == RAD_EVENT_START)
         event_start(w, rad__world_task(w, e->what));
     else
@@ -471,7 +473,7 @@ static void exec_reset(void *self, rad_kernel *k)
     w->task_count = 0;
     w->too_many_tasks = false;
     w->now = 0;
-    w->calls = 0;
+    w->calls = w->closer = 0;
     memcpy(w->available, w->c->totals, sizeof w->available);
     memset(w->tokens, 0, sizeof w->tokens);
     memset(w->delivered, 0, sizeof w->delivered);

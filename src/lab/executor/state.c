@@ -62,7 +62,7 @@ static void add_outside(const rad_exec_world *w, state_words *h)
         if (w->delivered[i]) add(h, (uint64_t)i << 16);
     for (uint32_t i = 0; i < w->c->resource_count; i++) add(h, w->available[i]);
     add(h, w->now);
-    add(h, w->calls);
+    add(h, (uint64_t)w->closer << 32 | w->calls);
 }
 
 void rad__ledger_state(const rad_exec_world *w, rad_state_hash *hash)

@@ -139,7 +139,8 @@ typedef struct rad_exec_world {
     uint32_t available[RAD_CASE_RESOURCES_MAX];
     uint8_t tokens[RAD_CASE_TOKENS_MAX]; /* enum rad_token_state */
     bool delivered[RAD_CASE_EVENTS_MAX];
-    uint32_t calls; /* close: whom to call next */
+    uint32_t calls;  /* close: whom to call next */
+    uint32_t closer; /* which event does so */
     /* The kernel's numbers. */
     uint32_t worker_actors[RAD_CASE_WORKERS_MAX], worker_actions[RAD_CASE_WORKERS_MAX];
     uint32_t event_actions[RAD_CASE_EVENTS_MAX];
