@@ -272,7 +272,7 @@ static void every_mistake_is_found_and_no_twin_is(void **state)
         "deadlock:other",       "livelock:word",       "assertion",
         "data race:small",      "assertion",           "data race:static",
         "data race:word",       "use after free:heap", "data race:heap",
-        "crash:SIGSEGV",
+        "crash:SIGSEGV",        "assertion",
     };
     (void)state;
     if (is_missing()) skip();

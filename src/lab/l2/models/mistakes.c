@@ -23,6 +23,7 @@ enum {
     ITS_OWN_FREE,
     FRESH_MEMORY,
     CRASH,
+    BUSY_LOOP,
     KINDS
 };
 
@@ -201,6 +202,21 @@ static void crash_mistake(const rad_case *c, uint32_t thread)
     if (thread == 0 && seen == 1) crash(c->repaired ? &small[0] : NULL);
 }
 
+/* A loop that also writes is not seen to spin: the other one gets its turn by the length of this one's. */
+static void busy_loop(const rad_case *c, uint32_t thread)
+{
+    if (thread == 1) {
+        atomic_store_explicit(&word, 1, memory_order_relaxed);
+        return;
+    }
+    uint32_t rounds = 0;
+    while (rounds < 1000 && atomic_load_explicit(&word, memory_order_relaxed) == 0) {
+        atomic_fetch_add_explicit(&other, 1, memory_order_relaxed);
+        rounds++;
+    }
+    RAD_MODEL_ASSERT(rounds < (c->repaired ? 1000 : 100));
+}
+
 static void mistakes_body(const rad_case *c, uint32_t thread)
 {
     switch (c->params[KIND]) {
@@ -219,6 +235,7 @@ static void mistakes_body(const rad_case *c, uint32_t thread)
     case ITS_OWN_FREE: own_free_mistake(c, thread); break;
     case FRESH_MEMORY: fresh_mistake(c, thread); break;
     case CRASH: crash_mistake(c, thread); break;
+    case BUSY_LOOP: busy_loop(c, thread); break;
     default: heap_mistake(c, thread); break;
     }
 }
