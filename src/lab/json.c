@@ -28,6 +28,19 @@ void rad__json_prepare(void)
     }
 }
 
+/* ---- Where it is ---------------------------------------------------------------------------------- */
+
+/* "file:1:2", or "1:2" when there is no file: a body that was handed in as it is. */
+static const char *name_of(const rad_json_source *s)
+{
+    return s->name ? s->name : "";
+}
+
+static const char *colon_of(const rad_json_source *s)
+{
+    return s->name ? ":" : "";
+}
+
 /* ---- Looking over --------------------------------------------------------------------------------- */
 
 typedef struct json_limits {
@@ -51,9 +64,10 @@ typedef struct json_survey {
 static int survey_bad(const rad_json_source *s, const json_survey *v, uint64_t at, const char *what,
                       uint64_t limit)
 {
-    return rad__error(s->error, RAD_EINPUT, "%s:%llu:%llu: more than %llu %s", s->name,
-                      (unsigned long long)v->line, (unsigned long long)(at - v->line_begin + 1),
-                      (unsigned long long)limit, what);
+    return rad__error(s->error, RAD_EINPUT, "%s%s%llu:%llu: more than %llu %s", name_of(s),
+                      colon_of(s), (unsigned long long)v->line,
+                      (unsigned long long)(at - v->line_begin + 1), (unsigned long long)limit,
+                      what);
 }
 
 static int survey_mark(const rad_json_source *s, json_survey *v, uint64_t at, char mark)
@@ -111,12 +125,12 @@ static int json_syntax(const rad_json_source *s, const json_error_t *e)
     static const char between[] = " expected near ";
     const char *split = strstr(e->text, between);
     if (split != NULL) {
-        return rad__error(s->error, RAD_EINPUT, "%s:%d:%d: expected %.*s, found %.100s", s->name,
-                          e->line, e->column, (int)(split - e->text), e->text,
-                          split + sizeof between - 1);
+        return rad__error(s->error, RAD_EINPUT, "%s%s%d:%d: expected %.*s, found %.100s",
+                          name_of(s), colon_of(s), e->line, e->column, (int)(split - e->text),
+                          e->text, split + sizeof between - 1);
     }
-    return rad__error(s->error, RAD_EINPUT, "%s:%d:%d: expected JSON, found %.120s", s->name,
-                      e->line, e->column, e->text);
+    return rad__error(s->error, RAD_EINPUT, "%s%s%d:%d: expected JSON, found %.120s", name_of(s),
+                      colon_of(s), e->line, e->column, e->text);
 }
 
 json_t *rad__json_load(const rad_json_source *s, const char *text, size_t size)
@@ -139,7 +153,8 @@ json_t *rad__json_load(const rad_json_source *s, const char *text, size_t size)
         return NULL;
     }
     if (!json_is_object(root)) {
-        rad__error(s->error, RAD_EINPUT, "%s:1:1: expected an object, found an array", s->name);
+        rad__error(s->error, RAD_EINPUT, "%s%s1:1: expected an object, found an array", name_of(s),
+                   colon_of(s));
         json_decref(root);
         return NULL;
     }
