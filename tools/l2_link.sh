@@ -27,11 +27,11 @@ done
 for name in $("$nm" -u "$work/all.o" | awk '$2 ~ /^__tsan_/ { print $2 }'); do
     set -- "$@" --redefine-sym "$name=rad__l2_${name#__}"
 done
-"$objcopy" --localize-hidden "$@" --redefine-sym rad__panic=rad__l2_panic \
+"$objcopy" "$@" --redefine-sym rad__panic=rad__l2_panic \
     --redefine-sym rad__os_word_wait=rad__l2_word_wait \
     --redefine-sym rad__os_word_wait_for=rad__l2_word_wait_for \
     --redefine-sym rad__os_word_wake=rad__l2_word_wake "$work/all.o" "$work/bound.o"
-"$objcopy" --globalize-symbol=rad__l2_models --remove-section=.init_array --remove-section='.init_array.*' \
+"$objcopy" --keep-global-symbol=rad__l2_models --remove-section=.init_array --remove-section='.init_array.*' \
     --remove-section='.rela.init_array' --remove-section='.rela.init_array.*' "$work/bound.o" "$object"
 
 # Whatever else it needs would run without the lab noticing what it does to memory.

@@ -17,7 +17,7 @@ mkdir "$work/include"
 cp /usr/include/xxhash.h "$work/include/"
 [ ! -f /usr/include/xxh3.h ] || cp /usr/include/xxh3.h "$work/include/"
 flags="-std=gnu11 -Iinclude -Isrc -I$work/include -fvisibility=hidden"
-for file in $(ls src/exec/*.c | grep -v /shell) src/rt/*.c src/base/alloc.c src/lab/l2/models/*.c; do
+for file in $(ls src/exec/*.c | grep -v '/shell\.c') src/rt/*.c src/base/alloc.c src/lab/l2/models/*.c; do
     # shellcheck disable=SC2086
     $cross-gcc $flags -O1 -g -fPIC -fsanitize=thread -fno-builtin -fno-inline -fno-optimize-sibling-calls -fno-reorder-functions \
         -Wno-tsan -DRAD_DEQUE_FIRST_SIZE=2 -c "$file" -o "$work/$(echo "$file" | tr / _).o"

@@ -1,5 +1,5 @@
 /* test_exec_queues.c — gate, deque and injector: alone against a naive model, then on threads, where every
- * task must come out exactly once. */
+ * task must come out exactly once. Who sleeps: what a single thread can see of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "exec/deque.h"
 #include "exec/gate.h"
+#include "exec/idle.h"
 #include "exec/injector.h"
 
 #include <pthread.h>
@@ -348,6 +349,26 @@ static void every_task_goes_through_the_injector_once(void **state)
     }
 }
 
+/* ---- Who sleeps ------------------------------------------------------------------------------------- */
+
+static void the_plain_order_counts_nobody(void **state)
+{
+    (void)state;
+    rad_idle idle;
+    assert_true(rad__idle_open(&idle, 2, true));
+    assert_true(rad__idle_begin_search(&idle));
+    assert_false(rad__idle_end_search(&idle));
+    rad__idle_announce(&idle, 1, true);
+    assert_int_equal(rad__idle_notify(&idle), 0); /* in turn */
+    assert_int_equal(rad__idle_notify(&idle), 1);
+    assert_int_equal(rad__idle_notify_self(&idle, 1, false), 1);
+    assert_int_equal(atomic_load(&idle.searching), 0);
+    assert_int_equal(atomic_load(&idle.bits[0]), 0);
+    assert_true(rad__idle_take_token(&idle, 1));
+    assert_false(rad__idle_take_token(&idle, 1)); /* one, however often it was given */
+    rad__idle_close(&idle);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +380,7 @@ int main(void)
         cmocka_unit_test(the_last_task_has_one_taker),
         cmocka_unit_test(the_injector_is_first_in_first_out_also_when_it_spills),
         cmocka_unit_test(every_task_goes_through_the_injector_once),
+        cmocka_unit_test(the_plain_order_counts_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,10 +83,18 @@ static void what_is_spawned_runs_once(void **state)
     }
 }
 
+static void drop_counted(void *context, rad_task *task)
+{
+    atomic_fetch_add((_Atomic uint32_t *)context, 1);
+    atomic_fetch_add(&((counted *)task)->runs, 1);
+}
+
 static void what_comes_after_join_is_handed_back(void **state)
 {
     (void)state;
-    rad_exec *exec = exec_with((rad_exec_options){.workers = 2});
+    _Atomic uint32_t dropped = 0;
+    rad_exec *exec =
+        exec_with((rad_exec_options){.workers = 2, .drop = drop_counted, .drop_context = &dropped});
     counted late = {.task.run = counted_run}, before = late;
     rad_task *batch[] = {&late.task, &late.task};
     assert_int_equal(rad_exec_join(exec), 0);
@@ -98,6 +106,7 @@ static void what_comes_after_join_is_handed_back(void **state)
     assert_int_equal(rad_exec_join(exec), 0);
     rad_exec_close(exec);
     rad_exec_destroy(exec);
+    assert_int_equal(dropped, 0); /* nothing of it stayed behind */
 }
 
 static void a_batch_is_taken_whole(void **state)
@@ -251,12 +260,6 @@ static void a_failure_without_a_code_is_1(void **state)
     assert_int_equal(rad_exec_join(exec), 1); /* the first one counts */
     assert_int_equal(second.runs, 1);
     rad_exec_destroy(exec);
-}
-
-static void drop_counted(void *context, rad_task *task)
-{
-    atomic_fetch_add((_Atomic uint32_t *)context, 1);
-    atomic_fetch_add(&((counted *)task)->runs, 1);
 }
 
 static void a_failure_stops_if_asked_to(void **state)

@@ -96,6 +96,7 @@ static void the_injector_is_clean(void **state)
         {"l2-injector tasks=2", "preempt:3", 20000}, /* it spills */
         {"l2-injector pushers=1 tasks=3 pops=2", "preempt:3", 1000},
         {"l2-injector pushers=1 tasks=3 poppers=2", "preempt:2", 1000},
+        {"l2-injector tasks=2 pops=2 counts=1", "preempt:2", 1000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -191,6 +192,33 @@ static void the_largest_cases_run(void **state)
             fail_msg("%s: %s", m->name, rad_artifact_verdict(e.findings[0].artifact)->message);
         rad_exploration_free(&e);
     }
+}
+
+static void groups_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-group", "preempt:2", 8000},
+        {"l2-group deep=1", "preempt:2", 8000}, /* it sleeps on its bell */
+        {"l2-group workers=1 jobs=2 grandchild=1", "dfs", 1},
+        {"l2-group jobs=2 grandchild=1", "preempt:1", 200},
+        {"l2-group jobs=2 deep=1", "preempt:1", 200},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
+static void every_way_in_is_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-entry", "preempt:2", 500},
+        {"l2-entry way=1", "preempt:2", 500},
+        {"l2-entry way=2", "preempt:2", 500},
+        {"l2-entry way=3", "preempt:2", 500},
+        {"l2-entry workers=2 way=1", "preempt:1", 100},
+        {"l2-entry workers=2 way=3", "preempt:1", 100},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
 }
 
 /* ---- Litmus tests -------------------------------------------------------------------------------------- */
@@ -487,6 +515,8 @@ int main(void)
         cmocka_unit_test(the_executor_is_clean),
         cmocka_unit_test(a_worker_leaves_nothing_of_its_own),
         cmocka_unit_test(the_largest_cases_run),
+        cmocka_unit_test(groups_are_clean),
+        cmocka_unit_test(every_way_in_is_clean),
         cmocka_unit_test(under_sequential_consistency_stores_are_not_buffered),
         cmocka_unit_test(every_schedule_comes_once),
         cmocka_unit_test(what_is_not_published_is_a_race),

@@ -1,10 +1,10 @@
 /* injector.c — the queue everybody shares: pushers against poppers over a ring of two, so that it is full, goes round
  * and spills into the overflow list. What is pushed is popped exactly once, with its content; afterwards nothing
- * is counted that is not there. */
+ * is counted that is not there. With `counts`, poppers also ask how much there is: never more than was pushed (J2). */
 #include "exec/injector.h"
 #include "lab/l2/model.h"
 
-enum { PUSHERS, TASKS, POPPERS, POPS };
+enum { PUSHERS, TASKS, POPPERS, POPS, COUNTS };
 enum { PUSHERS_MAX = 3, TASKS_MAX = 4, RING = 2, BATCH = 2 };
 
 typedef struct item {
@@ -64,7 +64,12 @@ static void injector_body(const rad_case *c, uint32_t thread)
         }
         return;
     }
-    for (int64_t i = 0; i < c->params[POPS]; i++) pop();
+    for (int64_t i = 0; i < c->params[POPS]; i++) {
+        pop();
+        if (!c->params[COUNTS]) continue; /* ring and list are counted one after the other */
+        uint64_t most = 2 * (uint64_t)(c->params[PUSHERS] * c->params[TASKS]);
+        RAD_MODEL_ASSERT(rad__injector_count(&injector) <= most);
+    }
 }
 
 static void injector_check(const rad_case *c)
@@ -89,6 +94,7 @@ static const rad_param injector_params[] = {
     [TASKS] = {"tasks", 1, 1, TASKS_MAX, "tasks of each", false},
     [POPPERS] = {"poppers", 1, 1, 3, "threads that pop", false},
     [POPS] = {"pops", 1, 1, 4, "batches that each pops", false},
+    [COUNTS] = {"counts", 0, 0, 1, "poppers ask how much there is", true},
     {.name = NULL},
 };
 

@@ -1,0 +1,20 @@
+/* shell.c — no model, but what models need that use the calls of raddle.h: exec/shell.c without clock, draws and
+ * threads, in a few lines. */
+#include "exec/shell.h"
+#include "lab/l2/model.h"
+
+void rad__shell_step_idle(rad_shell *shell)
+{
+    rad_worker *w = &shell->worker;
+    uint32_t draw = rad__worker_draws(w) ? rad__model_choose(w->sched->config.workers - 1) : 0;
+    while (rad__worker_waits(w)) rad__os_word_wait(&w->sched->idle.seats[w->id].token, 0);
+    rad_step step = rad__worker_step(w, draw);
+    if (step.woken != w->id) rad__exec_wake_thread(shell->exec, step.woken);
+}
+
+/* Nothing fails there, so an executor ends when there is nothing left. */
+void rad__shell_drain(rad_shell *shell)
+{
+    (void)shell;
+    RAD_MODEL_ASSERT(!"an executor that has work left was stopped");
+}
