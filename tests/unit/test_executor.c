@@ -444,11 +444,11 @@ static void oracles_look_after_every_action(void **state)
 {
     trial t;
     (void)state;
-    trial_open(&t, "{\"executor\":{\"workers\":2},\"programs\":[" CODE("a", "\"wait-io 0\",\"sleep "
-                                                                            "1\"") "," CODE(
-                       "b",
-                       "\"sleep 3\"") "],\"tasks\":[\"a\",\"b\"],"
-                                      "\"runnable\":[0,1],\"events\":[\"1 io 0\",\"6 close\"]}");
+    trial_open(&t, "{\"executor\":{\"workers\":2},\"programs\":[" CODE(
+                       "a", "\"wait-io 0\",\"sleep "
+                            "1\"") "," CODE("b", "\"sleep 3\"") "],\"tasks\":[\"a\",\"b\"],"
+                                                                "\"runnable\":[0,1],\"events\":["
+                                                                "\"1 io 0\",\"6 close\"]}");
     trial_run(&t, "first", 0);
     uint64_t steps = t.rig.kernel->step;
     assert_string_equal(t.oracle, "");
