@@ -18,7 +18,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 lanes=${PLANTED_JOBS:-2} # copies worked on at the same time
-limit=20                 # seconds for one test program
+limit=60                 # seconds for one test program
 hunt_limit=120           # for one hunt, shrinking included
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
