@@ -30,7 +30,10 @@ done
 "$objcopy" "$@" --redefine-sym rad__panic=rad__l2_panic \
     --redefine-sym rad__os_word_wait=rad__l2_word_wait \
     --redefine-sym rad__os_word_wait_for=rad__l2_word_wait_for \
-    --redefine-sym rad__os_word_wake=rad__l2_word_wake "$work/all.o" "$work/bound.o"
+    --redefine-sym rad__os_word_wake=rad__l2_word_wake \
+    --redefine-sym rad__os_give_way=rad__l2_give_way \
+    --redefine-sym rad__context_switch=rad__l2_context_switch \
+    --redefine-sym rad__context_make=rad__l2_context_make "$work/all.o" "$work/bound.o"
 "$objcopy" --keep-global-symbol=rad__l2_models --remove-section=.init_array --remove-section='.init_array.*' \
     --remove-section='.rela.init_array' --remove-section='.rela.init_array.*' "$work/bound.o" "$object"
 

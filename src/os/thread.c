@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void *thread_main(void *context)
@@ -91,4 +92,13 @@ uint32_t rad__os_cpu_at(uint32_t index)
     for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
         if (CPU_ISSET(cpu, &set) && nth-- == 0) return cpu;
     return RAD_NONE;
+}
+
+void rad__os_give_way(bool longer)
+{
+    static const struct timespec moment = {0, 50000};
+    if (longer)
+        nanosleep(&moment, NULL);
+    else
+        sched_yield();
 }

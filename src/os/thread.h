@@ -32,6 +32,9 @@ RAD_INTERNAL uint32_t rad__os_cpu_count(void);
 /* The number of the `index`-th of them, going round; RAD_NONE when the system does not say. */
 RAD_INTERNAL uint32_t rad__os_cpu_at(uint32_t index);
 
+/* Lets other threads have this CPU: those that are ready now, or with `longer` for some 50 microseconds. */
+RAD_INTERNAL void rad__os_give_way(bool longer);
+
 /* A moment's rest in a loop that looks at memory. */
 static inline void rad__os_pause(void)
 {
