@@ -24,7 +24,7 @@ defined() {
 }
 
 declared=$(cat "$root"/include/*.h "$root"/include/raddle/*.h 2>/dev/null |
-    grep -oE '\brad_[a-z0-9_]+' | LC_ALL=C sort -u)
+    grep -ohE '\brad_[a-z0-9_]+' | LC_ALL=C sort -u)
 not_declared() { # NAMES
     LC_ALL=C comm -23 <(printf '%s\n' "$1") <(printf '%s\n' "$declared") | grep .
 }
@@ -51,7 +51,7 @@ report "exec and rt call no trace" "$(printf '%s\n' "$needed" | grep -iE 'trace|
 
 # ---- libraddle: what programs link with ---------------------------------------------------------
 report "libraddle exports only what raddle.h declares" "$(LC_ALL=C comm -23 <(printf '%s\n' "$production") \
-    <(grep -oE '\brad_[a-z0-9_]+' "$root/include/raddle.h" | LC_ALL=C sort -u) | grep .)"
+    <(grep -ohE '\brad_[a-z0-9_]+'  "$root"/include/raddle/{exec,fiber,chan,sync,io}.h 2>/dev/null | LC_ALL=C sort -u) | grep .)"
 report "and raddle-lab exports all of that" \
     "$(LC_ALL=C comm -23 <(printf '%s\n' "$production") <(printf '%s\n' "$exported") | grep .)"
 report "libraddle needs libc and nothing else" \

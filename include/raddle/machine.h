@@ -79,7 +79,7 @@ RAD_API void rad_value(rad_kernel *k, uint64_t value);
 RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value);
 
 /* The current actor offers its turn: the baseline goes to another one. */
-RAD_API void rad_yield(rad_kernel *k);
+RAD_API void rad_yields(rad_kernel *k);
 
 /* `actor` now waits for `object`, which `holder` has (or RAD_NONE). For reports; ends when any action
  * of the actor is enabled. */

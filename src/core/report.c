@@ -33,7 +33,7 @@ void rad_value(rad_kernel *k, uint64_t value)
     k->valued = true;
 }
 
-void rad_yield(rad_kernel *k)
+void rad_yields(rad_kernel *k)
 {
     k->yielded = true;
 }

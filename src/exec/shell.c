@@ -70,11 +70,24 @@ static uint32_t shell_draw(rad_shell *shell)
     return (uint32_t)rad__prng_below(&shell->prng, w->sched->config.workers - 1);
 }
 
+/* A limit is for what the hooks have to do at that time; nobody looks for lost wakeups that way. */
+static void shell_sleep(rad_shell *shell)
+{
+    const rad_exec_hooks *hooks = &shell->exec->hooks;
+    rad_worker *w = &shell->worker;
+    _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
+    uint64_t ns = hooks->rest ? hooks->rest(hooks->context, w) : UINT64_MAX;
+    if (ns == UINT64_MAX)
+        rad__os_word_wait(token, 0);
+    else if (ns > 0)
+        rad__os_word_wait_for(token, 0, ns);
+}
+
 void rad__shell_step_idle(rad_shell *shell)
 {
     rad_worker *w = &shell->worker;
     bool spins = shell->exec->spin_ns > 0;
-    while (rad__worker_waits(w)) rad__os_word_wait(&w->sched->idle.seats[w->id].token, 0);
+    while (rad__worker_waits(w)) shell_sleep(shell);
     bool searched = w->phase == RAD_PHASE_STEAL;
     uint32_t draw = shell_draw(shell);
     if (searched && spins && search_yields(shell, draw)) {
@@ -131,6 +144,7 @@ static void shell_main(void *context)
     uintptr_t top = (uintptr_t)__builtin_frame_address(0); /* tidy: address ok */
     shell->shallow = top > shell->shallow ? top - shell->shallow : 0;
     shell->deep = top > shell->deep ? top - shell->deep : 0;
+    if (exec->hooks.begin) exec->hooks.begin(exec->hooks.context, &shell->worker);
     while (shell->worker.phase != RAD_PHASE_STOPPED) rad__shell_step(shell);
     rad__shell_drain(shell);
     /* Pairs with itself in the other workers: the last one sees what all of them left. */
@@ -281,6 +295,12 @@ static int exec_start(rad_exec *exec, const rad_exec_options *o, rad_error *erro
 
 int rad_exec_create(rad_exec **out, const rad_exec_options *options, rad_error *error)
 {
+    return rad__exec_create(out, options, NULL, error);
+}
+
+int rad__exec_create(rad_exec **out, const rad_exec_options *options, const rad_exec_hooks *hooks,
+                     rad_error *error)
+{
     static const rad_exec_options preset;
     const rad_exec_options *o = options ? options : &preset;
     rad_exec *exec;
@@ -289,6 +309,7 @@ int rad_exec_create(rad_exec **out, const rad_exec_options *options, rad_error *
     int code = options_check(o, error);
     if (code == 0) code = exec_open(&exec, o, error);
     if (code != 0) return code;
+    if (hooks != NULL) exec->hooks = *hooks;
     code = exec_start(exec, o, error);
     if (code == 0) {
         *out = exec;

@@ -44,8 +44,18 @@ typedef struct rad_shell {
     _Atomic uint32_t listening;         /* somebody waits for the bell */
 } rad_shell;
 
+/* Whoever builds on the executor may have its say, on the worker's thread: */
+typedef struct rad_exec_hooks {
+    void *context;
+    void (*begin)(void *context, rad_worker *w); /* before its first step */
+    /* Before the thread sleeps, perhaps not for the first time: may make work visible, as anybody else does. Answers
+     * for how many nanoseconds it may sleep at most: 0 is not at all, UINT64_MAX as long as nobody wakes it. */
+    uint64_t (*rest)(void *context, rad_worker *w);
+} rad_exec_hooks;
+
 struct rad_exec {
     rad_sched sched;
+    rad_exec_hooks hooks;
     rad_shell *shells;
     uint32_t threads; /* started */
     uint64_t spin_ns; /* 0: one round is enough */
@@ -65,6 +75,10 @@ static inline void rad__exec_wake_thread(rad_exec *exec, uint32_t worker)
     if (RAD_UNLIKELY(worker != RAD_NONE))
         rad__os_word_wake(&exec->sched.idle.seats[worker].token, 1);
 }
+
+/* rad_exec_create with hooks, which are copied. */
+RAD_INTERNAL int rad__exec_create(rad_exec **exec, const rad_exec_options *options,
+                                  const rad_exec_hooks *hooks, rad_error *error);
 
 /* One step of a worker that has no task: may sleep. */
 RAD_INTERNAL void rad__shell_step_idle(rad_shell *shell);

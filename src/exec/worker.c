@@ -125,6 +125,15 @@ static void push_later(rad_worker *w, rad_task *task)
     if (RAD_UNLIKELY(!rad__deque_push(&w->later, task))) rad__inbox_push(&w->inbox, task);
 }
 
+/* Behind what waits: that is where a searcher looks first. */
+uint32_t rad__worker_wake_resting(rad_worker *w, rad_task *task)
+{
+    RAD_DCHECK(w->phase == RAD_PHASE_PARKED);
+    push_later(w, task);
+    rad__deque_publish(&w->later); /* W1 */
+    return woke(w, rad__idle_notify_self(&w->sched->idle, w->id, false));
+}
+
 static rad_task *take_oldest(rad_deque *d)
 {
     rad_task *task = NULL;
@@ -435,6 +444,7 @@ static __attribute__((noinline)) rad_step step_run(rad_worker *w)
 {
     rad_task *task = w->current;
     enum rad_run run = task->run(task, w);
+    task = w->current; /* it may have gone over to another one */
     count_up(&w->stats.ran);
     if (RAD_UNLIKELY(run != RAD_RUN_DONE || w->credit + 1 >= 2 * RAD_CREDIT_STEP))
         return step_answered(w, task, run);
@@ -488,4 +498,48 @@ bool rad__worker_take_own(rad_worker *w, bool oldest_too)
     count_source(w, step.source);
     go_to(w, RAD_PHASE_RUN);
     return true;
+}
+
+/* ---- Going over ------------------------------------------------------------------------------------ */
+
+rad_task *rad__worker_next(rad_worker *w, enum rad_run (*run)(rad_task *task, rad_worker *w))
+{
+    enum rad_source source = RAD_FROM_LOCAL;
+    RAD_DCHECK(w->phase == RAD_PHASE_RUN);
+    if (RAD_UNLIKELY(rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched))) return NULL;
+    rad_task *task = rad__deque_pop(&w->local);
+    if (task == NULL) {
+        source = RAD_FROM_LATER;
+        task = take_oldest(&w->later);
+        if (task == NULL) return NULL;
+    }
+    if (RAD_UNLIKELY(task->run != run)) { /* of another kind: the worker will find it */
+        if (!rad__deque_push(&w->local, task)) rad__inbox_push(&w->inbox, task);
+        return NULL;
+    }
+    w->picks++;
+    count_up(&w->stats.ran); /* of the one that leaves */
+    count_source(w, source);
+    w->current = task;
+    return task;
+}
+
+uint32_t rad__worker_left(rad_worker *w, rad_task *task, enum rad_run answer)
+{
+    switch (answer) {
+    case RAD_RUN_DONE: task_ended(w); break;
+    case RAD_RUN_YIELD: push_later(w, task); break;
+    case RAD_RUN_AGAIN: return push_local(w, task);
+    default: RAD_DCHECK(answer == RAD_RUN_BLOCKED); break;
+    }
+    return RAD_NONE;
+}
+
+bool rad__worker_is_alone(rad_worker *w)
+{
+    if (rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched)) return false;
+    bool alone = rad__deque_is_empty(&w->local) && rad__deque_is_empty(&w->later) &&
+                 rad__inbox_is_empty(&w->inbox) && rad__injector_is_empty(&w->sched->injector);
+    w->picks += alone;
+    return alone;
 }

@@ -62,7 +62,7 @@ check "the example of docs/executor.md compiles" \
     ${CC:-cc} -std=c11 -Wall -Wextra -Werror -Wno-unused-function -I"$src/include" -c chapter.c -o chapter.o
 grep -oE '\brad_(exec|worker|group)_[a-z_]+' "$src/docs/executor.md" | sort -u >named
 while read -r name; do
-    has "$src/include/raddle.h" "$name" "docs/executor.md: $name exists"
+    has "$src/include/raddle/exec.h" "$name" "docs/executor.md: $name exists"
 done <named
 grep -oE '\]\([A-Za-z/._-]+\)' "$src/docs/executor.md" | sed 's/](\(.*\))/\1/' >links
 while read -r link; do

@@ -183,7 +183,7 @@ static void weave_step(void *self, rad_kernel *k, uint32_t action)
     const weave_op *op = &w->ops[thread][w->at[thread]++];
     w->order[w->steps++ % WEAVE_STEPS] = (uint8_t)thread;
     if (op->what == WEAVE_SPAWN) weave_start(w, k, op->argument, w->actor[thread]);
-    if (op->what == WEAVE_YIELD) rad_yield(k);
+    if (op->what == WEAVE_YIELD) rad_yields(k);
     if (op->what == WEAVE_PICK) rad_value(k, rad_pick(k, RAD_PICK_VALUE, thread, op->argument));
     weave_ready(w, k, thread);
 }

@@ -84,7 +84,7 @@ static void wild_step(puppet *p, rad_kernel *k, uint32_t action)
         wild.past =
             rad__mix2(wild.past, rad_pick(k, RAD_PICK_VALUE, 1, 2 + (uint32_t)(r >> 8 & 1)));
     if ((r >> 16) % 7 == 0) wild_spawn(k, wild.actor[i]);
-    if ((r >> 24) % 6 == 0) rad_yield(k);
+    if ((r >> 24) % 6 == 0) rad_yields(k);
     if (--wild.left[i] == 0) {
         rad_disable(k, action);
         rad_ended(k, wild.actor[i]);

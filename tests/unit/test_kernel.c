@@ -29,7 +29,7 @@ typedef struct script {
 static void script_do(puppet *p, rad_kernel *k, const char *line)
 {
     for (; *line; line++) {
-        if (*line == 'y') rad_yield(k);
+        if (*line == 'y') rad_yields(k);
         if (*line == '+') rad_enable(k, p->actions[line[1] - '0']);
         if (*line == '-') rad_disable(k, p->actions[line[1] - '0']);
     }
@@ -347,7 +347,7 @@ static void wild_step(puppet *p, rad_kernel *k, uint32_t action)
     }
     if (rad__prng_below(&w->prng, 4) == 0) rad_disable(k, action);
     if (rad__prng_below(&w->prng, 8) == 0) rad_enable(k, action);
-    if (rad__prng_below(&w->prng, 9) == 0) rad_yield(k);
+    if (rad__prng_below(&w->prng, 9) == 0) rad_yields(k);
     if (++w->steps < w->limit) return;
     for (uint32_t i = 0; i < WILD; i++) rad_disable(k, p->actions[i]);
 }
@@ -577,7 +577,7 @@ static void touch_step(puppet *p, rad_kernel *k, uint32_t action)
     rad_touch(k, p->objects[0], RAD_READ);
     rad_announce(k, action, 5, p->objects[1], RAD_READ); /* the next step's */
     rad_touch(k, p->objects[1], RAD_WRITE);
-    rad_yield(k);
+    rad_yields(k);
     if (k->step == 1) rad_disable(k, action);
 }
 

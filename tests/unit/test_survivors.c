@@ -75,7 +75,7 @@ static void single_reset(puppet *p, rad_kernel *k)
 static void yield_at_500(puppet *p, rad_kernel *k, uint32_t action)
 {
     (void)p, (void)action;
-    if (k->step == 500) rad_yield(k);
+    if (k->step == 500) rad_yields(k);
 }
 
 /* Whoever yields and is chosen all the same has RAD_BASELINE_STREAK turns before it. */
@@ -303,7 +303,7 @@ static void places_step(puppet *p, rad_kernel *k, uint32_t action)
     if (!end && who == 0) {
         uint32_t drawn = rad_pick(k, RAD_PICK_VALUE, 0, 1026);
         if (drawn == 1025) raise(SIGABRT);
-        rad_yield(k);
+        rad_yields(k);
         end = drawn < 1024;
     }
     if (!end) return;

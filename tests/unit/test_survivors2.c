@@ -311,7 +311,7 @@ static void polite_step(puppet *p, rad_kernel *k, uint32_t action)
     if (action == p->actions[2] && c->left[0] == 2 && c->left[1] == 1 && c->left[2] == 1)
         rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "in between");
     if (--c->left[action] == 0) rad_disable(k, action);
-    rad_yield(k);
+    rad_yields(k);
 }
 
 /* Pulling the second step of actor 2 back before that of actor 1 makes it pass; pushing the first one forward

@@ -167,6 +167,7 @@ typedef struct l2 {
     l2_name names[L2_NAMES_MAX];
     uint32_t name_count;
 
+    uint64_t now_ns;   /* moves when a wait with a limit is chosen to end */
     uint64_t changes;  /* counts changes of any location: tells rounds of spinning apart */
     uint32_t spinning; /* threads that stand aside */
     uint32_t resting;  /* those of them that had too long a turn */

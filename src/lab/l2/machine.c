@@ -157,6 +157,7 @@ static void l2_reset(void *self, rad_kernel *k)
     rad__l2_use(l);
     l->k = k;
     l->spinning = l->resting = l->stalls = 0;
+    l->now_ns = 1;
     l->turn_of = l->turn = l->stalled = 0;
     if (!l2_borrow(l)) return;
     rad__l2_memory_reset(l);

@@ -297,13 +297,19 @@ bool rad__l2_word_wait_for(const volatile uint32_t *word, uint32_t expected, uin
 {
     l2 *l = rad__l2;
     const void *pc = __builtin_return_address(0);
-    (void)ns;
     if (l->phase == L2_PHASE_RUN && rad_pick(l->k, RAD_PICK_FAULT, RAD_NONE, 2) == 1) {
         word_point(l, word, RAD_READ, pc);
+        l->now_ns += ns;
         return false;
     }
     word_wait(l, word, expected, pc);
     return true;
+}
+
+RAD_INTERNAL uint64_t rad__l2_now_ns(void);
+uint64_t rad__l2_now_ns(void)
+{
+    return rad__l2->now_ns;
 }
 
 static uint32_t waiters_of(const l2 *l, uint32_t location)

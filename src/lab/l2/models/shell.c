@@ -2,6 +2,7 @@
  * threads, in a few lines. */
 #include "exec/shell.h"
 #include "lab/l2/model.h"
+#include "rt/runtime.h"
 
 void rad__shell_step_idle(rad_shell *shell)
 {
@@ -17,4 +18,12 @@ void rad__shell_drain(rad_shell *shell)
 {
     (void)shell;
     RAD_MODEL_ASSERT(!"an executor that has work left was stopped");
+}
+
+/* Models make the slots they need. */
+rad_slot *rad__runtime_grow(rad_runtime *rt, uint32_t count, int *code)
+{
+    (void)rt, (void)count;
+    *code = RAD_ELIMIT;
+    return NULL;
 }

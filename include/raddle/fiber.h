@@ -1,0 +1,148 @@
+/* raddle/fiber.h — fibers: functions with stacks of their own, any number of them, on all cores.
+ *
+ *     static int hello(void *name) { printf("hello, %s\n", (char *)name); return 0; }
+ *
+ *     static int start(void *unused)
+ *     {
+ *         rad_nursery n;
+ *         rad_nursery_open(&n, RAD_FOREVER);
+ *         rad_nursery_spawn(&n, NULL, hello, "world");
+ *         rad_nursery_spawn(&n, NULL, hello, "moon");
+ *         return rad_nursery_wait(&n);            // until both have ended; the first error, or 0
+ *     }
+ *
+ *     int main(void) { return rad_main(NULL, start, NULL, NULL); }
+ *
+ * A fiber runs on one of the *workers* of its runtime (threads, as many as there are CPUs) until it waits for
+ * something; the worker then runs another one. It may go on elsewhere: what is thread-local, errno too, can be
+ * another's after any call that may park. Nothing takes the CPU away from a fiber that computes.
+ *
+ * Time       every call that may wait has a deadline `until`, by the clock of rad_now: 0 means now or never,
+ * RAD_FOREVER
+ *            none. rad_after(ns) is so many nanoseconds from now.
+ * Answers    0 or more is success. RAD_ETIMEOUT: the deadline has passed; nothing was done. RAD_ECANCELED: the fiber
+ * has been
+ *            cancelled and is to clean up and return; nothing was done. Other codes are named at each call.
+ * Threads    "anybody" means fibers and other threads; a thread that waits sleeps. "a fiber" means only them.
+ * Ownership  what is passed by pointer stays the caller's, unless it says otherwise. */
+#ifndef RADDLE_FIBER_H
+#define RADDLE_FIBER_H
+
+#include <raddle/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Time ------------------------------------------------------------------------------------------- */
+
+typedef uint64_t rad_time; /* nanoseconds of a clock that never goes back */
+
+#define RAD_FOREVER UINT64_MAX
+
+RAD_API rad_time rad_now(void);
+RAD_API rad_time
+rad_after(uint64_t ns); /* rad_now() + ns, or RAD_FOREVER if that is too far away */
+
+/* ---- Running ---------------------------------------------------------------------------------------- */
+
+/* What a fiber does. It answers 0, or a code of its own, which join and the nursery report. */
+typedef int (*rad_fn)(void *arg);
+
+/* All zero is a good choice. */
+typedef struct rad_options {
+    uint32_t workers;  /* threads; 0: as many as there are CPUs the process may use */
+    size_t stack_size; /* of each fiber, 16 KiB … 1 GiB, paid for as it is used; 0: 128 KiB */
+    uint32_t fibers;   /* at most so many at a time; 0: as many as there is memory for */
+    bool spawn_waits;  /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
+    bool pin;          /* worker i stays on the i-th CPU */
+    uint64_t seed;     /* of the order in which workers help one another */
+} rad_options;
+
+/* Starts a runtime, runs main(arg) as its first fiber, and returns what that answers, when it and all other fibers have
+ * ended. Fibers that are left when main has returned are waited for. `options` may be NULL. When the runtime cannot be
+ * started: RAD_EINPUT, RAD_ENOMEM, RAD_EIO, and *error (which may be NULL) says why. Not by a fiber. */
+RAD_API int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *error);
+
+/* ---- Fibers ----------------------------------------------------------------------------------------- */
+
+/* Names one fiber. It can be copied; what was given up is told apart from whatever comes later in the same place. */
+typedef struct rad_fiber {
+    struct rad_slot *slot;
+    uint32_t generation;
+} rad_fiber;
+
+/* Starts fn(arg). With `fiber` the caller gets a handle, which must be given up by rad_release when nobody will join
+ * any more; NULL: nobody will. By a fiber; does not wait, unless the option says so. RAD_ENOMEM, RAD_ELIMIT. */
+RAD_API int rad_spawn(rad_fiber *fiber, rad_fn fn, void *arg);
+
+enum { RAD_GIFT_SIZE = 48 };
+
+/* What a fiber leaves behind. */
+typedef struct rad_gift {
+    unsigned char bytes[RAD_GIFT_SIZE]
+        __attribute__((aligned(16))); /* what it gave; the rest is zero */
+    int code;                         /* what its function answered */
+} rad_gift;
+
+/* Waits until the fiber has ended. Anybody, and any number at a time, each of whom gets a copy of its result (which may
+ * be NULL). RAD_ESTALE: the handle was given up. */
+RAD_API int rad_join(rad_fiber fiber, rad_gift *result, rad_time until);
+
+/* The handle is of no use any more; the fiber runs on, if it does. Anybody, once. */
+RAD_API void rad_release(rad_fiber fiber);
+
+/* The bytes of the caller's own result: at most RAD_GIFT_SIZE, copied; the last call counts. A fiber. */
+RAD_API void rad_give(const void *bytes, size_t size);
+
+/* Lets others run. A fiber; it does not wait. */
+RAD_API void rad_yield(void);
+
+/* Waits. Anybody. 0 when the time has come. */
+RAD_API int rad_sleep(uint64_t ns);
+RAD_API int rad_sleep_until(rad_time until);
+
+/* The calling fiber; {NULL, 0} on a thread. This handle is not to be released. */
+RAD_API rad_fiber rad_self(void);
+
+/* ---- Cancellation ----------------------------------------------------------------------------------- */
+
+/* Asks the fiber to end: every call of it that waits answers RAD_ECANCELED from now on, also the one it is in. Its
+ * code decides what to do about that. Anybody. */
+RAD_API void rad_cancel(rad_fiber fiber);
+
+/* Whether the calling fiber was. */
+RAD_API bool rad_is_canceled(void);
+
+/* While it is shielded a fiber is not told, so that it can wait while it cleans up. Nests. A fiber. */
+RAD_API void rad_shield(bool on);
+
+/* ---- Nurseries -------------------------------------------------------------------------------------- */
+
+/* Fibers that belong together: none of them outlives the wait for its nursery. A local variable of the fiber that
+ * opens it. */
+typedef struct rad_nursery {
+    uint64_t private_[24];
+} rad_nursery;
+
+/* A fiber. Its children are cancelled when `deadline` comes. */
+RAD_API void rad_nursery_open(rad_nursery *n, rad_time deadline);
+
+/* As rad_spawn, into the nursery. By the fiber that opened it or by fibers in it. RAD_ECLOSED: it is being waited
+ * for and has no fibers any more. */
+RAD_API int rad_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg);
+
+/* Cancels all fibers in it, and those in nurseries which they opened. Anybody who knows that it is open. `reason` is
+ * what rad_nursery_wait will answer, unless a child has failed before; not 0. */
+RAD_API void rad_nursery_cancel(rad_nursery *n, int reason);
+
+/* Waits until all have ended; then the nursery is closed. By the fiber that opened it. 0, or the code of the first
+ * child that answered something else, or the reason of the cancellation. A child that fails does not cancel the
+ * others. When the waiting fiber is cancelled, the children are too, and waiting goes on. */
+RAD_API int rad_nursery_wait(rad_nursery *n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,215 @@
+#include "rt/chan.h"
+
+#include "base/alloc.h"
+#include "rt/ops.h"
+
+#include <string.h>
+
+enum { SIZE_MOST = INT32_MAX };
+
+int rad__op_chan_create(rad_chan **chan, size_t size, size_t capacity, enum rad_chan_mode mode)
+{
+    *chan = NULL;
+    if (size > SIZE_MOST || capacity > SIZE_MOST) return RAD_EINPUT;
+    if ((uint32_t)mode > RAD_CHAN_DROPS_OLD || (mode != RAD_CHAN_BLOCKS && capacity == 0))
+        return RAD_EINPUT;
+    rad_chan *c = rad__alloc_lines(1, sizeof *c + size * capacity);
+    if (c == NULL) return RAD_ENOMEM;
+    rad__waitable_open(&c->object, "channel");
+    c->mode = (uint8_t)mode;
+    c->size = (uint32_t)size;
+    c->capacity = (uint32_t)capacity;
+    *chan = c;
+    return 0;
+}
+
+void rad__op_chan_destroy(rad_chan *chan)
+{
+    if (chan == NULL) return;
+    RAD_ASSERT(chan->senders.first == NULL && chan->receivers.first == NULL); /* nobody waits */
+    rad__free(chan);
+}
+
+/* ---- The ring ---------------------------------------------------------------------------------------- */
+
+static inline void copy(void *to, const void *from, uint32_t size)
+{
+    if (size == 8) /* one instruction instead of a call */
+        memcpy(to, from, 8);
+    else
+        memcpy(to, from, size);
+}
+
+static void *ring_at(rad_chan *chan, uint32_t index)
+{
+    uint32_t at = chan->first + index;
+    if (at >= chan->capacity) at -= chan->capacity;
+    return chan->ring + (size_t)at * chan->size;
+}
+
+static void ring_put(rad_chan *chan, const void *value)
+{
+    copy(ring_at(chan, chan->count++), value, chan->size);
+}
+
+static void ring_drop(rad_chan *chan)
+{
+    if (++chan->first == chan->capacity) chan->first = 0;
+    chan->count--;
+}
+
+/* ---- Under the lock ---------------------------------------------------------------------------------- */
+
+static bool send_attempt(rad_clause *c, rad_wakes *wakes)
+{
+    rad_chan *chan = (rad_chan *)c->object;
+    c->code = 0;
+    if (RAD_UNLIKELY(chan->closed)) {
+        c->code = RAD_ECLOSED;
+        return true;
+    }
+    rad_clause *receiver = rad__queue_claim(&chan->receivers);
+    if (receiver != NULL) {
+        copy(receiver->data, c->data, chan->size);
+        receiver->code = 0;
+        rad__wakes_add(wakes, receiver);
+        return true;
+    }
+    if (chan->count == chan->capacity) {
+        if (chan->mode == RAD_CHAN_BLOCKS) return false;
+        c->code = 1;
+        if (chan->mode == RAD_CHAN_DROPS_NEW) return true;
+        ring_drop(chan);
+    }
+    ring_put(chan, c->data);
+    return true;
+}
+
+static bool recv_attempt(rad_clause *c, rad_wakes *wakes)
+{
+    rad_chan *chan = (rad_chan *)c->object;
+    c->code = 0;
+    if (chan->count > 0) {
+        copy(c->data, ring_at(chan, 0), chan->size);
+        ring_drop(chan);
+    } else if (chan->closed) {
+        c->code = RAD_ECLOSED;
+        return true;
+    } else if (chan->capacity > 0) {
+        return false;
+    }
+    rad_clause *sender = rad__queue_claim(&chan->senders); /* there is room for its value now */
+    if (sender != NULL) {
+        sender->code = 0;
+        if (chan->capacity > 0)
+            ring_put(chan, sender->data);
+        else
+            copy(c->data, sender->data, chan->size);
+        rad__wakes_add(wakes, sender);
+    }
+    return sender != NULL || chan->capacity > 0;
+}
+
+bool rad__op_chan_close(rad_chan *chan, int code)
+{
+    rad_wakes wakes = {0};
+    rad__lock(&chan->object.lock);
+    bool first = !chan->closed;
+    if (first) {
+        chan->closed = true;
+        chan->code = code;
+        rad__queue_claim_all(&chan->senders, RAD_ECLOSED, &wakes);
+        rad__queue_claim_all(&chan->receivers, RAD_ECLOSED, &wakes);
+    }
+    rad__unlock(&chan->object.lock);
+    rad__wakes_go(&wakes);
+    return first;
+}
+
+int rad__op_chan_code(rad_chan *chan)
+{
+    rad__lock(&chan->object.lock);
+    int code = chan->closed ? chan->code : 0;
+    rad__unlock(&chan->object.lock);
+    return code;
+}
+
+size_t rad__op_chan_count(rad_chan *chan)
+{
+    rad__lock(&chan->object.lock);
+    size_t count = chan->count;
+    rad__unlock(&chan->object.lock);
+    return count;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------- */
+
+void rad__send_clause(rad_clause *c, rad_chan *chan, const void *value)
+{
+    *c = (rad_clause){.object = &chan->object,
+                      .queue = &chan->senders,
+                      .attempt = send_attempt,
+                      .data = (void *)value};
+}
+
+void rad__recv_clause(rad_clause *c, rad_chan *chan, void *value)
+{
+    *c = (rad_clause){
+        .object = &chan->object, .queue = &chan->receivers, .attempt = recv_attempt, .data = value};
+}
+
+static int wait_for(rad_clause *c, uint64_t until)
+{
+    int done = rad__wait(c, 1, 0, until);
+    return done < 0 ? done : c->code;
+}
+
+int rad__op_send(rad_chan *chan, const void *value, rad_time until)
+{
+    rad_clause c;
+    rad__send_clause(&c, chan, value);
+    return wait_for(&c, until);
+}
+
+int rad__op_recv(rad_chan *chan, void *value, rad_time until)
+{
+    rad_clause c;
+    rad__recv_clause(&c, chan, value);
+    return wait_for(&c, until);
+}
+
+/* The first one was done; as many more as can be done without waiting. How many in all. */
+static int as_many(rad_clause *c, uint32_t count, uint32_t size)
+{
+    rad_wakes wakes = {0};
+    uint32_t done = 1;
+    rad__lock(&c->object->lock);
+    for (; done < count; done++) {
+        c->data = (char *)c->data + size;
+        if (!c->attempt(c, &wakes) || c->code < 0) break;
+    }
+    rad__unlock(&c->object->lock);
+    rad__wakes_go(&wakes);
+    return (int)done;
+}
+
+static int wait_for_many(rad_clause *c, uint32_t count, uint32_t size, uint64_t until)
+{
+    if (count == 0 || count > SIZE_MOST) return RAD_EINPUT;
+    int code = wait_for(c, until);
+    return code < 0 ? code : as_many(c, count, size);
+}
+
+int rad__op_send_many(rad_chan *chan, const void *values, uint32_t count, rad_time until)
+{
+    rad_clause c;
+    rad__send_clause(&c, chan, values);
+    return wait_for_many(&c, count, chan->size, until);
+}
+
+int rad__op_recv_many(rad_chan *chan, void *values, uint32_t count, rad_time until)
+{
+    rad_clause c;
+    rad__recv_clause(&c, chan, values);
+    return wait_for_many(&c, count, chan->size, until);
+}

@@ -1,0 +1,28 @@
+/* chan.h — channels: a ring of values, and two queues of those who wait.
+ *
+ * H1  receivers wait only while the ring is empty and no sender waits; senders only while it is full and no receiver
+ *     waits. (With a capacity of 0 it is always both.)
+ * H2  when it is closed nobody waits.
+ * Whoever changes the ring or closes the channel does, under the lock, what has become possible: O2 of wait.h. */
+#ifndef RAD_RT_CHAN_H
+#define RAD_RT_CHAN_H
+
+#include <raddle/chan.h>
+
+#include "rt/wait.h"
+
+struct rad_chan {
+    rad_waitable object;
+    bool closed;
+    uint8_t mode;
+    int code;
+    uint32_t size, capacity; /* of a value; in values */
+    uint32_t first, count;   /* in the ring */
+    rad_queue senders, receivers;
+    _Alignas(16) unsigned char ring[];
+};
+
+RAD_INTERNAL void rad__send_clause(rad_clause *c, rad_chan *chan, const void *value);
+RAD_INTERNAL void rad__recv_clause(rad_clause *c, rad_chan *chan, void *value);
+
+#endif

@@ -1,0 +1,232 @@
+#include "rt/fiber.h"
+
+#include "os/clock.h"
+#include "rt/nursery.h"
+#include "rt/ops.h"
+#include "rt/runtime.h"
+
+#include <string.h>
+
+/* ---- Waiting ----------------------------------------------------------------------------------------- */
+
+bool rad__fiber_is_canceled(const rad_strand *s)
+{
+    const rad_slot *slot = (const rad_slot *)s;
+    uint32_t canceled = atomic_load_explicit(&slot->canceled, memory_order_relaxed);
+    return RAD_UNLIKELY(canceled == rad__fiber_generation(s)) && slot->shields == 0;
+}
+
+static void alarm_on(rad_alarm *a, rad_strand *s)
+{
+    a->set = true;
+    rad__wheel_arm(&rad__seat_of(rad__core())->wheel, &a->timer, a->until, s,
+                   rad__fiber_generation(s));
+}
+
+static bool alarm_is_on(const rad_alarm *a)
+{
+    return a->set && atomic_load_explicit(&a->timer.armed, memory_order_relaxed) != 0;
+}
+
+void rad__alarm_off(rad_alarm *a)
+{
+    if (a->set) rad__timer_disarm(&a->timer);
+}
+
+/* The timer is set by the first park, and looked at after it: whoever was woken by it finds it off. */
+int rad__fiber_rest(rad_strand *s, rad_alarm *a, bool open)
+{
+    if (open) {
+        if (RAD_UNLIKELY(rad__fiber_is_canceled(s))) return RAD_ECANCELED;
+        if (a->until != RAD_FOREVER && !alarm_is_on(a)) {
+            if (rad__os_now_ns() >= a->until) return RAD_ETIMEOUT;
+            alarm_on(a, s);
+        }
+    }
+    rad__strand_leave(RAD_LEAVE_PARK);
+    return 0;
+}
+
+/* ---- The life of a fiber ----------------------------------------------------------------------------- */
+
+/* The last reference: of the fiber, given up off its stack, or of a handle. */
+static void slot_unrefer(rad_core *core, rad_slot *slot)
+{
+    rad_runtime *rt = slot->strand.runtime;
+    /* Pairs with itself: whoever recycles the slot sees what all others did with it. */
+    if (atomic_load_explicit(&slot->references, memory_order_acquire) == 1 ||
+        atomic_fetch_sub_explicit(&slot->references, 1, memory_order_acq_rel) == 1)
+        rad__slot_recycle(rt, core, slot);
+}
+
+void rad__strand_ended(rad_core *core, rad_strand *s)
+{
+    slot_unrefer(core, rad__slot_of(s));
+}
+
+static void fiber_complete(rad_slot *slot, int code)
+{
+    rad_wakes wakes = {0};
+    rad_clause *c;
+    rad_family *family = slot->family;
+    rad__lock(&slot->done.lock);
+    slot->ended = true;
+    slot->result.code = code;
+    while ((c = rad__queue_claim(&slot->joiners)) != NULL) {
+        if (c->data) *(rad_gift *)c->data = slot->result;
+        c->code = 0;
+        rad__wakes_add(&wakes, c);
+    }
+    rad__unlock(&slot->done.lock);
+    rad__wakes_go(&wakes);
+    if (family) rad__family_leave(family, slot, code);
+}
+
+void rad__slot_body(void *context)
+{
+    rad_slot *slot = context;
+    rad__strand_landed();
+    for (;;) {
+        fiber_complete(slot, slot->fn(slot->arg));
+        rad__strand_leave(RAD_LEAVE_END); /* comes back as the next fiber */
+    }
+}
+
+void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
+{
+    uint32_t generation = rad__life_begin(&slot->strand.life);
+    slot->fn = fn;
+    slot->arg = arg;
+    slot->name = NULL;
+    slot->shields = 0;
+    slot->ended = false;
+    slot->deadline = RAD_FOREVER;
+    slot->family = NULL;
+    memset(&slot->result, 0, sizeof slot->result);
+    atomic_store_explicit(&slot->references, handle ? 2 : 1, memory_order_relaxed);
+    if (handle) *handle = (rad_fiber){slot, generation};
+}
+
+int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
+{
+    rad_core *core = rad__core();
+    int code = 0;
+    RAD_ASSERT(core != NULL && core->running != NULL); /* by a fiber */
+    rad_slot *slot = rad__slot_take(core->runtime, core, &code);
+    if (RAD_UNLIKELY(slot == NULL)) return code;
+    rad__fiber_begin(slot, handle, fn, arg);
+    slot->number =
+        rad__seat_of(core)->spawned++ * rad_exec_workers(core->runtime->exec) + core->worker->id;
+    if (family && !rad__family_enter(family, slot)) {
+        rad__life_own(&slot->strand.life, core->worker->id);
+        rad__life_end(&slot->strand.life);
+        rad__slot_recycle(core->runtime, core, slot);
+        return RAD_ECLOSED;
+    }
+    rad__strand_start(core, &slot->strand);
+    return 0;
+}
+
+int rad__op_spawn(rad_fiber *handle, rad_fn fn, void *arg)
+{
+    return rad__spawn(NULL, handle, fn, arg);
+}
+
+/* ---- Handles ----------------------------------------------------------------------------------------- */
+
+static bool handle_is_good(rad_fiber f)
+{
+    return f.slot != NULL && rad__fiber_generation(&f.slot->strand) == f.generation;
+}
+
+static bool join_attempt(rad_clause *c, rad_wakes *wakes)
+{
+    (void)wakes;
+    rad_slot *slot = (rad_slot *)((char *)c->object - offsetof(rad_slot, done));
+    if (!slot->ended) return false;
+    if (c->data) *(rad_gift *)c->data = slot->result;
+    c->code = 0;
+    return true;
+}
+
+bool rad__join_clause(rad_clause *c, rad_fiber f, rad_gift *result)
+{
+    if (!handle_is_good(f)) return false;
+    *c = (rad_clause){.object = &f.slot->done,
+                      .queue = &f.slot->joiners,
+                      .attempt = join_attempt,
+                      .data = result};
+    return true;
+}
+
+int rad__op_join(rad_fiber f, rad_gift *result, rad_time until)
+{
+    rad_clause c;
+    if (!rad__join_clause(&c, f, result)) return RAD_ESTALE;
+    return rad__wait(&c, 1, 0, until);
+}
+
+void rad__op_release(rad_fiber f)
+{
+    RAD_ASSERT(handle_is_good(f));
+    slot_unrefer(rad__core(), f.slot);
+}
+
+rad_fiber rad__op_self(void)
+{
+    rad_strand *s = rad__running();
+    if (s == NULL) return (rad_fiber){NULL, 0};
+    return (rad_fiber){rad__slot_of(s), rad__fiber_generation(s)};
+}
+
+static rad_slot *my_slot(void)
+{
+    rad_strand *s = rad__running();
+    RAD_ASSERT(s != NULL); /* by a fiber */
+    return rad__slot_of(s);
+}
+
+void rad__op_give(const void *bytes, size_t size)
+{
+    RAD_ASSERT(size <= RAD_GIFT_SIZE);
+    memcpy(my_slot()->result.bytes, bytes, size);
+}
+
+void rad__op_yield(void)
+{
+    my_slot();
+    rad__strand_leave(RAD_LEAVE_YIELD);
+}
+
+/* ---- Cancellation ------------------------------------------------------------------------------------ */
+
+void rad__slot_cancel(rad_slot *slot, uint32_t generation)
+{
+    uint32_t before = atomic_load_explicit(&slot->canceled, memory_order_relaxed);
+    do /* whoever comes too late, with an old handle, does not overwrite what a later fiber was told */
+        if ((int32_t)(generation - before) < 0 && before != 0) return;
+    while (!atomic_compare_exchange_weak_explicit(&slot->canceled, &before,
+                                                  generation, /* U1 of life.h */
+                                                  memory_order_relaxed, memory_order_relaxed));
+    rad__strand_unpark(&slot->strand, generation); /* passes it on */
+}
+
+void rad__op_cancel(rad_fiber f)
+{
+    if (handle_is_good(f)) rad__slot_cancel(f.slot, f.generation);
+}
+
+bool rad__op_is_canceled(void)
+{
+    rad_slot *slot = my_slot();
+    if (slot->deadline != RAD_FOREVER && rad__os_now_ns() >= slot->deadline) return true;
+    return atomic_load_explicit(&slot->canceled, memory_order_relaxed) ==
+           rad__fiber_generation(&slot->strand);
+}
+
+void rad__op_shield(bool on)
+{
+    rad_slot *slot = my_slot();
+    RAD_ASSERT(on || slot->shields > 0);
+    slot->shields += on ? 1 : UINT32_MAX;
+}

@@ -1,0 +1,106 @@
+/* fiber.h — slots: a strand and what belongs to the fiber that it runs; from spawn to recycling.
+ *
+ *     idle, in a pool --spawn--> the executor runs it --ends--> joined, released --> idle, in a pool
+ *
+ * References    one of the fiber itself, until it is off its stack for good, and one of its handle, if there is one.
+ * Who gives
+ *               up the last one retires the slot (its generation changes) and puts it into a pool. So a slot is in no
+ *               queue and on no stack when it is used again, and a handle that is still held names the same fiber.
+ * Pools         each core has a list of its own, newest first: the memory of its stack is warm. What is too much
+ *               goes to the runtime's list, and comes from there, several at a time. Slots are never freed
+ *               before the runtime is: whoever holds an old handle finds another generation, not other memory.
+ *
+ * B1  `ended`, `result` and `joiners` belong to the lock of `done`.
+ * B2  what only the fiber touches (arg, shields …) is written by the spawner before it is queued. */
+#ifndef RAD_RT_FIBER_H
+#define RAD_RT_FIBER_H
+
+#include <raddle/fiber.h>
+
+#include "rt/timer.h"
+#include "rt/wait.h"
+
+typedef struct rad_slot rad_slot;
+typedef struct rad_family rad_family; /* a nursery: nursery.h */
+
+struct rad_slot {
+    rad_strand strand; /* first */
+    rad_fn fn;
+    void *arg;
+    uint64_t number; /* of the fiber: none has the same in this runtime */
+    const char *name;
+    _Atomic uint32_t references;
+    _Atomic uint32_t canceled; /* generation of the fiber that was asked to end */
+    uint32_t shields;
+    bool ended;
+    rad_waitable done; /* what joiners wait for */
+    rad_queue joiners;
+    rad_gift result;
+    rad_time deadline;         /* of the nurseries it is in */
+    rad_family *family;        /* the nursery it is in, or NULL */
+    rad_slot *elder, *younger; /* in it */
+    rad_slot *next;            /* in a pool */
+    rad_slot *made_before;
+    void *stack;
+};
+
+static inline rad_slot *rad__slot_of(rad_strand *s)
+{
+    return (rad_slot *)s;
+}
+
+static inline uint32_t rad__fiber_generation(const rad_strand *s)
+{
+    return rad__life_generation(rad__life_look(&s->life));
+}
+
+/* ---- For wait.c -------------------------------------------------------------------------------------- */
+
+/* The time a fiber waits no longer than its nurseries allow, unless it is shielded. */
+static inline uint64_t rad__fiber_deadline(const rad_strand *s)
+{
+    const rad_slot *slot = (const rad_slot *)s;
+    return slot->shields == 0 ? slot->deadline : RAD_FOREVER;
+}
+
+/* A timer that is armed when it is first needed. */
+typedef struct rad_alarm {
+    uint64_t until;
+    bool set;
+    rad_timer timer;
+} rad_alarm;
+
+/* The fiber on whose stack the caller is: whether it is to end, and was not shielded. */
+RAD_INTERNAL bool rad__fiber_is_canceled(const rad_strand *s);
+
+/* Parks, once; unless it does not want to wait any longer: RAD_ETIMEOUT, RAD_ECANCELED. With `open` false it is not
+ * asked. */
+RAD_INTERNAL int rad__fiber_rest(rad_strand *s, rad_alarm *alarm, bool open);
+
+RAD_INTERNAL void rad__alarm_off(rad_alarm *alarm);
+
+/* ---- Making fibers ----------------------------------------------------------------------------------- */
+
+/* A slot for a new fiber, which the caller starts; NULL and *code: RAD_ENOMEM, RAD_ELIMIT. `core` may be NULL: a
+ * thread. */
+RAD_INTERNAL rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code);
+
+/* Nobody refers to it any more. */
+RAD_INTERNAL void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot);
+
+/* What a strand of a slot does: fiber after fiber. */
+RAD_INTERNAL void rad__slot_body(void *slot);
+
+/* fn(arg) in a slot that was taken; the caller queues it (rad__strand_start, or the executor's spawn). */
+RAD_INTERNAL void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg);
+
+/* Asks it to end, if it is still the same fiber. */
+RAD_INTERNAL void rad__slot_cancel(rad_slot *slot, uint32_t generation);
+
+/* Joining as a clause; false: the handle is stale. */
+RAD_INTERNAL bool rad__join_clause(rad_clause *c, rad_fiber fiber, rad_gift *result);
+
+/* By the spawner, into a nursery or NULL. */
+RAD_INTERNAL int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg);
+
+#endif

@@ -1,0 +1,51 @@
+/* ops.h — the calls of fibers, channels and select, as one table: OP(answer, name, parameters, arguments, object).
+ *
+ * rad_<name> of the public headers is made of it (ops.c) and goes straight to rad__op_<name>. The lab makes another
+ * one that first says what is about to be done, and to which object. */
+#ifndef RAD_RT_OPS_H
+#define RAD_RT_OPS_H
+
+#include <raddle.h>
+
+#include "base/check.h"
+
+/* clang-format off */
+#define RAD_OPS(OP) \
+    OP(rad_time, now, (void), (), NULL) \
+    OP(rad_time, after, (uint64_t ns), (ns), NULL) \
+    OP(int, spawn, (rad_fiber *fiber, rad_fn fn, void *arg), (fiber, fn, arg), NULL) \
+    OP(int, join, (rad_fiber fiber, rad_gift *result, rad_time until), (fiber, result, until), fiber.slot) \
+    OP(void, release, (rad_fiber fiber), (fiber), fiber.slot) \
+    OP(void, give, (const void *bytes, size_t size), (bytes, size), NULL) \
+    OP(void, yield, (void), (), NULL) \
+    OP(int, sleep, (uint64_t ns), (ns), NULL) \
+    OP(int, sleep_until, (rad_time until), (until), NULL) \
+    OP(rad_fiber, self, (void), (), NULL) \
+    OP(void, cancel, (rad_fiber fiber), (fiber), fiber.slot) \
+    OP(bool, is_canceled, (void), (), NULL) \
+    OP(void, shield, (bool on), (on), NULL) \
+    OP(void, nursery_open, (rad_nursery *n, rad_time deadline), (n, deadline), n) \
+    OP(int, nursery_spawn, (rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg), (n, fiber, fn, arg), n) \
+    OP(void, nursery_cancel, (rad_nursery *n, int reason), (n, reason), n) \
+    OP(int, nursery_wait, (rad_nursery *n), (n), n) \
+    OP(int, chan_create, (rad_chan **chan, size_t size, size_t capacity, enum rad_chan_mode mode), \
+       (chan, size, capacity, mode), NULL) \
+    OP(void, chan_destroy, (rad_chan *chan), (chan), chan) \
+    OP(int, send, (rad_chan *chan, const void *value, rad_time until), (chan, value, until), chan) \
+    OP(int, recv, (rad_chan *chan, void *value, rad_time until), (chan, value, until), chan) \
+    OP(int, send_many, (rad_chan *chan, const void *values, uint32_t count, rad_time until), \
+       (chan, values, count, until), chan) \
+    OP(int, recv_many, (rad_chan *chan, void *values, uint32_t count, rad_time until), \
+       (chan, values, count, until), chan) \
+    OP(bool, chan_close, (rad_chan *chan, int code), (chan, code), chan) \
+    OP(int, chan_code, (rad_chan *chan), (chan), chan) \
+    OP(size_t, chan_count, (rad_chan *chan), (chan), chan) \
+    OP(int, select, (rad_select_case *cases, uint32_t count, rad_time until), (cases, count, until), NULL)
+/* clang-format on */
+
+#define RAD_OP_DECLARE(answer, name, parameters, arguments, object)                                \
+    RAD_INTERNAL answer rad__op_##name parameters;
+RAD_OPS(RAD_OP_DECLARE)
+#undef RAD_OP_DECLARE
+
+#endif

@@ -1,0 +1,73 @@
+/* pool.c — where slots rest between two fibers: see fiber.h. */
+#include "rt/runtime.h"
+
+enum { CACHE_MOST = 256, CACHE_STEP = 64 };
+
+/* Takes up to `count` off a list: the first of them; *rest is what remains. */
+static rad_slot *split(rad_slot *list, uint32_t count, uint32_t *got, rad_slot **rest)
+{
+    rad_slot *last = NULL, *at = list;
+    for (*got = 0; at != NULL && *got < count; ++*got) {
+        last = at;
+        at = at->next;
+    }
+    if (last != NULL) last->next = NULL;
+    *rest = at;
+    return last != NULL ? list : NULL;
+}
+
+static rad_slot *take_shared(rad_runtime *rt, uint32_t count, uint32_t *got, int *code)
+{
+    rad__lock(&rt->lock);
+    rad_slot *first = split(rt->idle, count, got, &rt->idle);
+    rad__unlock(&rt->lock);
+    if (first != NULL) return first;
+    first = rad__runtime_grow(rt, count, code);
+    for (rad_slot *s = first; s != NULL; s = s->next) ++*got;
+    return first;
+}
+
+static void give_shared(rad_runtime *rt, rad_slot *first)
+{
+    rad_slot *last = first;
+    while (last->next != NULL) last = last->next;
+    rad__lock(&rt->lock);
+    last->next = rt->idle;
+    rt->idle = first;
+    rad__unlock(&rt->lock);
+}
+
+rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code)
+{
+    uint32_t got;
+    if (core == NULL) return take_shared(rt, 1, &got, code);
+    rad_seat *seat = rad__seat_of(core);
+    if (RAD_UNLIKELY(seat->idle == NULL)) {
+        seat->idle = take_shared(rt, CACHE_STEP, &seat->idle_count, code);
+        if (seat->idle == NULL) return NULL;
+    }
+    rad_slot *slot = seat->idle;
+    seat->idle = slot->next;
+    seat->idle_count--;
+    return slot;
+}
+
+void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot)
+{
+    rad__life_retire(&slot->strand.life);
+    slot->next = NULL;
+    if (core == NULL || core->runtime != rt) {
+        give_shared(rt, slot);
+        return;
+    }
+    rad_seat *seat = rad__seat_of(core);
+    slot->next = seat->idle;
+    seat->idle = slot;
+    if (RAD_LIKELY(++seat->idle_count <= CACHE_MOST)) return;
+    rad_slot *kept; /* the oldest of them go */
+    uint32_t got;
+    rad_slot *first = split(seat->idle, CACHE_MOST - CACHE_STEP, &got, &kept);
+    seat->idle = first;
+    seat->idle_count = got;
+    give_shared(rt, kept);
+}

@@ -1,0 +1,44 @@
+/* runtime.h — a runtime: an executor whose tasks are strands, and what they all share. */
+#ifndef RAD_RT_RUNTIME_H
+#define RAD_RT_RUNTIME_H
+
+#include "base/prng.h"
+#include "rt/fiber.h"
+
+struct rad_runtime {
+    rad_exec *exec;
+    rad_lock tree;  /* of nurseries */
+    rad_lock lock;  /* of the pool */
+    rad_slot *idle; /* slots that no core has */
+    uint32_t slots; /* made so far */
+    uint32_t most;  /* of them */
+    rad_slot *made; /* all slots, newest first */
+    size_t stack_size;
+    uint64_t seed;
+};
+
+/* What a worker has, in its scratch memory. */
+typedef struct rad_seat {
+    rad_core core; /* first */
+    rad_slot *idle;
+    uint32_t idle_count;
+    uint64_t spawned;
+    rad_wheel wheel;
+    rad_prng prng; /* of select */
+} rad_seat;
+
+static inline rad_seat *rad__seat_of(rad_core *core)
+{
+    return (rad_seat *)core;
+}
+
+/* Fibers whose time has come go on, on this worker, the earliest first. */
+RAD_INTERNAL void rad__timers_expire(rad_seat *seat, uint64_t now);
+
+/* The same, if there are any. By the worker, now and then. */
+RAD_INTERNAL void rad__timers_look(rad_core *core);
+
+/* Up to `count` new slots, linked by `next`; NULL: there is no memory, or there are as many as there may be. */
+RAD_INTERNAL rad_slot *rad__runtime_grow(rad_runtime *rt, uint32_t count, int *code);
+
+#endif

@@ -1,0 +1,117 @@
+#include "rt/strand.h"
+
+#include "rt/runtime.h"
+
+static _Thread_local rad_core *the_core __attribute__((tls_model("initial-exec")));
+
+__attribute__((noinline)) rad_core *rad__core(void)
+{
+    rad_core *core = the_core;
+    __asm__ volatile("" : "+r"(core)); /* no compiler may know that two calls answer the same */
+    return core;
+}
+
+__attribute__((noinline)) void rad__core_set(rad_core *core)
+{
+    the_core = core;
+}
+
+void rad__strand_open(rad_strand *s, rad_runtime *runtime, void *stack, size_t size,
+                      void (*body)(void *strand))
+{
+    s->task.run = rad__strand_run;
+    s->runtime = runtime;
+    rad__life_init(&s->life);
+    rad__context_make(&s->context, stack, size, body, s);
+}
+
+/* ---- Landing ----------------------------------------------------------------------------------------- */
+
+/* What the strand that was left asked for; what its run would answer. */
+static enum rad_run commit(rad_core *core, rad_strand *s)
+{
+    switch ((enum rad_leave)s->leave) {
+    case RAD_LEAVE_YIELD: rad__life_yield(&s->life); return RAD_RUN_YIELD;
+    case RAD_LEAVE_PARK:
+        if (rad__life_park(&s->life) == RAD_PARKED) return RAD_RUN_BLOCKED;
+        rad__life_yield(&s->life); /* it was signalled: it goes on, as one that is next */
+        return RAD_RUN_AGAIN;
+    default:
+        rad__life_end(&s->life);
+        rad__strand_ended(core, s);
+        return RAD_RUN_DONE;
+    }
+}
+
+static inline void landed(rad_core *core)
+{
+    rad_strand *left = core->left;
+    if (left == NULL) return; /* from the worker's own stack */
+    core->left = NULL;
+    rad_task *task = &left->task;
+    uint32_t woken = rad__worker_left(core->worker, task, commit(core, left));
+    rad__exec_wake_thread(rad_worker_exec(core->worker), woken);
+}
+
+void rad__strand_landed(void)
+{
+    landed(rad__core());
+}
+
+/* ---- Leaving ----------------------------------------------------------------------------------------- */
+
+void rad__strand_leave(enum rad_leave leave)
+{
+    rad_core *core = rad__core();
+    rad_strand *self = core->running;
+    if (leave == RAD_LEAVE_YIELD && rad__worker_is_alone(core->worker)) return;
+    self->leave = (uint8_t)leave;
+    core->left = self;
+    rad_strand *next = (rad_strand *)rad__worker_next(core->worker, rad__strand_run);
+    core->running = next;
+    if (next != NULL) {
+        rad__life_own(&next->life, core->worker->id);
+        rad__context_switch(&self->context, &next->context);
+    } else {
+        rad__context_switch(&self->context, &core->context);
+    }
+    landed(rad__core()); /* perhaps another one */
+}
+
+enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
+{
+    rad_core *core = rad_worker_scratch(w);
+    rad_strand *s = (rad_strand *)task;
+    rad__timers_look(core);
+    rad__life_own(&s->life, w->id);
+    core->running = s;
+    rad__context_switch(&core->context, &s->context);
+    rad_strand *left = core->left;
+    core->left = NULL;
+    return commit(core, left);
+}
+
+/* ---- Waking ------------------------------------------------------------------------------------------ */
+
+/* Where the waker is, if it is a worker of the same runtime: what it made true is warm there, and it may well park
+ * itself next. */
+static void queue(rad_strand *s)
+{
+    rad_core *core = rad__core();
+    if (core == NULL || core->runtime != s->runtime)
+        rad_exec_wake(s->runtime->exec, &s->task);
+    else if (core->worker->phase == RAD_PHASE_RUN)
+        rad_worker_wake(core->worker, &s->task);
+    else
+        rad__exec_wake_thread(s->runtime->exec, rad__worker_wake_resting(core->worker, &s->task));
+}
+
+void rad__strand_unpark(rad_strand *s, uint32_t generation)
+{
+    if (rad__life_unpark(&s->life, generation) == RAD_UNPARK_QUEUE) queue(s);
+}
+
+void rad__strand_start(rad_core *core, rad_strand *s)
+{
+    rad_worker_spawn(core->worker, &s->task);
+}

@@ -1,0 +1,84 @@
+/* strand.h — strands: a strand is a stack and a context that run one fiber after the other; how workers go from one to
+ * the next.
+ *
+ * To the executor a strand is a task (exec/task.h). Its run switches to the strand's stack, and returns when somebody
+ * switches back to the worker's. In between, fibers go over to one another directly, as long as the worker has
+ * others of its own to run: one switch instead of two, and no step of the worker.
+ *
+ *     worker's stack    strand_run ---------------------------+                         landed, answers
+ *     strand a                     ...runs, leaves: next = b --+                          ^
+ *     strand b                                    landed: a is committed, b runs, leaves --+  no next
+ *
+ * Leaving   A fiber leaves to yield, to park or for good. It says which, picks who is next, and switches. Whoever is
+ *           landed on does what was asked, for then nobody is on the stack that was left: yield before commit. Until
+ *           then the strand is OWNED, and nobody else can run it.
+ * Core      what a worker has for this: who runs, who was left, the context of its own stack. The only thread-local
+ *           variable of the runtime points to it. It is read through rad__core, which is never inlined: a fiber that
+ *           went on elsewhere must not use an address that the compiler has kept.
+ *
+ * C1  `running` is the strand on whose stack the thread is; NULL on the worker's own.
+ * C2  `left` is not NULL only between leaving and landing. */
+#ifndef RAD_RT_STRAND_H
+#define RAD_RT_STRAND_H
+
+#include "exec/shell.h"
+#include "os/context.h"
+#include "rt/life.h"
+
+typedef struct rad_strand rad_strand;
+typedef struct rad_core rad_core;
+typedef struct rad_runtime rad_runtime;
+
+enum rad_leave { RAD_LEAVE_YIELD = 0, RAD_LEAVE_PARK, RAD_LEAVE_END };
+
+struct rad_strand {
+    rad_task task; /* first: the executor's view of it */
+    rad_life life;
+    rad_context context;
+    rad_runtime *runtime;
+    uint8_t leave; /* what it wants of whoever is landed on */
+};
+
+struct rad_core {
+    rad_context context; /* of the worker's own stack, while a strand runs */
+    rad_strand *running;
+    rad_strand *left;
+    rad_worker *worker;
+    rad_runtime *runtime;
+};
+
+/* The caller's core, or NULL when it is not a thread of a runtime. To be asked again after anything that may park. */
+RAD_INTERNAL rad_core *rad__core(void);
+RAD_INTERNAL void rad__core_set(rad_core *core);
+
+/* The strand on whose stack the caller is, or NULL. */
+static inline rad_strand *rad__running(void)
+{
+    rad_core *core = rad__core();
+    return core ? core->running : NULL;
+}
+
+/* A strand that is IDLE: it begins with body(strand), which must not return. */
+RAD_INTERNAL void rad__strand_open(rad_strand *s, rad_runtime *runtime, void *stack, size_t size,
+                                   void (*body)(void *strand));
+
+/* By the strand that runs. Returns when it runs again: after yielding, or after it was unparked (or signalled before).
+ * END: it comes back as the next fiber. */
+RAD_INTERNAL void rad__strand_leave(enum rad_leave leave);
+
+/* To be called first thing on a stack that was never left before: see above. */
+RAD_INTERNAL void rad__strand_landed(void);
+
+/* Anybody, any number of times: if that incarnation is parked, it goes on; if not, its next park does not wait. */
+RAD_INTERNAL void rad__strand_unpark(rad_strand *s, uint32_t generation);
+
+/* A new incarnation of an idle strand has begun (rad__life_begin): queues it. By a fiber of the same runtime. */
+RAD_INTERNAL void rad__strand_start(rad_core *core, rad_strand *s);
+
+/* For the executor: the run of every strand. */
+RAD_INTERNAL enum rad_run rad__strand_run(rad_task *task, rad_worker *w);
+
+/* Provided by whoever recycles strands: s is off its stack for good, on this core; DONE. */
+RAD_INTERNAL void rad__strand_ended(rad_core *core, rad_strand *s);
+
+#endif

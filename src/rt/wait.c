@@ -1,0 +1,223 @@
+#include "rt/wait.h"
+
+#include "os/clock.h"
+#include "os/wait.h"
+#include "rt/fiber.h"
+
+void rad__waitable_open(rad_waitable *o, const char *kind)
+{
+    static _Atomic uint64_t made;
+    *o = (rad_waitable){.kind = kind};
+    o->number = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) + 1;
+}
+
+/* ---- Queues ------------------------------------------------------------------------------------------ */
+
+static void queue_put(rad_queue *q, rad_clause *c)
+{
+    c->queued = true;
+    c->next = NULL;
+    c->before = q->last;
+    if (q->last)
+        q->last->next = c;
+    else
+        q->first = c;
+    q->last = c;
+}
+
+static void queue_remove(rad_queue *q, rad_clause *c)
+{
+    c->queued = false;
+    if (c->before)
+        c->before->next = c->next;
+    else
+        q->first = c->next;
+    if (c->next)
+        c->next->before = c->before;
+    else
+        q->last = c->before;
+}
+
+static bool waiter_claim(rad_waiter *w)
+{
+    uint32_t open = RAD_WAIT_OPEN;
+    /* N2 and V2: each pairs with the other. Who claims sees what the waiter wrote before it queued its clauses. */
+    return atomic_compare_exchange_strong_explicit(&w->word, &open, RAD_WAIT_CLAIMED,
+                                                   memory_order_acq_rel, memory_order_relaxed);
+}
+
+rad_clause *rad__queue_claim(rad_queue *q)
+{
+    rad_clause *c;
+    while ((c = q->first) != NULL) {
+        queue_remove(q, c); /* N1 */
+        if (waiter_claim(c->waiter)) return c;
+    }
+    return NULL;
+}
+
+/* ---- Waking ------------------------------------------------------------------------------------------ */
+
+void rad__wakes_add(rad_wakes *wakes, rad_clause *c)
+{
+    c->next = NULL;
+    if (wakes->last)
+        wakes->last->next = c;
+    else
+        wakes->first = c;
+    wakes->last = c;
+}
+
+void rad__queue_claim_all(rad_queue *q, int code, rad_wakes *wakes)
+{
+    rad_clause *c;
+    while ((c = rad__queue_claim(q)) != NULL) {
+        c->code = code;
+        rad__wakes_add(wakes, c);
+    }
+}
+
+void rad__wakes_go(rad_wakes *wakes)
+{
+    rad_clause *next;
+    for (rad_clause *c = wakes->first; c != NULL; c = next) {
+        rad_waiter *w = c->waiter;
+        rad_strand *strand = w->strand; /* N5 */
+        uint32_t generation = w->generation;
+        next = c->next;
+        /* N6, pairs with the load of V1: the data, and how it ended. */
+        atomic_store_explicit(&w->word, RAD_WAIT_NOTIFIED + c->index, memory_order_release);
+        if (strand != NULL) /* N7 */
+            rad__strand_unpark(strand, generation);
+        else
+            rad__os_word_wake(&w->word, 1);
+    }
+}
+
+/* ---- Locks of several objects --------------------------------------------------------------------------- */
+
+/* In the order of their numbers, each once: the next object after `number`, or NULL. Few clauses, so no sorting. */
+static rad_waitable *object_after(const rad_clause *clauses, uint32_t count, uint64_t number)
+{
+    rad_waitable *next = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        rad_waitable *o = clauses[i].object;
+        if (o->number > number && (next == NULL || o->number < next->number)) next = o;
+    }
+    return next;
+}
+
+static void lock_all(const rad_clause *clauses, uint32_t count)
+{
+    if (RAD_LIKELY(count == 1)) {
+        rad__lock(&clauses->object->lock);
+        return;
+    }
+    for (rad_waitable *o = NULL; (o = object_after(clauses, count, o ? o->number : 0)) != NULL;)
+        rad__lock(&o->lock);
+}
+
+static void unlock_all(const rad_clause *clauses, uint32_t count)
+{
+    if (RAD_LIKELY(count == 1)) {
+        rad__unlock(&clauses->object->lock);
+        return;
+    }
+    for (rad_waitable *o = NULL; (o = object_after(clauses, count, o ? o->number : 0)) != NULL;)
+        rad__unlock(&o->lock);
+}
+
+/* ---- Waiting ----------------------------------------------------------------------------------------- */
+
+/* The first that can be done, or -1. */
+static int attempt_all(rad_clause *clauses, uint32_t count, uint32_t first, rad_wakes *wakes)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = first + i < count ? first + i : first + i - count;
+        if (clauses[at].attempt(&clauses[at], wakes)) return (int)at;
+    }
+    return -1;
+}
+
+/* V3. */
+static void withdraw(rad_clause *clauses, uint32_t count, uint32_t except)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        rad_clause *c = &clauses[i];
+        if (i == except) continue;
+        rad__lock(&c->object->lock);
+        if (c->queued) queue_remove(c->queue, c);
+        rad__unlock(&c->object->lock);
+    }
+}
+
+static uint32_t waiter_look(const rad_waiter *w)
+{
+    /* V1, pairs with the store of N6. */
+    return atomic_load_explicit(&w->word, memory_order_acquire);
+}
+
+/* A thread has nothing else to do. 0, or why it does not want to wait any longer. */
+static int rest_thread(rad_waiter *w, uint32_t seen, uint64_t until)
+{
+    if (until == RAD_FOREVER || seen == RAD_WAIT_CLAIMED) {
+        rad__os_word_wait(&w->word, seen);
+        return 0;
+    }
+    uint64_t now = rad__os_now_ns();
+    if (now >= until) return RAD_ETIMEOUT;
+    rad__os_word_wait_for(&w->word, seen, until - now);
+    return 0;
+}
+
+/* Until a clause was done: its index. Or why nobody will do one any more. */
+static int waiter_wait(rad_waiter *w, uint64_t until)
+{
+    rad_alarm alarm = {.until = until};
+    int why = 0;
+    for (;;) {
+        uint32_t seen = waiter_look(w);
+        if (seen >= RAD_WAIT_NOTIFIED) {
+            why = (int)(seen - RAD_WAIT_NOTIFIED);
+            break;
+        }
+        if (why < 0 && seen == RAD_WAIT_OPEN && waiter_claim(w)) break; /* V2 */
+        why = w->strand ? rad__fiber_rest(w->strand, &alarm, seen == RAD_WAIT_OPEN)
+                        : rest_thread(w, seen, until);
+    }
+    if (w->strand) rad__alarm_off(&alarm);
+    return why;
+}
+
+static void clauses_queue(rad_clause *clauses, uint32_t count, rad_waiter *w)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        clauses[i].waiter = w;
+        clauses[i].index = i;
+        queue_put(clauses[i].queue, &clauses[i]);
+    }
+}
+
+int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until)
+{
+    rad_strand *self = rad__running();
+    if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
+        return RAD_ECANCELED;
+    rad_wakes wakes = {0};
+    lock_all(clauses, count);
+    int done = attempt_all(clauses, count, first, &wakes);
+    if (done >= 0 || until == 0) {
+        unlock_all(clauses, count);
+        rad__wakes_go(&wakes);
+        return done >= 0 ? done : RAD_ETIMEOUT;
+    }
+    rad_waiter w = {.strand = self, .generation = self ? rad__fiber_generation(self) : 0};
+    uint64_t deadline = self ? rad__fiber_deadline(self) : RAD_FOREVER;
+    clauses_queue(clauses, count, &w);
+    unlock_all(clauses, count);
+    rad__wakes_go(&wakes);
+    done = waiter_wait(&w, until < deadline ? until : deadline);
+    if (done == RAD_ETIMEOUT && deadline <= until) done = RAD_ECANCELED;
+    if (count > 1 || done < 0) withdraw(clauses, count, done < 0 ? RAD_NONE : (uint32_t)done);
+    return done;
+}

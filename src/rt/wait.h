@@ -1,0 +1,107 @@
+/* wait.h — waiting: the one primitive under every call that may park.
+ *
+ * Whoever has to wait does so with one or more *clauses*, each an operation on an *object* (receive from this channel,
+ * join that fiber …), and one *waiter*, which stands for the fiber or thread. A clause that cannot be done at once
+ * lies in a queue of its object; waiter and clauses are local variables of the caller, which does not return while
+ * any of them can be reached.
+ *
+ * Waiter    one word:    OPEN --claim--> CLAIMED --notify--> index of the clause that was done
+ *           Whoever wants to end the wait claims it, which exactly one can: a partner that does the operation, a close,
+ *           or the waiter itself, when its time is up or it was cancelled. That is the commit: afterwards the operation
+ *           is done, or not at all.
+ *
+ *              partner, under the object's lock           waiter
+ *         N1   takes the clause out of its queue      V1   word < notified ? parks (or sleeps on the word)
+ *         N2   word: OPEN -> CLAIMED, or another      V2   its time is up, or it was cancelled:
+ *              clause                                      word: OPEN -> CLAIMED, by itself
+ *         N3   does it: moves the data                V3   locks each object that a clause is still queued at,
+ *         N4   unlocks                                     and takes it out
+ *         N5   reads who it is                        V4   returns: waiter and clauses are gone
+ *         N6   word := index            (release)
+ *         N7   unparks (it may be gone by then)
+ * Claim: nothing is lost. N2 and V2 change the same word. V2 first: the partner finds it claimed, and goes on to the
+ * next clause in the queue. N2 first: the waiter sees CLAIMED, and waits for N6, which follows without waiting for
+ * anything. N6 is before N7, so a waiter that is woken, or whose park did not wait, sees it.
+ * Nothing dangles. A clause is in a queue, or held by the one who claimed its waiter (until N6), or nobody has it.
+ * After
+ * V1 with one clause it was taken out in N1; with several, V3 takes out the others. After N6 only the strand and its
+ * generation are used, or the address of the word, to wake a thread that may no longer sleep there.
+ * Timers and cancellation do not touch waiters: they unpark the fiber, which looks at the clock and its own flag,
+ * and then competes for the claim like everybody else.
+ *
+ * Locks     of several objects are taken in the order of their numbers. Nobody is woken while a lock is held: those
+ *           who were claimed are collected, and notified afterwards (rad_wakes).
+ *
+ * O1  a queue of an object changes only under its lock.
+ * O2  a clause that lies in a queue cannot be done: whoever makes it possible does it, before the lock is given back.
+ *
+ * Rejected: claiming oneself while clauses are tried one object at a time (whoever finds a waiter claimed drops its
+ * clause; if the claim is taken back, that clause is lost); a pointer from the fiber to its waiter, for timers and
+ * cancellation (it would have to be guarded against the waiter's return). */
+#ifndef RAD_RT_WAIT_H
+#define RAD_RT_WAIT_H
+
+#include "os/lock.h"
+#include "rt/strand.h"
+
+typedef struct rad_clause rad_clause;
+
+/* The beginning of everything that can be waited for. */
+typedef struct rad_waitable {
+    rad_lock lock;
+    uint64_t number; /* locks are taken in this order */
+    const char *kind;
+} rad_waitable;
+
+typedef struct rad_queue {
+    rad_clause *first, *last;
+} rad_queue;
+
+enum { RAD_WAIT_OPEN = 0, RAD_WAIT_CLAIMED, RAD_WAIT_NOTIFIED };
+
+typedef struct rad_waiter {
+    _Atomic uint32_t word; /* RAD_WAIT_NOTIFIED + index */
+    uint32_t generation;
+    rad_strand *strand; /* NULL: a thread, which sleeps on the word */
+} rad_waiter;
+
+/* Claimed, to be notified when no lock is held any more: first in, first out. */
+typedef struct rad_wakes {
+    rad_clause *first, *last;
+} rad_wakes;
+
+struct rad_clause {
+    rad_waitable *object;
+    rad_queue *queue; /* where it lies if it has to wait */
+    /* Under the object's lock: does it, if that is possible now. */
+    bool (*attempt)(rad_clause *c, rad_wakes *wakes);
+    void *data;
+    int code; /* how it ended, when it was done; see each operation */
+    bool queued;
+    uint32_t index; /* among the clauses of its waiter */
+    rad_clause *next, *before;
+    rad_waiter *waiter;
+};
+
+/* The beginning of an object of this kind (a literal). */
+RAD_INTERNAL void rad__waitable_open(rad_waitable *o, const char *kind);
+
+/* Does one of the clauses, and answers its index; as soon as that is possible, but not after `until`, as rad__os_now_ns
+ * tells the time. 0: now or never. RAD_ETIMEOUT: the time is up. RAD_ECANCELED: the fiber is to end.
+ * `first` is where looking begins, when several can be done. */
+RAD_INTERNAL int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until);
+
+/* ---- For those who make an operation possible: under the object's lock ------------------------------------ */
+
+/* N1, N2: the first clause of the queue whose waiter is still open; the caller does it and adds it to its wakes. */
+RAD_INTERNAL rad_clause *rad__queue_claim(rad_queue *q);
+
+RAD_INTERNAL void rad__wakes_add(rad_wakes *wakes, rad_clause *c);
+
+/* All that wait there: `code` is how it ended for them. */
+RAD_INTERNAL void rad__queue_claim_all(rad_queue *q, int code, rad_wakes *wakes);
+
+/* N5 … N7, without any lock. */
+RAD_INTERNAL void rad__wakes_go(rad_wakes *wakes);
+
+#endif

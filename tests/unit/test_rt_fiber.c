@@ -1,0 +1,242 @@
+/* test_rt_fiber.c — fibers: run, spawn, join, yield, cancel, nurseries, sleep. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <raddle.h>
+
+static int answer(void *arg)
+{
+    return *(int *)arg;
+}
+
+static void run_answers_what_main_does(void **state)
+{
+    (void)state;
+    int code = 42;
+    assert_int_equal(rad_main(NULL, answer, &code, NULL), 42);
+}
+
+static int count_up(void *arg)
+{
+    atomic_fetch_add((_Atomic int *)arg, 1);
+    return 0;
+}
+
+static int spawns_many(void *arg)
+{
+    for (int i = 0; i < 1000; i++) assert_int_equal(rad_spawn(NULL, count_up, arg), 0);
+    return 0;
+}
+
+static void fibers_that_nobody_joins_are_waited_for(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 4; workers++) {
+        rad_options o = {.workers = workers};
+        _Atomic int count = 0;
+        assert_int_equal(rad_main(&o, spawns_many, &count, NULL), 0);
+        assert_int_equal(count, 1000);
+    }
+}
+
+static int doubles(void *arg)
+{
+    int twice = 2 * *(int *)arg;
+    rad_give(&twice, sizeof twice);
+    return 7;
+}
+
+static int joins(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 1000; i++) {
+        rad_fiber f;
+        rad_gift r;
+        assert_int_equal(rad_spawn(&f, doubles, &i), 0);
+        assert_int_equal(rad_join(f, &r, RAD_FOREVER), 0);
+        assert_int_equal(*(int *)(void *)r.bytes, 2 * i);
+        assert_int_equal(r.code, 7);
+        assert_int_equal(rad_join(f, NULL, 0), 0); /* again */
+        rad_release(f);
+        assert_int_equal(rad_join(f, NULL, 0), RAD_ESTALE);
+    }
+    return 0;
+}
+
+static void a_result_is_copied_out(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        rad_options o = {.workers = workers};
+        assert_int_equal(rad_main(&o, joins, NULL, NULL), 0);
+    }
+}
+
+typedef struct line {
+    char text[64];
+    int at;
+} line;
+
+typedef struct letter {
+    line *l;
+    char c;
+} letter;
+
+static int writes_three(void *arg)
+{
+    letter *x = arg;
+    for (int i = 0; i < 3; i++) {
+        x->l->text[x->l->at++] = x->c;
+        rad_yield();
+    }
+    return 0;
+}
+
+static int takes_turns(void *arg)
+{
+    line *l = arg;
+    letter a = {l, 'a'}, b = {l, 'b'};
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    assert_int_equal(rad_nursery_spawn(&n, NULL, writes_three, &a), 0);
+    assert_int_equal(rad_nursery_spawn(&n, NULL, writes_three, &b), 0);
+    return rad_nursery_wait(&n);
+}
+
+static void those_who_yield_take_turns(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 1};
+    line l = {.at = 0};
+    assert_int_equal(rad_main(&o, takes_turns, &l, NULL), 0);
+    assert_int_equal(l.at, 6);
+    assert_string_equal(l.text, "bababa");
+}
+
+static int sleeps(void *arg)
+{
+    uint64_t ns = *(uint64_t *)arg;
+    rad_time before = rad_now();
+    assert_int_equal(rad_sleep(ns), 0);
+    assert_true(rad_now() - before >= ns);
+    return 0;
+}
+
+static int sleepers(void *arg)
+{
+    (void)arg;
+    rad_nursery n;
+    uint64_t ns[100];
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < 100; i++) {
+        ns[i] = (uint64_t)(i % 10) * 1000000;
+        assert_int_equal(rad_nursery_spawn(&n, NULL, sleeps, &ns[i]), 0);
+    }
+    return rad_nursery_wait(&n);
+}
+
+static void sleep_is_never_early(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        rad_options o = {.workers = workers};
+        assert_int_equal(rad_main(&o, sleepers, NULL, NULL), 0);
+    }
+}
+
+static int sleeps_for_ever(void *arg)
+{
+    (void)arg;
+    return rad_sleep_until(RAD_FOREVER);
+}
+
+static int cancels(void *arg)
+{
+    (void)arg;
+    rad_fiber f;
+    rad_gift r;
+    assert_int_equal(rad_spawn(&f, sleeps_for_ever, NULL), 0);
+    assert_int_equal(rad_join(f, &r, rad_after(1000000)), RAD_ETIMEOUT);
+    rad_cancel(f);
+    assert_int_equal(rad_join(f, &r, RAD_FOREVER), 0);
+    assert_int_equal(r.code, RAD_ECANCELED);
+    rad_release(f);
+    return 0;
+}
+
+static void who_is_cancelled_wakes_up(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        rad_options o = {.workers = workers};
+        assert_int_equal(rad_main(&o, cancels, NULL, NULL), 0);
+    }
+}
+
+static int opens_another(void *arg)
+{
+    int depth = *(int *)arg;
+    if (depth == 0) return sleeps_for_ever(NULL);
+    rad_nursery n;
+    depth--;
+    rad_nursery_open(&n, RAD_FOREVER);
+    assert_int_equal(rad_nursery_spawn(&n, NULL, opens_another, &depth), 0);
+    return rad_nursery_wait(&n);
+}
+
+static int cancels_all(void *arg)
+{
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(rad_nursery_spawn(&n, NULL, opens_another, arg), 0);
+    assert_int_equal(rad_sleep(2000000), 0);
+    rad_nursery_cancel(&n, 99);
+    return rad_nursery_wait(&n);
+}
+
+static void cancelling_reaches_nested_nurseries(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++)
+        for (int depth = 0; depth < 100; depth += 33) {
+            rad_options o = {.workers = workers};
+            assert_int_equal(rad_main(&o, cancels_all, &depth, NULL), 99);
+        }
+}
+
+static int has_a_deadline(void *arg)
+{
+    int depth = *(int *)arg;
+    rad_nursery n;
+    rad_nursery_open(&n, rad_after(3000000));
+    assert_int_equal(rad_nursery_spawn(&n, NULL, opens_another, &depth), 0);
+    return rad_nursery_wait(&n);
+}
+
+static void the_deadline_of_a_nursery_cancels(void **state)
+{
+    (void)state;
+    int depth = 5;
+    assert_int_equal(rad_main(NULL, has_a_deadline, &depth, NULL), RAD_ECANCELED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(run_answers_what_main_does),
+        cmocka_unit_test(fibers_that_nobody_joins_are_waited_for),
+        cmocka_unit_test(a_result_is_copied_out),
+        cmocka_unit_test(those_who_yield_take_turns),
+        cmocka_unit_test(sleep_is_never_early),
+        cmocka_unit_test(who_is_cancelled_wakes_up),
+        cmocka_unit_test(cancelling_reaches_nested_nurseries),
+        cmocka_unit_test(the_deadline_of_a_nursery_cancels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
