@@ -7,7 +7,7 @@ bool rad__idle_open(rad_idle *idle, uint32_t workers, bool plain)
     RAD_ASSERT(workers >= 1 && workers <= RAD_WORKERS_MAX);
     idle->seats = rad__alloc_lines(workers, sizeof *idle->seats);
     if (idle->seats == NULL) return false;
-    idle->workers = workers;
+    idle->workers = idle->regular = workers;
     idle->words = (workers + 63) / 64;
     idle->plain = plain;
     rad__idle_reset(idle);
@@ -128,6 +128,15 @@ uint32_t rad__idle_notify_worker(rad_idle *idle, uint32_t worker)
     return worker;
 }
 
+bool rad__idle_claim(rad_idle *idle, uint32_t worker)
+{
+    uint64_t bits = atomic_load_explicit(&idle->bits[worker / 64], memory_order_relaxed);
+    if (idle->plain || !(bits >> (worker % 64) & 1) || !bit_claim(idle, worker)) return false;
+    /* As in rad__idle_notify_worker. Pairs with W2. */
+    atomic_fetch_add_explicit(&idle->searching, 1, memory_order_seq_cst);
+    return true;
+}
+
 /* ---- Workers --------------------------------------------------------------------------------------- */
 
 bool rad__idle_begin_search(rad_idle *idle)
@@ -135,7 +144,7 @@ bool rad__idle_begin_search(rad_idle *idle)
     if (RAD_UNLIKELY(idle->plain)) return true;
     uint32_t searching = atomic_load_explicit(&idle->searching, memory_order_relaxed);
     do {
-        if (!rad__choose_search(searching, idle->workers)) return false;
+        if (!rad__choose_search(searching, idle->regular)) return false;
         /* Pairs with W2: work that was made visible before it saw this searcher is found by it. */
     } while (!atomic_compare_exchange_weak_explicit(&idle->searching, &searching, searching + 1,
                                                     memory_order_seq_cst, memory_order_relaxed));
@@ -163,6 +172,11 @@ void rad__idle_announce(rad_idle *idle, uint32_t self, bool searching)
     atomic_fetch_or_explicit(&idle->bits[self / 64], UINT64_C(1) << (self % 64),
                              memory_order_seq_cst);
     if (searching) stop_searching(idle);
+}
+
+bool rad__idle_withdraw(rad_idle *idle, uint32_t self)
+{
+    return bit_claim(idle, self);
 }
 
 uint32_t rad__idle_notify_self(rad_idle *idle, uint32_t self, bool only_mine)

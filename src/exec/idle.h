@@ -73,6 +73,7 @@ typedef struct rad_idle {
     _Alignas(64) _Atomic uint64_t bits[RAD_WORKERS_MAX / 64];
     _Atomic uint32_t next;
     uint32_t workers, words; /* of bits */
+    uint32_t regular;        /* of the workers; half of them may search */
     bool plain;
     rad_idle_seat *seats;
 } rad_idle;
@@ -102,6 +103,14 @@ RAD_INTERNAL bool rad__idle_begin_search(rad_idle *idle);
 
 /* A searcher that found work: R1. True: R2 is due. */
 RAD_INTERNAL RAD_MUST_USE bool rad__idle_end_search(rad_idle *idle);
+
+/* A parked worker leaves for good. True: its bit is gone, nobody will give it a token; it is as if it were awake,
+ * and has to look at every queue once more. False: its token is on the way. */
+RAD_INTERNAL RAD_MUST_USE bool rad__idle_withdraw(rad_idle *idle, uint32_t self);
+
+/* Wakes `worker` if it is parked, for something in its inbox: false when it is not, and nothing has happened. True:
+ * the caller puts it there and calls rad__idle_call, then wakes its thread. */
+RAD_INTERNAL RAD_MUST_USE bool rad__idle_claim(rad_idle *idle, uint32_t worker);
 
 RAD_INTERNAL void rad__idle_announce(rad_idle *idle, uint32_t self, bool searching); /* K1, K2 */
 

@@ -6,10 +6,13 @@
 bool rad__sched_open(rad_sched *s, const rad_sched_config *config)
 {
     *s = (rad_sched){.config = *config};
-    s->workers = rad__alloc(config->workers, sizeof(rad_worker *));
+    RAD_ASSERT(config->spare == 0 || !config->plain_wake); /* that one wakes seats, not workers */
+    s->workers = rad__alloc(rad__sched_seats(s), sizeof(rad_worker *));
     if (s->workers == NULL) return false;
     if (!rad__injector_open(&s->injector, config->ring)) goto no_injector;
-    if (!rad__idle_open(&s->idle, config->workers, config->plain_wake)) goto no_idle;
+    if (!rad__idle_open(&s->idle, rad__sched_seats(s), config->plain_wake)) goto no_idle;
+    s->idle.regular = config->workers;
+    atomic_init(&s->live, config->workers);
     return true;
 no_idle:
     rad__injector_close(&s->injector);
@@ -29,6 +32,7 @@ void rad__sched_close(rad_sched *s)
 void rad__sched_reset(rad_sched *s)
 {
     atomic_init(&s->gate.word, 0);
+    atomic_init(&s->live, s->config.workers);
     atomic_init(&s->done, false);
     atomic_init(&s->failure, 0);
     rad__injector_reset(&s->injector);
@@ -76,11 +80,17 @@ void rad__sched_finish(rad_sched *s)
     atomic_store_explicit(&s->done, true, memory_order_seq_cst);
 }
 
+void rad__sched_enliven(rad_sched *s, uint32_t seat)
+{
+    /* Pairs with the load in step_call, as `done` does with the new worker's first look at it. */
+    if (seat >= rad__sched_live(s)) atomic_store_explicit(&s->live, seat + 1, memory_order_seq_cst);
+}
+
 rad_task *rad__sched_leftover(rad_sched *s)
 {
     rad_task *task = NULL;
     if (rad__injector_pop(&s->injector, &task, 1) == 1) return task;
-    for (uint32_t i = 0; i < s->config.workers; i++) {
+    for (uint32_t i = 0; i < rad__sched_live(s); i++) {
         rad_worker *w = s->workers[i];
         task = w->current;
         w->current = NULL;

@@ -12,6 +12,10 @@
  * Failure   the first task that fails is remembered and the gate is shut. Then what is in flight runs to
  *           its end (drain), or, by option, `done` is set at once and what is queued stays where it is.
  *
+ * Spare     a worker whose task does not return is of no use to the tasks in its queues. So there may be seats for
+ *           more workers than usual; who sits there and when is up to the shell. A seat that was never used has empty
+ *           queues, and nobody looks at it. One that was left keeps its queues, where others find what is in them.
+ *
  * S1  count in the gate = tasks admitted and not finished + credit of all workers.
  * S2  done is set once and stays. */
 #ifndef RAD_EXEC_SCHED_H
@@ -23,6 +27,7 @@
 
 typedef struct rad_sched_config {
     uint32_t workers;
+    uint32_t spare;       /* more seats, for workers that come and go; not with plain_wake */
     uint32_t steal_tries; /* victims in a round of searching */
     uint32_t hoard;       /* local spawns that wake somebody */
     uint32_t rounds;      /* of searching, before a worker goes to sleep */
@@ -33,8 +38,9 @@ typedef struct rad_sched_config {
 
 typedef struct rad_sched {
     rad_sched_config config;
-    rad_worker **workers; /* filled by the shell: rad__worker_open */
+    rad_worker **workers; /* one per seat, filled by the shell: rad__worker_open */
     rad_gate gate;
+    _Atomic uint32_t live; /* seats below this have or had a worker */
     _Alignas(64) _Atomic bool done;
     _Atomic int64_t failure; /* code of the first task that failed; 0: none */
     rad_injector injector;
@@ -68,6 +74,21 @@ RAD_INTERNAL RAD_MUST_USE bool rad__sched_shut(rad_sched *s);
 
 /* Sets done; then every worker must be called (rad__idle_call) and its thread woken. */
 RAD_INTERNAL void rad__sched_finish(rad_sched *s);
+
+static inline uint32_t rad__sched_seats(const rad_sched *s)
+{
+    return s->config.workers + s->config.spare;
+}
+
+/* How many seats there are to look at. Only grows. */
+static inline uint32_t rad__sched_live(const rad_sched *s)
+{
+    return atomic_load_explicit(&s->live, memory_order_relaxed);
+}
+
+/* A worker is about to begin in a spare seat: others will look there from now on. Whoever ends the executor calls it,
+ * or it finds at its first step that all is done. One thread at a time. */
+RAD_INTERNAL void rad__sched_enliven(rad_sched *s, uint32_t seat);
 
 static inline bool rad__sched_is_done(const rad_sched *s)
 {

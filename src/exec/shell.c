@@ -52,10 +52,10 @@ static bool search_yields(const rad_shell *shell, uint32_t draw)
 {
     const rad_worker *w = &shell->worker;
     const rad_sched *s = w->sched;
-    if (s->config.workers < 2 || shell->gave_up) return false;
+    if (rad__sched_live(s) < 2 || shell->gave_up) return false;
     if (w->tries % (s->config.steal_tries + 1) == 0) return false; /* its own, and what is shared */
     uint32_t victim =
-        w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, s->config.workers, draw);
+        w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, rad__sched_live(s), draw);
     const rad_deque *d = &s->workers[victim]->local;
     if (rad__deque_count(d) != 1) return false;
     int64_t taken = rad__deque_taken(d);
@@ -67,7 +67,7 @@ static uint32_t shell_draw(rad_shell *shell)
 {
     rad_worker *w = &shell->worker;
     if (!rad__worker_draws(w)) return 0;
-    return (uint32_t)rad__prng_below(&shell->prng, w->sched->config.workers - 1);
+    return (uint32_t)rad__prng_below(&shell->prng, rad__sched_live(w->sched) - 1);
 }
 
 /* A limit is for what the hooks have to do at that time; nobody looks for lost wakeups that way. */
@@ -77,10 +77,14 @@ static void shell_sleep(rad_shell *shell)
     rad_worker *w = &shell->worker;
     _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
     uint64_t ns = hooks->rest ? hooks->rest(hooks->context, w) : UINT64_MAX;
-    if (ns == UINT64_MAX)
+    if (w->id >= w->sched->config.workers && ns == UINT64_MAX) {
+        if (rad__os_word_wait_for(token, 0, hooks->retire_ns) || !rad__worker_waits(w)) return;
+        shell->gone = rad__worker_retire(w);
+    } else if (ns == UINT64_MAX) {
         rad__os_word_wait(token, 0);
-    else if (ns > 0)
+    } else if (ns > 0) {
         rad__os_word_wait_for(token, 0, ns);
+    }
 }
 
 void rad__shell_step_idle(rad_shell *shell)
@@ -88,6 +92,7 @@ void rad__shell_step_idle(rad_shell *shell)
     rad_worker *w = &shell->worker;
     bool spins = shell->exec->spin_ns > 0;
     while (rad__worker_waits(w)) shell_sleep(shell);
+    if (RAD_UNLIKELY(shell->gone)) return;
     bool searched = w->phase == RAD_PHASE_STEAL;
     uint32_t draw = shell_draw(shell);
     if (searched && spins && search_yields(shell, draw)) {
@@ -124,7 +129,7 @@ void rad__shell_drain(rad_shell *shell)
     if (task != NULL) rad__exec_drop(shell->exec, shell, task);
     while ((task = rad__inbox_pop(&w->inbox)) != NULL) rad__exec_drop(shell->exec, shell, task);
     while (rad__injector_pop(&s->injector, &task, 1) == 1) rad__exec_drop(shell->exec, shell, task);
-    for (uint32_t i = 0; i < s->config.workers; i++) {
+    for (uint32_t i = 0; i < rad__sched_live(s); i++) {
         drain_deque(shell, &s->workers[i]->local);
         drain_deque(shell, &s->workers[i]->later);
     }
@@ -136,17 +141,9 @@ static void exec_drop_leftovers(rad_exec *exec)
     while ((task = rad__sched_leftover(&exec->sched)) != NULL) rad__exec_drop(exec, NULL, task);
 }
 
-static void shell_main(void *context)
+/* The last one has more to do. */
+static void exec_thread_ends(rad_exec *exec)
 {
-    rad_shell *shell = context;
-    rad_exec *exec = shell->exec;
-    /* How much of the stack is used is all that is asked of it. tidy: address ok */
-    uintptr_t top = (uintptr_t)__builtin_frame_address(0); /* tidy: address ok */
-    shell->shallow = top > shell->shallow ? top - shell->shallow : 0;
-    shell->deep = top > shell->deep ? top - shell->deep : 0;
-    if (exec->hooks.begin) exec->hooks.begin(exec->hooks.context, &shell->worker);
-    while (shell->worker.phase != RAD_PHASE_STOPPED) rad__shell_step(shell);
-    rad__shell_drain(shell);
     /* Pairs with itself in the other workers: the last one sees what all of them left. */
     if (atomic_fetch_sub_explicit(&exec->running, 1, memory_order_acq_rel) != 1) return;
     exec_drop_leftovers(exec);
@@ -155,11 +152,33 @@ static void shell_main(void *context)
     rad__os_word_wake(&exec->over, UINT32_MAX);
 }
 
+static void shell_main(void *context)
+{
+    rad_shell *shell = context;
+    rad_exec *exec = shell->exec;
+    /* How much of the stack is used is all that is asked of it. tidy: address ok */
+    uintptr_t top = (uintptr_t)__builtin_frame_address(0); /* tidy: address ok */
+    shell->shallow = top > shell->shallow ? top - shell->shallow : 0;
+    shell->deep = top > shell->deep ? top - shell->deep : 0;
+    const rad_exec_hooks *hooks = &exec->hooks;
+    if (hooks->begin) hooks->begin(hooks->context, &shell->worker);
+    while (shell->worker.phase != RAD_PHASE_STOPPED && !shell->gone) rad__shell_step(shell);
+    if (!shell->gone)
+        rad__shell_drain(shell);
+    else if (hooks->leave)
+        hooks->leave(hooks->context, &shell->worker);
+    /* Pairs with the load in seat_is_free: the next one to sit there sees what this one did. */
+    atomic_store_explicit(&shell->left, true, memory_order_release);
+    exec_thread_ends(exec);
+}
+
 /* Nothing is in flight and nothing will come. */
 static void exec_end(rad_exec *exec)
 {
     rad__sched_finish(&exec->sched);
-    for (uint32_t i = 0; i < exec->threads; i++) {
+    /* Pairs with rad__sched_enliven. */
+    uint32_t live = atomic_load_explicit(&exec->sched.live, memory_order_seq_cst);
+    for (uint32_t i = 0; i < live; i++) {
         rad__idle_call(&exec->sched.idle, i);
         rad__exec_wake_thread(exec, i);
     }
@@ -206,10 +225,12 @@ static uint64_t spin_in_ns(const rad_exec_options *o, uint32_t workers, uint32_t
     return UINT64_C(1000) * (o->spin_us ? o->spin_us : SPIN_MAX_US);
 }
 
-static rad_sched_config config_of(const rad_exec_options *o, uint32_t workers, uint64_t spin_ns)
+static rad_sched_config config_of(const rad_exec_options *o, uint32_t workers, uint32_t spare,
+                                  uint64_t spin_ns)
 {
     return (rad_sched_config){
         .workers = workers,
+        .spare = spare,
         .steal_tries = o->steal_tries ? o->steal_tries : STEAL_TRIES_PRESET,
         .hoard = o->hoard ? o->hoard : RAD_HOARD_PRESET,
         .rounds = spin_ns ? ROUNDS_MAX : 1,
@@ -248,7 +269,8 @@ static void exec_free(rad_exec *exec, uint32_t count)
     rad__free(exec);
 }
 
-static int exec_open(rad_exec **out, const rad_exec_options *o, rad_error *error)
+static int exec_open(rad_exec **out, const rad_exec_options *o, const rad_exec_hooks *hooks,
+                     rad_error *error)
 {
     uint32_t cpus = rad__os_cpu_count(), opened = 0;
     uint32_t workers = o->workers ? o->workers : cpus < RAD_WORKERS_MAX ? cpus : RAD_WORKERS_MAX;
@@ -257,14 +279,19 @@ static int exec_open(rad_exec **out, const rad_exec_options *o, rad_error *error
     exec->spin_ns = spin_in_ns(o, workers, cpus);
     exec->drop = o->drop;
     exec->drop_context = o->drop_context;
-    rad_sched_config config = config_of(o, workers, exec->spin_ns);
-    exec->shells = rad__alloc_lines(workers, sizeof *exec->shells);
+    exec->stack_size = o->stack_size ? o->stack_size : STACK_PRESET;
+    if (hooks != NULL) exec->hooks = *hooks;
+    if (exec->hooks.spare > RAD_WORKERS_MAX - workers)
+        exec->hooks.spare = RAD_WORKERS_MAX - workers;
+    rad_sched_config config = config_of(o, workers, exec->hooks.spare, exec->spin_ns);
+    uint32_t seats = workers + exec->hooks.spare;
+    exec->shells = rad__alloc_lines(seats, sizeof *exec->shells);
     if (exec->shells != NULL && !rad__sched_open(&exec->sched, &config)) {
         rad__free(exec->shells);
         exec->shells = NULL;
     }
-    while (exec->shells != NULL && opened < workers && shell_open(exec, opened, o)) opened++;
-    if (opened == workers) {
+    while (exec->shells != NULL && opened < seats && shell_open(exec, opened, o)) opened++;
+    if (opened == seats) {
         *out = exec;
         return 0;
     }
@@ -272,25 +299,38 @@ static int exec_open(rad_exec **out, const rad_exec_options *o, rad_error *error
     return rad__error_memory(error);
 }
 
+static int shell_start(rad_shell *shell, uint32_t cpu, rad_error *error)
+{
+    size_t size = shell->exec->stack_size;
+    shell->shallow = size / 2; /* shell_main makes addresses of these */
+    shell->deep = size / 4 * 3;
+    shell->gone = false;
+    atomic_store_explicit(&shell->left, false, memory_order_relaxed);
+    int code = rad__os_thread_create(&shell->thread, shell_main, shell, size, cpu, error);
+    shell->started = code == 0;
+    return code;
+}
+
 static int exec_start(rad_exec *exec, const rad_exec_options *o, rad_error *error)
 {
     uint32_t workers = exec->sched.config.workers;
-    size_t stack_size = o->stack_size ? o->stack_size : STACK_PRESET;
     atomic_init(&exec->running, workers);
     for (uint32_t i = 0; i < workers; i++) {
-        rad_shell *shell = &exec->shells[i];
         uint32_t cpu = o->pin ? rad__os_cpu_at(i) : RAD_NONE;
         int code = 0;
         if (o->pin && cpu == RAD_NONE)
             code = rad__error(error, RAD_EIO, "cannot pin: the system does not name its CPUs");
-        shell->shallow = stack_size / 2; /* shell_main makes addresses of these */
-        shell->deep = stack_size / 4 * 3;
-        if (code == 0)
-            code = rad__os_thread_create(&shell->thread, shell_main, shell, stack_size, cpu, error);
+        if (code == 0) code = shell_start(&exec->shells[i], cpu, error);
         if (code != 0) return code;
         exec->threads++;
     }
     return 0;
+}
+
+static void exec_reap(rad_exec *exec)
+{
+    for (uint32_t i = 0; i < rad__sched_seats(&exec->sched); i++)
+        if (exec->shells[i].started) rad__os_thread_join(&exec->shells[i].thread);
 }
 
 int rad_exec_create(rad_exec **out, const rad_exec_options *options, rad_error *error)
@@ -303,13 +343,12 @@ int rad__exec_create(rad_exec **out, const rad_exec_options *options, const rad_
 {
     static const rad_exec_options preset;
     const rad_exec_options *o = options ? options : &preset;
-    rad_exec *exec;
+    rad_exec *exec = NULL;
     *out = NULL;
     rad__error_clear(error);
     int code = options_check(o, error);
-    if (code == 0) code = exec_open(&exec, o, error);
+    if (code == 0) code = exec_open(&exec, o, hooks, error);
     if (code != 0) return code;
-    if (hooks != NULL) exec->hooks = *hooks;
     code = exec_start(exec, o, error);
     if (code == 0) {
         *out = exec;
@@ -318,8 +357,8 @@ int rad__exec_create(rad_exec **out, const rad_exec_options *options, const rad_
     bool drained = rad__sched_shut(&exec->sched);
     RAD_ASSERT(drained);
     exec_end(exec);
-    for (uint32_t i = 0; i < exec->threads; i++) rad__os_thread_join(&exec->shells[i].thread);
-    exec_free(exec, exec->sched.config.workers);
+    exec_reap(exec);
+    exec_free(exec, rad__sched_seats(&exec->sched));
     return code;
 }
 
@@ -327,7 +366,47 @@ void rad_exec_destroy(rad_exec *exec)
 {
     if (exec == NULL) return;
     rad_exec_join(exec);
-    for (uint32_t i = 0; i < exec->threads; i++) rad__os_thread_join(&exec->shells[i].thread);
+    exec_reap(exec);
     exec_drop_leftovers(exec); /* woken from outside after it was stopped */
-    exec_free(exec, exec->sched.config.workers);
+    exec_free(exec, rad__sched_seats(&exec->sched));
+}
+
+/* ---- Spare seats ------------------------------------------------------------------------------------- */
+
+static bool seat_is_free(const rad_shell *shell)
+{
+    /* Pairs with the store in shell_main. */
+    return !shell->started || atomic_load_explicit(&shell->left, memory_order_acquire);
+}
+
+/* One more thread, unless the last one has ended. */
+static bool exec_thread_begins(rad_exec *exec)
+{
+    uint32_t running = atomic_load_explicit(&exec->running, memory_order_relaxed);
+    do
+        if (running == 0) return false;
+    while (!atomic_compare_exchange_weak_explicit(&exec->running, &running, running + 1,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    return true;
+}
+
+bool rad__exec_reinforce(rad_exec *exec)
+{
+    uint32_t seat = exec->sched.config.workers, seats = rad__sched_seats(&exec->sched);
+    while (seat < seats && !seat_is_free(&exec->shells[seat])) seat++;
+    if (seat == seats || !exec_thread_begins(exec)) return false;
+    rad_shell *shell = &exec->shells[seat];
+    if (shell->started) rad__os_thread_join(&shell->thread);
+    rad__sched_enliven(&exec->sched, seat);
+    if (shell_start(shell, RAD_NONE, NULL) == 0) return true;
+    exec_thread_ends(exec);
+    return false;
+}
+
+uint32_t rad__exec_manned(const rad_exec *exec)
+{
+    uint32_t count = exec->sched.config.workers;
+    for (uint32_t i = count; i < rad__sched_seats(&exec->sched); i++)
+        count += !seat_is_free(&exec->shells[i]);
+    return count;
 }

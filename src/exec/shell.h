@@ -35,10 +35,13 @@ typedef struct rad_shell {
     uint64_t stole_ns; /* when it last found something */
     uint32_t misses;   /* of this search */
     bool gave_up;
+    bool gone;         /* it has left its spare seat */
     uintptr_t shallow; /* addresses of the stack above this: less than half of it is used */
     uintptr_t deep;    /* … less than three quarters */
     rad_prng prng;
     rad_os_thread thread;
+    bool started;      /* there is a thread to join */
+    _Atomic bool left; /* … which has left its seat, or is about to */
     /* For a wait that cannot use the token: its worker has not announced that it sleeps. */
     _Alignas(64) _Atomic uint32_t bell; /* rung when something was sent */
     _Atomic uint32_t listening;         /* somebody waits for the bell */
@@ -47,18 +50,22 @@ typedef struct rad_shell {
 /* Whoever builds on the executor may have its say, on the worker's thread: */
 typedef struct rad_exec_hooks {
     void *context;
+    uint32_t spare;     /* seats for more workers: rad__exec_reinforce */
+    uint64_t retire_ns; /* a worker in one of these leaves after so long without anything to do */
     void (*begin)(void *context, rad_worker *w); /* before its first step */
     /* Before the thread sleeps, perhaps not for the first time: may make work visible, as anybody else does. Answers
      * for how many nanoseconds it may sleep at most: 0 is not at all, UINT64_MAX as long as nobody wakes it. */
     uint64_t (*rest)(void *context, rad_worker *w);
+    void (*leave)(void *context, rad_worker *w); /* a worker in a spare seat has left it */
 } rad_exec_hooks;
 
 struct rad_exec {
     rad_sched sched;
     rad_exec_hooks hooks;
     rad_shell *shells;
-    uint32_t threads; /* started */
-    uint64_t spin_ns; /* 0: one round is enough */
+    uint32_t threads;  /* started; of the regular workers */
+    size_t stack_size; /* of threads */
+    uint64_t spin_ns;  /* 0: one round is enough */
     void (*drop)(void *context, rad_task *task);
     void *drop_context;
     _Alignas(64) _Atomic uint32_t running; /* threads that have not come to their end */
@@ -79,6 +86,13 @@ static inline void rad__exec_wake_thread(rad_exec *exec, uint32_t worker)
 /* rad_exec_create with hooks, which are copied. */
 RAD_INTERNAL int rad__exec_create(rad_exec **exec, const rad_exec_options *options,
                                   const rad_exec_hooks *hooks, rad_error *error);
+
+/* One more worker, in a spare seat, until it has had nothing to do for a while. False: all are taken, the end has
+ * come, or there is no thread to be had. By one thread at a time. */
+RAD_INTERNAL bool rad__exec_reinforce(rad_exec *exec);
+
+/* How many workers there are, with those in spare seats. By the same thread. */
+RAD_INTERNAL uint32_t rad__exec_manned(const rad_exec *exec);
 
 /* One step of a worker that has no task: may sleep. */
 RAD_INTERNAL void rad__shell_step_idle(rad_shell *shell);

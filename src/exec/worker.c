@@ -279,7 +279,7 @@ static void task_answered(rad_worker *w, rad_task *task, enum rad_run run, rad_s
 
 static void step_search(rad_worker *w)
 {
-    w->searching = w->sched->config.workers > 1 && rad__idle_begin_search(&w->sched->idle);
+    w->searching = rad__sched_live(w->sched) > 1 && rad__idle_begin_search(&w->sched->idle);
     w->tries = 0;
     go_to(w, w->searching ? RAD_PHASE_STEAL : RAD_PHASE_SETTLE);
 }
@@ -288,12 +288,12 @@ static void step_search(rad_worker *w)
 static void step_steal(rad_worker *w, rad_step *step, uint32_t draw)
 {
     const rad_sched_config *config = &w->sched->config;
+    uint32_t live = rad__sched_live(w->sched);
     if (step_if_done(w)) return;
-    if (config->workers == 1 || w->tries % (config->steal_tries + 1) == 0) {
+    if (live == 1 || w->tries % (config->steal_tries + 1) == 0) {
         w->current = take_other(w, step);
     } else {
-        step->victim =
-            w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, config->workers, draw);
+        step->victim = w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, live, draw);
         w->hint = RAD_NONE;
         rad_worker *victim = w->sched->workers[step->victim];
         step->source = RAD_FROM_VICTIM;
@@ -340,7 +340,7 @@ static bool sees_work(rad_worker *w)
     const rad_sched *s = w->sched;
     w->hint = RAD_NONE;
     if (!rad__injector_is_empty(&s->injector)) return true;
-    for (uint32_t i = 0; i < s->config.workers; i++)
+    for (uint32_t i = 0; i < rad__sched_live(s); i++)
         if (!rad__deque_is_empty(&s->workers[i]->local) ||
             !rad__deque_is_empty(&s->workers[i]->later)) {
             w->hint = i == w->id ? RAD_NONE : i;
@@ -353,6 +353,16 @@ static void step_recheck(rad_worker *w)
 {
     w->only_mine = !rad__inbox_is_empty(&w->inbox);
     go_to(w, w->only_mine || sees_work(w) ? RAD_PHASE_NOTIFY : RAD_PHASE_PARKED);
+}
+
+bool rad__worker_retire(rad_worker *w)
+{
+    RAD_DCHECK(w->phase == RAD_PHASE_PARKED);
+    if (!rad__idle_withdraw(&w->sched->idle, w->id)) return false;
+    go_to(w, RAD_PHASE_PICK); /* awake, and not searching; whoever sits down here begins so */
+    bool leaves = rad__inbox_is_empty(&w->inbox) && !sees_work(w) && !rad__sched_is_done(w->sched);
+    w->hint = RAD_NONE;
+    return leaves;
 }
 
 /* R2. */
@@ -389,13 +399,15 @@ static void step_parked(rad_worker *w)
 
 static void step_call(rad_worker *w, rad_step *step)
 {
+    /* Pairs with rad__sched_enliven. */
+    uint32_t live = atomic_load_explicit(&w->sched->live, memory_order_seq_cst);
     if (w->tries == w->id) w->tries++;
-    if (w->tries < w->sched->config.workers) {
+    if (w->tries < live) {
         rad__idle_call(&w->sched->idle, w->tries);
         step->woken = w->tries++;
     }
     if (w->tries == w->id) w->tries++;
-    if (w->tries >= w->sched->config.workers) go_to(w, RAD_PHASE_STOPPED);
+    if (w->tries >= live) go_to(w, RAD_PHASE_STOPPED);
 }
 
 static rad_step step_begin(const rad_worker *w)

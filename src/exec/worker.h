@@ -121,13 +121,13 @@ RAD_INTERNAL bool rad__worker_open(rad_worker *w, rad_sched *s, uint32_t id);
 RAD_INTERNAL void rad__worker_close(rad_worker *w);
 RAD_INTERNAL void rad__worker_reset(rad_worker *w); /* as when opened; nobody else may use it */
 
-/* One step. `draw` is a uniform number below workers - 1 when rad__worker_draws says so, otherwise 0. */
+/* One step. `draw` is a uniform number below rad__sched_live - 1 when rad__worker_draws says so, otherwise 0. */
 RAD_INTERNAL rad_step rad__worker_step(rad_worker *w, uint32_t draw);
 
 /* Whether the next step chooses among victims. */
 static inline bool rad__worker_draws(const rad_worker *w)
 {
-    return w->phase == RAD_PHASE_STEAL && w->sched->config.workers > 2 && w->hint == RAD_NONE &&
+    return w->phase == RAD_PHASE_STEAL && rad__sched_live(w->sched) > 2 && w->hint == RAD_NONE &&
            w->tries % (w->sched->config.steal_tries + 1) != 0;
 }
 
@@ -143,6 +143,9 @@ static inline void rad__worker_give_up(rad_worker *w)
     const rad_sched_config *config = &w->sched->config;
     if (w->phase == RAD_PHASE_STEAL) w->tries = config->rounds * (config->steal_tries + 1) - 1;
 }
+
+/* In PARKED: it leaves its seat, for its thread has better things to do. False: it stays, there is something to do. */
+RAD_INTERNAL RAD_MUST_USE bool rad__worker_retire(rad_worker *w);
 
 /* ---- Waiting inside a task ----------------------------------------------------------------------------
  * A task that has to wait lets its worker go on: between nest and unnest the worker is stepped as ever, from

@@ -104,7 +104,7 @@ static int runtime_open(rad_runtime **out, const rad_options *o, rad_error *erro
     rt->seed = o->seed;
     rad_exec_options exec = {
         .workers = o->workers, .seed = o->seed, .pin = o->pin, .scratch_size = sizeof(rad_seat)};
-    rad_exec_hooks hooks = {rt, worker_begins, worker_rests};
+    rad_exec_hooks hooks = {.context = rt, .begin = worker_begins, .rest = worker_rests};
     code = rad__exec_create(&rt->exec, &exec, &hooks, error);
     if (code == 0)
         *out = rt;

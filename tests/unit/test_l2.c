@@ -160,8 +160,8 @@ static void the_executor_is_clean(void **state)
         {"l2-executor", "preempt:3", 8000},
         {"l2-executor tasks=2", "preempt:2", 1000},
         {"l2-executor children=1", "preempt:2", 500},
-        {"l2-executor workers=2", "preempt:1", 500},
-        {"l2-executor workers=2 children=1", "preempt:1", 500},
+        {"l2-executor workers=2", "preempt:1", 400},
+        {"l2-executor workers=2 children=1", "preempt:1", 400},
         {"l2-executor sent=2", "preempt:2", 1000},
         {"l2-executor workers=2 sent=1", "preempt:1", 500},
     };
