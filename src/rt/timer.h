@@ -77,8 +77,7 @@ typedef struct rad_expired {
 /* Nothing has to be closed: a wheel is done with when no timer is armed. */
 RAD_INTERNAL void rad__wheel_open(rad_wheel *w, uint64_t now_ns);
 
-/* True when it became the earliest: who sleeps until the wheel's next look has to be told. UINT64_MAX: never
- * expires, but at that time. */
+/* True when it became the earliest: who sleeps until the wheel's next look has to be told. UINT64_MAX: for ever. */
 RAD_INTERNAL bool rad__wheel_arm(rad_wheel *w, rad_timer *t, uint64_t deadline_ns, void *who,
                                  uint32_t ticket);
 
