@@ -154,6 +154,21 @@ static void the_life_of_a_fiber_is_clean(void **state)
     all_clean(trials, sizeof trials / sizeof *trials);
 }
 
+static void the_wheel_of_timers_is_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-timer sleepers=1", "preempt:3", 5000},
+        {"l2-timer sleepers=1 naps=2", "preempt:3", 40000},
+        {"l2-timer sleepers=1 readers=1", "preempt:2", 5000},
+        {"l2-timer sleepers=1 expirers=2", "preempt:1", 3000},
+        {"l2-timer", "preempt:1", 3000}, /* a slot that is half moved */
+        {"l2-timer apart=0", "preempt:1", 3000},
+        {"l2-timer sleepers=3", "preempt:0", 100},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
 static void the_executor_is_clean(void **state)
 {
     static const trial trials[] = {
@@ -512,6 +527,7 @@ int main(void)
         cmocka_unit_test(the_inbox_is_clean),
         cmocka_unit_test(the_idle_protocol_is_clean),
         cmocka_unit_test(the_life_of_a_fiber_is_clean),
+        cmocka_unit_test(the_wheel_of_timers_is_clean),
         cmocka_unit_test(the_executor_is_clean),
         cmocka_unit_test(a_worker_leaves_nothing_of_its_own),
         cmocka_unit_test(the_largest_cases_run),
