@@ -1,5 +1,49 @@
 #include "os/context.h"
 
+#if defined(__has_include)
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+#endif
+
+#ifdef RUNNING_ON_VALGRIND
+
+bool rad__stack_is_watched(void)
+{
+    return RUNNING_ON_VALGRIND != 0;
+}
+
+uint32_t rad__stack_announce(void *base, size_t size)
+{
+    return (uint32_t)VALGRIND_STACK_REGISTER(base, (char *)base + size - 1);
+}
+
+void rad__stack_withdraw(uint32_t name)
+{
+    VALGRIND_STACK_DEREGISTER(name);
+}
+
+#else
+
+bool rad__stack_is_watched(void)
+{
+    return false;
+}
+
+uint32_t rad__stack_announce(void *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return 0;
+}
+
+void rad__stack_withdraw(uint32_t name)
+{
+    (void)name;
+}
+
+#endif
+
 #ifdef RAD_CONTEXT_UCONTEXT
 
 /* makecontext passes ints only: the pointer comes in two halves. */

@@ -44,4 +44,10 @@ RAD_INTERNAL void rad__context_switch(rad_context *from, rad_context *to);
 
 RAD_INTERNAL const char *rad__context_kind(void); /* "x86-64", "aarch64", "ucontext" */
 
+/* A memory checker (valgrind) that watches the process has to know which memory is a stack: otherwise it takes a switch
+ * for a very large frame. Whether there is one; the name it gives to a stack; that it is no stack any more. */
+RAD_INTERNAL bool rad__stack_is_watched(void);
+RAD_INTERNAL uint32_t rad__stack_announce(void *base, size_t size);
+RAD_INTERNAL void rad__stack_withdraw(uint32_t name);
+
 #endif
