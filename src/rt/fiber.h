@@ -17,6 +17,7 @@
 
 #include <raddle/fiber.h>
 
+#include "rt/stack.h"
 #include "rt/timer.h"
 #include "rt/wait.h"
 
@@ -41,7 +42,7 @@ struct rad_slot {
     rad_slot *elder, *younger; /* in it */
     rad_slot *next;            /* in a pool */
     rad_slot *made_before;
-    void *stack;
+    rad_stack stack;
 };
 
 static inline rad_slot *rad__slot_of(rad_strand *s)

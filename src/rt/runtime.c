@@ -3,44 +3,33 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "os/clock.h"
-#include "os/pages.h"
 
-enum { STACK_PRESET = 128 << 10, STACK_LEAST = 16 << 10, STACK_MOST = 1 << 30 };
+enum { STACK_MOST = 1 << 30, FIBERS_MOST = 1 << 24 };
 
 /* ---- Slots ------------------------------------------------------------------------------------------- */
 
-static bool slot_open(rad_runtime *rt, rad_slot *slot)
+static int slot_open(rad_runtime *rt, rad_slot *slot)
 {
-    void *stack;
-    if (rad__os_pages_map(&stack, rt->stack_size, NULL) != 0) return false;
-    if (rad__os_pages_guard(stack, 4096, NULL) != 0) {
-        rad__os_pages_unmap(stack, rt->stack_size);
-        return false;
-    }
-    slot->stack = stack;
+    int code = rad__stacks_new(&rt->stacks, &slot->stack, NULL);
+    if (code != 0) return code;
     rad__waitable_open(&slot->done, "fiber");
-    rad__strand_open(&slot->strand, rt, stack, rt->stack_size, rad__slot_body);
-    return true;
+    rad__strand_open(&slot->strand, rt, slot->stack.base, slot->stack.size, rad__slot_body);
+    return 0;
 }
 
 rad_slot *rad__runtime_grow(rad_runtime *rt, uint32_t count, int *code)
 {
     rad_slot *first = NULL;
-    rad__lock(&rt->lock);
-    uint32_t room = rt->most - rt->slots;
-    rad__unlock(&rt->lock);
-    *code = room == 0 ? RAD_ELIMIT : RAD_ENOMEM;
-    for (uint32_t i = 0; i < count && i < room; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         rad_slot *slot = rad__alloc_lines(1, sizeof *slot);
-        if (slot == NULL) break;
-        if (!slot_open(rt, slot)) {
+        *code = slot ? slot_open(rt, slot) : RAD_ENOMEM;
+        if (*code != 0) {
             rad__free(slot);
             break;
         }
         rad__lock(&rt->lock);
         slot->made_before = rt->made;
         rt->made = slot;
-        rt->slots++;
         rad__unlock(&rt->lock);
         slot->next = first;
         first = slot;
@@ -52,9 +41,9 @@ static void slots_free(rad_runtime *rt)
 {
     for (rad_slot *slot = rt->made, *before; slot != NULL; slot = before) {
         before = slot->made_before;
-        rad__os_pages_unmap(slot->stack, rt->stack_size);
         rad__free(slot);
     }
+    rad__stacks_close(&rt->stacks);
 }
 
 /* ---- Workers ----------------------------------------------------------------------------------------- */
@@ -86,9 +75,9 @@ static uint64_t worker_rests(void *context, rad_worker *w)
 
 static int options_check(const rad_options *o, rad_error *error)
 {
-    if (o->stack_size != 0 && (o->stack_size < STACK_LEAST || o->stack_size > STACK_MOST))
+    if (o->stack_size != 0 && (o->stack_size < RAD_STACK_SIZE_MIN || o->stack_size > STACK_MOST))
         return rad__error(error, RAD_EINPUT, "a stack_size of %zu bytes, not %d to %d",
-                          o->stack_size, STACK_LEAST, STACK_MOST);
+                          o->stack_size, RAD_STACK_SIZE_MIN, STACK_MOST);
     return 0;
 }
 
@@ -98,18 +87,24 @@ static int runtime_open(rad_runtime **out, const rad_options *o, rad_error *erro
     if (code != 0) return code;
     rad_runtime *rt = rad__alloc_lines(1, sizeof *rt);
     if (rt == NULL) return rad__error_memory(error);
-    size_t size = o->stack_size ? o->stack_size : STACK_PRESET;
-    rt->stack_size = (size + RAD_PAGE_MAX - 1) / RAD_PAGE_MAX * RAD_PAGE_MAX;
-    rt->most = o->fibers ? o->fibers : UINT32_MAX;
+    rad_stacks_options stacks = {.size = o->stack_size,
+                                 .most = o->fibers ? o->fibers : FIBERS_MOST};
     rt->seed = o->seed;
+    code = rad__stacks_open(&rt->stacks, &stacks, error);
+    if (code != 0) {
+        rad__free(rt);
+        return code;
+    }
     rad_exec_options exec = {
         .workers = o->workers, .seed = o->seed, .pin = o->pin, .scratch_size = sizeof(rad_seat)};
     rad_exec_hooks hooks = {.context = rt, .begin = worker_begins, .rest = worker_rests};
     code = rad__exec_create(&rt->exec, &exec, &hooks, error);
-    if (code == 0)
+    if (code == 0) {
         *out = rt;
-    else
-        rad__free(rt);
+        return 0;
+    }
+    slots_free(rt);
+    rad__free(rt);
     return code;
 }
 

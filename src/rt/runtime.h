@@ -4,16 +4,15 @@
 
 #include "base/prng.h"
 #include "rt/fiber.h"
+#include "rt/stack.h"
 
 struct rad_runtime {
     rad_exec *exec;
     rad_lock tree;  /* of nurseries */
     rad_lock lock;  /* of the pool */
     rad_slot *idle; /* slots that no core has */
-    uint32_t slots; /* made so far */
-    uint32_t most;  /* of them */
     rad_slot *made; /* all slots, newest first */
-    size_t stack_size;
+    rad_stacks stacks;
     uint64_t seed;
 };
 
