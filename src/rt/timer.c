@@ -1,7 +1,7 @@
 #include "rt/timer.h"
 
 #ifndef RAD_WHEEL_BUDGET
-#define RAD_WHEEL_BUDGET 1024 /* timers moved by one call; the lab tries a small one */
+#define RAD_WHEEL_BUDGET 128 /* timers moved by one call; the lab tries a small one */
 #endif
 
 enum { DIGIT = 6, LOOKS = 16 }; /* timers in a slot that are looked through for the earliest */

@@ -136,7 +136,10 @@ static void look(list *l, uint64_t now, uint32_t max)
     uint64_t before = rad__wheel_next(&l->wheel);
     if (before <= now && now > l->present) l->present = now;
     uint64_t real = before <= now ? l->present : now;
-    uint32_t count = rad__wheel_expire(&l->wheel, now, out, max);
+    uint32_t count = rad__wheel_expire(&l->wheel, now, out, max), calls = 1;
+    while (count < max && rad__wheel_next(&l->wheel) <= real &&
+           calls++ < 50) /* a crowd takes several */
+        count += rad__wheel_expire(&l->wheel, real, out + count, max - count);
     for (uint32_t i = 0; i < count; i++) {
         record *first = list_first(l);
         assert_ptr_equal(out[i].who, first);
@@ -148,8 +151,7 @@ static void look(list *l, uint64_t now, uint32_t max)
     l->expired += count;
     l->live -= count;
     record *first = list_first(l);
-    if (count < max && first)
-        assert_true(first->key > real); /* the budget is larger than all timers */
+    if (count < max && first) assert_true(first->key > real);
     if (count < max) assert_true(rad__wheel_next(&l->wheel) > real || real == UINT64_MAX);
 }
 
