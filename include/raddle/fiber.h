@@ -55,8 +55,12 @@ typedef struct rad_options {
     size_t stack_size; /* of each fiber, 16 KiB … 1 GiB, paid for as it is used; 0: 128 KiB */
     uint32_t fibers;   /* at most so many at a time; 0: as many as there is memory for */
     bool spawn_waits;  /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
-    bool pin;          /* worker i stays on the i-th CPU */
-    uint64_t seed;     /* of the order in which workers help one another */
+    uint32_t
+        extra_workers; /* more threads, while workers are stuck in calls that block; 0: up to 128; RAD_NONE: none */
+    bool
+        no_deadlock_report; /* when no fiber can ever go on, wait for ever, instead of a report and exit status 124 */
+    bool pin;      /* worker i stays on the i-th CPU */
+    uint64_t seed; /* of the order in which workers help one another */
 } rad_options;
 
 /* Starts a runtime, runs main(arg) as its first fiber, and returns what that answers, when it and all other fibers have
@@ -64,13 +68,30 @@ typedef struct rad_options {
  * started: RAD_EINPUT, RAD_ENOMEM, RAD_EIO, and *error (which may be NULL) says why. Not by a fiber. */
 RAD_API int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *error);
 
+/* The same in pieces, for programs whose threads want to go on by themselves. Same errors. */
+typedef struct rad_runtime rad_runtime;
+typedef struct rad_fiber rad_fiber;
+RAD_API RAD_MUST_USE int rad_runtime_create(rad_runtime **rt, const rad_options *options,
+                                            rad_error *error);
+
+/* As rad_spawn, by anybody. RAD_ECLOSED: it is being shut down. */
+RAD_API int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void *arg), void *arg);
+
+/* Takes no more fibers, neither from outside nor from fibers (RAD_ECLOSED), and cancels those there are. Does not
+ * wait. Anybody, any number of times. */
+RAD_API void rad_runtime_shutdown(rad_runtime *rt);
+
+/* Waits until all fibers have ended, and frees everything. Handles of its fibers are no good any more. Not by a
+ * fiber. */
+RAD_API void rad_runtime_destroy(rad_runtime *rt);
+
 /* ---- Fibers ----------------------------------------------------------------------------------------- */
 
 /* Names one fiber. It can be copied; what was given up is told apart from whatever comes later in the same place. */
-typedef struct rad_fiber {
+struct rad_fiber {
     struct rad_slot *slot;
     uint32_t generation;
-} rad_fiber;
+};
 
 /* Starts fn(arg). With `fiber` the caller gets a handle, which must be given up by rad_release when nobody will join
  * any more; NULL: nobody will. By a fiber; does not wait, unless the option says so. RAD_ENOMEM, RAD_ELIMIT. */

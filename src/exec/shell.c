@@ -254,6 +254,7 @@ static bool shell_open(rad_exec *exec, uint32_t id, const rad_exec_options *o)
     shell->worker.shell = shell;
     shell->exec = exec;
     shell->prng = rad__prng(o->seed, RAD_STREAM_STEAL, id);
+    if (exec->hooks.prepare) exec->hooks.prepare(exec->hooks.context, &shell->worker);
     return true;
 }
 
@@ -401,6 +402,11 @@ bool rad__exec_reinforce(rad_exec *exec)
     if (shell_start(shell, RAD_NONE, NULL) == 0) return true;
     exec_thread_ends(exec);
     return false;
+}
+
+bool rad__exec_is_manned(const rad_exec *exec, uint32_t seat)
+{
+    return seat < exec->sched.config.workers || !seat_is_free(&exec->shells[seat]);
 }
 
 uint32_t rad__exec_manned(const rad_exec *exec)

@@ -52,7 +52,8 @@ typedef struct rad_exec_hooks {
     void *context;
     uint32_t spare;     /* seats for more workers: rad__exec_reinforce */
     uint64_t retire_ns; /* a worker in one of these leaves after so long without anything to do */
-    void (*begin)(void *context, rad_worker *w); /* before its first step */
+    void (*prepare)(void *context, rad_worker *w); /* every seat, before there is any thread */
+    void (*begin)(void *context, rad_worker *w);   /* before its first step */
     /* Before the thread sleeps, perhaps not for the first time: may make work visible, as anybody else does. Answers
      * for how many nanoseconds it may sleep at most: 0 is not at all, UINT64_MAX as long as nobody wakes it. */
     uint64_t (*rest)(void *context, rad_worker *w);
@@ -91,7 +92,8 @@ RAD_INTERNAL int rad__exec_create(rad_exec **exec, const rad_exec_options *optio
  * come, or there is no thread to be had. By one thread at a time. */
 RAD_INTERNAL bool rad__exec_reinforce(rad_exec *exec);
 
-/* How many workers there are, with those in spare seats. By the same thread. */
+/* Whether somebody sits there; how many there are, with those in spare seats. By the same thread. */
+RAD_INTERNAL bool rad__exec_is_manned(const rad_exec *exec, uint32_t seat);
 RAD_INTERNAL uint32_t rad__exec_manned(const rad_exec *exec);
 
 /* One step of a worker that has no task: may sleep. */

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -66,6 +67,22 @@ void rad__os_thread_join(rad_os_thread *t)
 bool rad__os_thread_is_self(const rad_os_thread *t)
 {
     return pthread_equal(t->handle, pthread_self());
+}
+
+uint64_t rad__os_thread_cpu_ns(const rad_os_thread *t)
+{
+    clockid_t clock;
+    struct timespec used;
+    if (pthread_getcpuclockid(t->handle, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+    return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
+}
+
+uint32_t rad__os_thread_total(void)
+{
+    struct stat tasks;
+    /* Each thread is a folder in there, and so a link to it, beside its own two. */
+    if (stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink < 3) return UINT32_MAX;
+    return (uint32_t)tasks.st_nlink - 2;
 }
 
 /* False: the system does not say, or has more CPUs than the set has room for. */

@@ -26,6 +26,12 @@ RAD_INTERNAL void rad__os_thread_join(rad_os_thread *t);
 /* Whether the caller is that thread. */
 RAD_INTERNAL bool rad__os_thread_is_self(const rad_os_thread *t);
 
+/* CPU time that a thread which has not been joined has used. */
+RAD_INTERNAL uint64_t rad__os_thread_cpu_ns(const rad_os_thread *t);
+
+/* How many threads the process has; UINT32_MAX when the system does not say. */
+RAD_INTERNAL uint32_t rad__os_thread_total(void);
+
 /* How many CPUs the process may use; at least 1. */
 RAD_INTERNAL uint32_t rad__os_cpu_count(void);
 

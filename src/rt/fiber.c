@@ -47,6 +47,17 @@ int rad__fiber_rest(rad_strand *s, rad_alarm *a, bool open)
     return 0;
 }
 
+void rad__fiber_waits_for(rad_strand *s, const rad_clause *clauses, uint32_t count)
+{
+    rad_slot *slot = rad__slot_of(s);
+    const rad_waitable *object = count ? clauses->object : NULL;
+    uint64_t now = atomic_load_explicit(&s->runtime->now_ns, memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_kind, object ? object->kind : NULL, memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_number, object ? object->number : 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_since, now, memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_more, count > 1 ? count - 1 : 0, memory_order_relaxed);
+}
+
 /* ---- The life of a fiber ----------------------------------------------------------------------------- */
 
 /* The last reference: of the fiber, given up off its stack, or of a handle. */
@@ -97,7 +108,7 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     uint32_t generation = rad__life_begin(&slot->strand.life);
     slot->fn = fn;
     slot->arg = arg;
-    slot->name = NULL;
+    atomic_store_explicit(&slot->name, NULL, memory_order_relaxed);
     slot->shields = 0;
     slot->ended = false;
     slot->deadline = RAD_FOREVER;
@@ -105,6 +116,16 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     memset(&slot->result, 0, sizeof slot->result);
     atomic_store_explicit(&slot->references, handle ? 2 : 1, memory_order_relaxed);
     if (handle) *handle = (rad_fiber){slot, generation};
+    /* Pairs with the store in rad_runtime_shutdown. */
+    if (RAD_UNLIKELY(atomic_load_explicit(&slot->strand.runtime->closing, memory_order_seq_cst)))
+        atomic_store_explicit(&slot->canceled, generation, memory_order_relaxed);
+}
+
+void rad__fiber_undo(rad_slot *slot, rad_core *core)
+{
+    rad__life_own(&slot->strand.life, 0);
+    rad__life_end(&slot->strand.life);
+    rad__slot_recycle(slot->strand.runtime, core, slot);
 }
 
 int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
@@ -112,15 +133,16 @@ int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
     rad_core *core = rad__core();
     int code = 0;
     RAD_ASSERT(core != NULL && core->running != NULL); /* by a fiber */
+    if (RAD_UNLIKELY(atomic_load_explicit(&core->runtime->closing, memory_order_relaxed)))
+        return RAD_ECLOSED;
     rad_slot *slot = rad__slot_take(core->runtime, core, &code);
     if (RAD_UNLIKELY(slot == NULL)) return code;
     rad__fiber_begin(slot, handle, fn, arg);
-    slot->number =
-        rad__seat_of(core)->spawned++ * rad_exec_workers(core->runtime->exec) + core->worker->id;
+    uint64_t nth = rad__seat_of(core)->spawned++;
+    atomic_store_explicit(&slot->number, nth * RAD_WORKERS_MAX + core->worker->id + 1,
+                          memory_order_relaxed);
     if (family && !rad__family_enter(family, slot)) {
-        rad__life_own(&slot->strand.life, core->worker->id);
-        rad__life_end(&slot->strand.life);
-        rad__slot_recycle(core->runtime, core, slot);
+        rad__fiber_undo(slot, core);
         return RAD_ECLOSED;
     }
     rad__strand_start(core, &slot->strand);

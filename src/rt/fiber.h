@@ -28,8 +28,8 @@ struct rad_slot {
     rad_strand strand; /* first */
     rad_fn fn;
     void *arg;
-    uint64_t number; /* of the fiber: none has the same in this runtime */
-    const char *name;
+    _Atomic uint64_t number; /* of the fiber: none has the same in this runtime */
+    _Atomic(const char *) name;
     _Atomic uint32_t references;
     _Atomic uint32_t canceled; /* generation of the fiber that was asked to end */
     uint32_t shields;
@@ -42,6 +42,10 @@ struct rad_slot {
     rad_slot *elder, *younger; /* in it */
     rad_slot *next;            /* in a pool */
     rad_slot *made_before;
+    /* For reports; what it waits for, when it is parked. */
+    _Atomic(const char *) waits_kind;
+    _Atomic uint64_t waits_number, waits_since;
+    _Atomic uint32_t waits_more;
     rad_stack stack;
 };
 
@@ -74,6 +78,9 @@ typedef struct rad_alarm {
 /* The fiber on whose stack the caller is: whether it is to end, and was not shielded. */
 RAD_INTERNAL bool rad__fiber_is_canceled(const rad_strand *s);
 
+/* For reports: what it is about to wait for. */
+RAD_INTERNAL void rad__fiber_waits_for(rad_strand *s, const rad_clause *clauses, uint32_t count);
+
 /* Parks, once; unless it does not want to wait any longer: RAD_ETIMEOUT, RAD_ECANCELED. With `open` false it is not
  * asked. */
 RAD_INTERNAL int rad__fiber_rest(rad_strand *s, rad_alarm *alarm, bool open);
@@ -94,6 +101,9 @@ RAD_INTERNAL void rad__slot_body(void *slot);
 
 /* fn(arg) in a slot that was taken; the caller queues it (rad__strand_start, or the executor's spawn). */
 RAD_INTERNAL void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg);
+
+/* It began, and cannot be queued after all: the slot goes back. */
+RAD_INTERNAL void rad__fiber_undo(rad_slot *slot, rad_core *core);
 
 /* Asks it to end, if it is still the same fiber. */
 RAD_INTERNAL void rad__slot_cancel(rad_slot *slot, uint32_t generation);

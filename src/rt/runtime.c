@@ -3,8 +3,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "os/clock.h"
+#include "rt/watch.h"
 
-enum { STACK_MOST = 1 << 30, FIBERS_MOST = 1 << 24 };
+enum { STACK_MOST = 1 << 30, FIBERS_MOST = 1 << 24, EXTRA_PRESET = 128, RETIRE_NS = 2000000000 };
 
 /* ---- Slots ------------------------------------------------------------------------------------------- */
 
@@ -48,7 +49,7 @@ static void slots_free(rad_runtime *rt)
 
 /* ---- Workers ----------------------------------------------------------------------------------------- */
 
-static void worker_begins(void *context, rad_worker *w)
+static void worker_prepares(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
     rad_seat *seat = rad_worker_scratch(w);
@@ -56,7 +57,15 @@ static void worker_begins(void *context, rad_worker *w)
     seat->core.runtime = rt;
     seat->prng = rad__prng(rt->seed, RAD_STREAM_SELECT, w->id);
     rad__wheel_open(&seat->wheel, rad__os_now_ns());
-    rad__core_set(&seat->core);
+}
+
+static void worker_begins(void *context, rad_worker *w)
+{
+    rad_runtime *rt = context;
+    rad__core_set(rad_worker_scratch(w));
+    if (w->id < w->sched->config.workers) return;
+    rad_strand *s = rad__urgent_take(&rt->urgent); /* this is what it came for */
+    if (s != NULL) rad_exec_wake(rt->exec, &s->task);
 }
 
 static uint64_t worker_rests(void *context, rad_worker *w)
@@ -71,18 +80,48 @@ static uint64_t worker_rests(void *context, rad_worker *w)
     return 0;
 }
 
-/* ---- Running ----------------------------------------------------------------------------------------- */
+/* ---- Opening and closing ------------------------------------------------------------------------------ */
 
 static int options_check(const rad_options *o, rad_error *error)
 {
     if (o->stack_size != 0 && (o->stack_size < RAD_STACK_SIZE_MIN || o->stack_size > STACK_MOST))
         return rad__error(error, RAD_EINPUT, "a stack_size of %zu bytes, not %d to %d",
                           o->stack_size, RAD_STACK_SIZE_MIN, STACK_MOST);
+    if (o->fibers > FIBERS_MOST)
+        return rad__error(error, RAD_EINPUT, "%u fibers, at most %d", o->fibers, FIBERS_MOST);
     return 0;
 }
 
-static int runtime_open(rad_runtime **out, const rad_options *o, rad_error *error)
+static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error)
 {
+    rad_exec_options exec = {
+        .workers = o->workers, .seed = o->seed, .pin = o->pin, .scratch_size = sizeof(rad_seat)};
+    rad_exec_hooks hooks = {.context = rt,
+                            .spare = o->extra_workers == RAD_NONE ? 0
+                                     : o->extra_workers           ? o->extra_workers
+                                                                  : EXTRA_PRESET,
+                            .retire_ns = RETIRE_NS,
+                            .prepare = worker_prepares,
+                            .begin = worker_begins,
+                            .rest = worker_rests};
+    return rad__exec_create(&rt->exec, &exec, &hooks, error);
+}
+
+static void runtime_free(rad_runtime *rt)
+{
+    if (rt->watch) rad__watch_stop(rt->watch);
+    rad_exec_destroy(rt->exec);
+    slots_free(rt);
+    rad__free(rt->watch);
+    rad__free(rt);
+}
+
+int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error *error)
+{
+    static const rad_options preset;
+    const rad_options *o = options ? options : &preset;
+    *out = NULL;
+    rad__error_clear(error);
     int code = options_check(o, error);
     if (code != 0) return code;
     rad_runtime *rt = rad__alloc_lines(1, sizeof *rt);
@@ -90,30 +129,51 @@ static int runtime_open(rad_runtime **out, const rad_options *o, rad_error *erro
     rad_stacks_options stacks = {.size = o->stack_size,
                                  .most = o->fibers ? o->fibers : FIBERS_MOST};
     rt->seed = o->seed;
-    code = rad__stacks_open(&rt->stacks, &stacks, error);
-    if (code != 0) {
-        rad__free(rt);
-        return code;
-    }
-    rad_exec_options exec = {
-        .workers = o->workers, .seed = o->seed, .pin = o->pin, .scratch_size = sizeof(rad_seat)};
-    rad_exec_hooks hooks = {.context = rt, .begin = worker_begins, .rest = worker_rests};
-    code = rad__exec_create(&rt->exec, &exec, &hooks, error);
-    if (code == 0) {
+    rt->watch = rad__alloc_lines(1, sizeof *rt->watch);
+    code = rt->watch ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);
+    if (code == 0) code = executor_open(rt, o, error);
+    if (code == 0) code = rad__watch_start(rt->watch, rt, error);
+    if (code == 0)
         *out = rt;
-        return 0;
-    }
-    slots_free(rt);
-    rad__free(rt);
+    else
+        runtime_free(rt);
     return code;
 }
 
-static void runtime_free(rad_runtime *rt)
+int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg)
 {
-    rad_exec_destroy(rt->exec);
-    slots_free(rt);
-    rad__free(rt);
+    int code = 0;
+    rad_core *core = rad__core();
+    if (core != NULL && core->runtime != rt) core = NULL;
+    rad_slot *slot = rad__slot_take(rt, core, &code);
+    if (slot == NULL) return code;
+    rad__fiber_begin(slot, fiber, fn, arg);
+    if (rad_exec_spawn(rt->exec, &slot->strand.task)) return 0;
+    rad__fiber_undo(slot, core);
+    if (fiber) *fiber = (rad_fiber){NULL, 0};
+    return RAD_ECLOSED;
 }
+
+void rad_runtime_shutdown(rad_runtime *rt)
+{
+    /* Pairs with the load in rad__fiber_begin: who begins later finds it, who began before is found below. */
+    atomic_store_explicit(&rt->closing, true, memory_order_seq_cst);
+    rad_exec_close(rt->exec);
+    rad__lock(&rt->lock);
+    rad_slot *made = rt->made;
+    rad__unlock(&rt->lock);
+    for (rad_slot *slot = made; slot != NULL; slot = slot->made_before)
+        rad__slot_cancel(slot, rad__fiber_generation(&slot->strand));
+}
+
+void rad_runtime_destroy(rad_runtime *rt)
+{
+    if (rt == NULL) return;
+    rad_exec_join(rt->exec);
+    runtime_free(rt);
+}
+
+/* ---- A program in one call --------------------------------------------------------------------------- */
 
 typedef struct first_fiber {
     rad_fn fn;
@@ -130,22 +190,14 @@ static int first_main(void *context)
 
 int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *error)
 {
-    static const rad_options preset;
-    rad_runtime *rt = NULL;
-    rad__error_clear(error);
-    int code = runtime_open(&rt, options ? options : &preset, error);
-    if (code != 0) return code;
     first_fiber first = {main, arg, 0};
-    rad_slot *slot = rad__slot_take(rt, NULL, &code);
-    if (slot != NULL) {
-        rad__fiber_begin(slot, NULL, first_main, &first);
-        bool taken = rad_exec_spawn(rt->exec, &slot->strand.task);
-        RAD_ASSERT(taken); /* nobody has shut it */
-        rad_exec_join(rt->exec);
-        code = first.code;
-    } else {
-        rad__error(error, code, "no memory for the first fiber");
-    }
-    runtime_free(rt);
-    return code;
+    rad_runtime *rt = NULL;
+    int code = rad_runtime_create(&rt, options, error);
+    if (code != 0) return code;
+    rt->own_threads = 2; /* the watch, and this one, which does nothing but wait */
+    rt->reports_deadlock = options == NULL || !options->no_deadlock_report;
+    code = rad_runtime_spawn(rt, NULL, first_main, &first);
+    if (code != 0) rad__error(error, code, "no memory for the first fiber");
+    rad_runtime_destroy(rt);
+    return code != 0 ? code : first.code;
 }

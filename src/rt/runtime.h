@@ -5,6 +5,7 @@
 #include "base/prng.h"
 #include "rt/fiber.h"
 #include "rt/stack.h"
+#include "rt/urgent.h"
 
 struct rad_runtime {
     rad_exec *exec;
@@ -14,6 +15,14 @@ struct rad_runtime {
     rad_slot *made; /* all slots, newest first */
     rad_stacks stacks;
     uint64_t seed;
+    rad_urgent urgent;
+    _Atomic uint64_t now_ns;  /* when the watch last looked */
+    _Atomic bool dozing;      /* the watch would like to be told when something happens */
+    _Atomic bool closing;     /* no more fibers */
+    _Atomic uint32_t outside; /* waits that somebody outside will end */
+    uint32_t own_threads;     /* that are no workers, and wake nobody by themselves */
+    bool reports_deadlock;
+    struct rad_watch *watch;
 };
 
 /* What a worker has, in its scratch memory. */
@@ -30,6 +39,9 @@ static inline rad_seat *rad__seat_of(rad_core *core)
 {
     return (rad_seat *)core;
 }
+
+/* By a worker that begins to run something, when the watch dozes. */
+RAD_INTERNAL void rad__runtime_stir(rad_runtime *rt);
 
 /* Fibers whose time has come go on, on this worker, the earliest first. */
 RAD_INTERNAL void rad__timers_expire(rad_seat *seat, uint64_t now);

@@ -78,11 +78,26 @@ void rad__strand_leave(enum rad_leave leave)
     landed(rad__core()); /* perhaps another one */
 }
 
+/* Something that is more urgent than s, which goes back to where it came from. */
+static rad_strand *urgent_first(rad_core *core, rad_strand *s)
+{
+    rad_worker *w = core->worker;
+    rad_strand *urgent = rad__urgent_take(&core->runtime->urgent);
+    if (urgent == NULL) return s;
+    rad__exec_wake_thread(core->runtime->exec, rad__worker_left(w, &s->task, RAD_RUN_AGAIN));
+    w->current = &urgent->task;
+    return urgent;
+}
+
 enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
 {
     rad_core *core = rad_worker_scratch(w);
     rad_strand *s = (rad_strand *)task;
+    rad_runtime *rt = core->runtime;
+    if (RAD_UNLIKELY(atomic_load_explicit(&rt->dozing, memory_order_relaxed)))
+        rad__runtime_stir(rt);
     rad__timers_look(core);
+    if (RAD_UNLIKELY(rad__urgent_any(&rt->urgent))) s = urgent_first(core, s);
     rad__life_own(&s->life, w->id);
     core->running = s;
     rad__context_switch(&core->context, &s->context);

@@ -213,6 +213,7 @@ int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t unti
     }
     rad_waiter w = {.strand = self, .generation = self ? rad__fiber_generation(self) : 0};
     uint64_t deadline = self ? rad__fiber_deadline(self) : RAD_FOREVER;
+    if (self) rad__fiber_waits_for(self, clauses, count);
     clauses_queue(clauses, count, &w);
     unlock_all(clauses, count);
     rad__wakes_go(&wakes);

@@ -20,6 +20,12 @@ void rad__shell_drain(rad_shell *shell)
     RAD_MODEL_ASSERT(!"an executor that has work left was stopped");
 }
 
+/* There is no watch. */
+void rad__runtime_stir(rad_runtime *rt)
+{
+    (void)rt;
+}
+
 /* Models make the slots they need. */
 rad_slot *rad__runtime_grow(rad_runtime *rt, uint32_t count, int *code)
 {

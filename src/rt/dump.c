@@ -1,0 +1,56 @@
+#include "rt/dump.h"
+
+#include "os/clock.h"
+#include "rt/runtime.h"
+
+static void dump_waiting(const rad_slot *slot, uint64_t now, FILE *to)
+{
+    const char *kind = atomic_load_explicit(&slot->waits_kind, memory_order_relaxed);
+    uint64_t number = atomic_load_explicit(&slot->waits_number, memory_order_relaxed);
+    uint64_t since = atomic_load_explicit(&slot->waits_since, memory_order_relaxed);
+    uint32_t more = atomic_load_explicit(&slot->waits_more, memory_order_relaxed);
+    if (kind == NULL)
+        fprintf(to, "sleeps");
+    else
+        fprintf(to, "waits for %s %llu", kind, (unsigned long long)number);
+    if (more > 0) fprintf(to, " or %u other%s", more, more > 1 ? "s" : "");
+    fprintf(to, ", for %.1f s", now > since ? (double)(now - since) * 1e-9 : 0.0);
+}
+
+static bool dump_fiber(const rad_slot *slot, uint64_t now, FILE *to)
+{
+    uint64_t word = rad__life_look(&slot->strand.life);
+    enum rad_fiber_state state = rad__life_state(word);
+    if (state == RAD_FIBER_IDLE || state == RAD_FIBER_DONE) return false;
+    const char *name = atomic_load_explicit(&slot->name, memory_order_relaxed);
+    fprintf(to, "  fiber %llu",
+            (unsigned long long)atomic_load_explicit(&slot->number, memory_order_relaxed));
+    if (name != NULL) fprintf(to, " '%s'", name);
+    fprintf(to, ": ");
+    if (state == RAD_FIBER_PARKED)
+        dump_waiting(slot, now, to);
+    else if (state == RAD_FIBER_OWNED)
+        fprintf(to, "runs on worker %u", rad__life_owner(word));
+    else
+        fprintf(to, "can run");
+    if (atomic_load_explicit(&slot->canceled, memory_order_relaxed) == rad__life_generation(word))
+        fprintf(to, ", cancelled");
+    fprintf(to, "\n");
+    return true;
+}
+
+void rad__dump(rad_runtime *rt, FILE *to)
+{
+    uint64_t now = rad__os_now_ns(), shown = 0, count = 0;
+    enum { MOST = 1000 };
+    rad__lock(&rt->lock);
+    rad_slot *made = rt->made;
+    rad__unlock(&rt->lock);
+    for (const rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
+        uint64_t word = rad__life_look(&slot->strand.life);
+        if (rad__life_state(word) == RAD_FIBER_IDLE) continue;
+        count++;
+        if (shown < MOST) shown += dump_fiber(slot, now, to);
+    }
+    if (count > shown) fprintf(to, "  … and %llu more\n", (unsigned long long)(count - shown));
+}

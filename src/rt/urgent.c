@@ -1,0 +1,36 @@
+#include "rt/urgent.h"
+
+static void link_to(rad_task *task, rad_task *next)
+{
+    atomic_store_explicit(&task->next, next, memory_order_relaxed);
+}
+
+void rad__urgent_put(rad_urgent *u, rad_strand *s)
+{
+    rad_task *task = &s->task;
+    link_to(task, NULL);
+    rad__lock(&u->lock);
+    if (u->last)
+        link_to(u->last, task);
+    else
+        u->first = task;
+    u->last = task;
+    uint32_t count = atomic_load_explicit(&u->count, memory_order_relaxed);
+    atomic_store_explicit(&u->count, count + 1, memory_order_relaxed);
+    rad__unlock(&u->lock);
+}
+
+rad_strand *rad__urgent_take(rad_urgent *u)
+{
+    if (!rad__urgent_any(u)) return NULL;
+    rad__lock(&u->lock);
+    rad_task *task = u->first;
+    if (task != NULL) {
+        u->first = atomic_load_explicit(&task->next, memory_order_relaxed);
+        if (u->first == NULL) u->last = NULL;
+        uint32_t count = atomic_load_explicit(&u->count, memory_order_relaxed);
+        atomic_store_explicit(&u->count, count - 1, memory_order_relaxed);
+    }
+    rad__unlock(&u->lock);
+    return (rad_strand *)task;
+}

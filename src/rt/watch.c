@@ -1,0 +1,222 @@
+#include "rt/watch.h"
+
+#include "os/clock.h"
+#include "rt/dump.h"
+#include "rt/runtime.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    TICK_NS = 2000000,
+    TICK_MOST_NS = 16000000,
+    DOZE_NS = 1000000000,
+    QUIET_LOOKS = 50, /* then it dozes */
+    STUCK_LOOKS = 2,
+    DEAD_LOOKS = 2,
+    OVERDUE_NS = 1000000, /* a worker that comes back in time is better placed */
+    EXPIRED_AT_ONCE = 64,
+    STATUS_DEADLOCK = 124
+};
+
+static rad_sched *sched_of(rad_watch *w)
+{
+    return &w->runtime->exec->sched;
+}
+
+static bool is_parked(rad_watch *w, uint32_t seat)
+{
+    const rad_idle *idle = &sched_of(w)->idle;
+    return atomic_load_explicit(&idle->bits[seat / 64], memory_order_relaxed) >> (seat % 64) & 1;
+}
+
+static bool is_queued(rad_watch *w)
+{
+    const rad_sched *s = sched_of(w);
+    if (rad__urgent_any(&w->runtime->urgent) || !rad__injector_is_empty(&s->injector)) return true;
+    for (uint32_t i = 0; i < rad__sched_live(s); i++)
+        if (!rad__deque_is_empty(&s->workers[i]->local) ||
+            !rad__deque_is_empty(&s->workers[i]->later) ||
+            !rad__inbox_is_empty(&s->workers[i]->inbox))
+            return true;
+    return false;
+}
+
+/* ---- Timers ------------------------------------------------------------------------------------------ */
+
+/* Somebody sleeps: then the shared queue is as good, and wakes it. */
+static void hurry(rad_watch *w, rad_strand *s)
+{
+    if (rad__idle_parked(&sched_of(w)->idle) > 0)
+        rad_exec_wake(w->runtime->exec, &s->task);
+    else
+        rad__urgent_put(&w->runtime->urgent, s);
+}
+
+static void expire_overdue(rad_watch *w, rad_seat *seat, uint64_t now)
+{
+    rad_expired expired[EXPIRED_AT_ONCE];
+    while (rad__wheel_next(&seat->wheel) < now - OVERDUE_NS) {
+        uint32_t count = rad__wheel_expire(&seat->wheel, now, expired, EXPIRED_AT_ONCE);
+        for (uint32_t i = 0; i < count; i++) {
+            rad_strand *s = expired[i].who;
+            if (rad__life_unpark(&s->life, expired[i].ticket) == RAD_UNPARK_QUEUE) hurry(w, s);
+        }
+    }
+}
+
+/* The next time anybody's timer is due; UINT64_MAX: never. */
+static uint64_t look_at_timers(rad_watch *w, uint64_t now)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < rad__sched_live(sched_of(w)); i++) {
+        rad_seat *seat = w->runtime->exec->shells[i].scratch;
+        if (rad__wheel_next(&seat->wheel) == UINT64_MAX) continue;
+        expire_overdue(w, seat, now);
+        uint64_t at = rad__wheel_next(&seat->wheel);
+        if (at < next) next = at;
+    }
+    return next;
+}
+
+/* ---- Workers that do not come back ------------------------------------------------------------------- */
+
+static void look_at_worker(rad_watch *w, uint32_t seat, uint64_t elapsed)
+{
+    rad_watch_seen *seen = &w->seen[seat];
+    rad_shell *shell = &w->runtime->exec->shells[seat];
+    uint64_t ran = atomic_load_explicit(&shell->worker.stats.ran, memory_order_relaxed);
+    bool moves = ran != seen->ran || is_parked(w, seat);
+    w->ran += ran;
+    seen->ran = ran;
+    seen->blocked = false;
+    seen->stuck = moves ? 0 : seen->stuck + 1;
+    if (moves) return;
+    uint64_t cpu = rad__os_thread_cpu_ns(&shell->thread);
+    seen->blocked = seen->stuck > 1 && cpu - seen->cpu_ns < elapsed / 4;
+    seen->cpu_ns = cpu;
+}
+
+static void look_at_workers(rad_watch *w, uint64_t elapsed)
+{
+    rad_exec *exec = w->runtime->exec;
+    uint32_t blocked = 0, stuck = 0;
+    for (uint32_t i = 0; i < rad__sched_live(&exec->sched); i++) {
+        if (!rad__exec_is_manned(exec, i)) continue;
+        look_at_worker(w, i, elapsed);
+        blocked += w->seen[i].blocked;
+        stuck += w->seen[i].stuck >= STUCK_LOOKS;
+    }
+    if (stuck == 0 || !is_queued(w)) return;
+    w->quiet = 0;
+    if (rad__idle_parked(&exec->sched.idle) > 0) {
+        rad_strand *s;
+        while ((s = rad__urgent_take(&w->runtime->urgent)) != NULL) rad_exec_wake(exec, &s->task);
+        rad__exec_wake_thread(exec, rad__idle_notify(&exec->sched.idle));
+    } else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers,
+                                     rad__urgent_any(&w->runtime->urgent))) {
+        rad__exec_reinforce(exec);
+    }
+}
+
+/* ---- Deadlock ---------------------------------------------------------------------------------------- */
+
+static bool nothing_can_happen(rad_watch *w, uint64_t next_timer)
+{
+    rad_exec *exec = w->runtime->exec;
+    rad_sched *s = &exec->sched;
+    if (next_timer != UINT64_MAX || rad__sched_is_done(s)) return false;
+    if (rad__gate_count(&s->gate) == 0 || rad__idle_searching(&s->idle) > 0) return false;
+    uint32_t manned = rad__exec_manned(exec);
+    if (rad__idle_parked(&s->idle) != manned || is_queued(w)) return false;
+    if (atomic_load_explicit(&w->runtime->outside, memory_order_relaxed) > 0) return false;
+    return rad__os_thread_total() <= manned + w->runtime->own_threads;
+}
+
+static void report_deadlock(rad_watch *w)
+{
+    rad_runtime *rt = w->runtime;
+    fprintf(stderr,
+            "raddle: deadlock: every fiber waits, and nobody is left to wake any of them\n");
+    rad__dump(rt, stderr);
+    fflush(stderr);
+    _Exit(STATUS_DEADLOCK);
+}
+
+static void look_for_deadlock(rad_watch *w, uint64_t next_timer)
+{
+    rad_runtime *rt = w->runtime;
+    if (!rt->reports_deadlock || !nothing_can_happen(w, next_timer))
+        w->dead = 0;
+    else if (++w->dead > DEAD_LOOKS)
+        report_deadlock(w);
+}
+
+/* ---- The thread -------------------------------------------------------------------------------------- */
+
+static void look(rad_watch *w)
+{
+    uint64_t now = rad__os_now_ns(), ran = w->ran;
+    w->ran = 0;
+    atomic_store_explicit(&w->runtime->now_ns, now, memory_order_relaxed);
+    uint64_t next = look_at_timers(w, now);
+    w->quiet++;
+    look_at_workers(w, now - w->looked_ns);
+    if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS)) w->quiet = 0;
+    if (w->ran == ran)
+        look_for_deadlock(w, next);
+    else
+        w->dead = 0;
+    w->looked_ns = now;
+}
+
+static uint64_t pause_ns(const rad_watch *w)
+{
+    if (w->dead > 0) return TICK_NS;
+    if (w->quiet > QUIET_LOOKS) return DOZE_NS;
+    uint64_t ns = (uint64_t)TICK_NS << (w->quiet < 8 ? w->quiet / 2 : 3);
+    return ns < TICK_MOST_NS ? ns : TICK_MOST_NS;
+}
+
+static void watch_main(void *context)
+{
+    rad_watch *w = context;
+    w->looked_ns = rad__os_now_ns();
+    while (!atomic_load_explicit(&w->ends, memory_order_relaxed)) {
+        uint64_t ns = pause_ns(w);
+        atomic_store_explicit(&w->runtime->dozing, ns == DOZE_NS, memory_order_relaxed);
+        rad__os_word_wait_for(&w->bell, 0, ns);
+        if (atomic_exchange_explicit(&w->bell, 0, memory_order_relaxed) != 0) w->quiet = 0;
+        look(w);
+    }
+}
+
+void rad__runtime_stir(rad_runtime *rt)
+{
+    if (rt->watch) rad__watch_ring(rt->watch);
+}
+
+void rad__watch_ring(rad_watch *w)
+{
+    atomic_store_explicit(&w->runtime->dozing, false, memory_order_relaxed);
+    atomic_store_explicit(&w->bell, 1, memory_order_relaxed);
+    rad__os_word_wake(&w->bell, 1);
+}
+
+int rad__watch_start(rad_watch *w, rad_runtime *rt, rad_error *error)
+{
+    w->runtime = rt;
+    atomic_store_explicit(&w->runtime->now_ns, rad__os_now_ns(), memory_order_relaxed);
+    int code = rad__os_thread_create(&w->thread, watch_main, w, 256 << 10, RAD_NONE, error);
+    w->started = code == 0;
+    return code;
+}
+
+void rad__watch_stop(rad_watch *w)
+{
+    if (!w->started) return;
+    atomic_store_explicit(&w->ends, true, memory_order_relaxed);
+    rad__watch_ring(w);
+    rad__os_thread_join(&w->thread);
+    w->started = false;
+}

@@ -1,0 +1,54 @@
+/* watch.h — the watch: a thread that looks after the workers.
+ *
+ * It looks every few milliseconds, less often while nothing happens, and once in a second while nothing runs. Each
+ * time:
+ *
+ * Timers    of a worker that has not come back to look at them are expired here; their fibers are urgent (urgent.h).
+ * Stuck     A worker that is awake and has finished nothing since the last look is stuck. When its thread has used
+ * next to
+ *           no CPU it is blocked in a system call; otherwise it computes. When there is something to run and too few
+ *           are left who could, one more worker is seated (exec/shell.h), one per look, up to the number of spare
+ *           seats: as many as are blocked; and when something is urgent, up to twice the usual number that compute.
+ * Deadlock  Nothing runs and nothing is queued, no timer is armed, no thread but ours exists, nobody waits for a
+ * file or a
+ *           call that blocks, and there are fibers: nobody will ever wake them. Seen twice in a row it is reported,
+ *           with every fiber, and the process ends with status 124, unless told otherwise.
+ *
+ * Nothing else depends on it: it only looks at counters, and what it does anybody might do. */
+#ifndef RAD_RT_WATCH_H
+#define RAD_RT_WATCH_H
+
+#include "exec/shell.h"
+#include "rt/strand.h"
+
+typedef struct rad_watch_seen {
+    uint64_t ran, cpu_ns;
+    uint32_t stuck; /* looks in a row */
+    bool blocked;
+} rad_watch_seen;
+
+typedef struct rad_watch {
+    rad_runtime *runtime;
+    rad_os_thread thread;
+    bool started;
+    _Atomic uint32_t bell; /* 1: something happens, or the end */
+    _Atomic bool ends;
+    uint64_t ran;   /* of all workers */
+    uint32_t quiet; /* looks in a row in which nothing happened */
+    uint32_t dead;  /* … in which nothing can */
+    uint64_t looked_ns;
+    rad_watch_seen seen[RAD_WORKERS_MAX];
+} rad_watch;
+
+RAD_INTERNAL int rad__watch_start(rad_watch *w, rad_runtime *rt, rad_error *error);
+RAD_INTERNAL void rad__watch_stop(rad_watch *w);
+RAD_INTERNAL void rad__watch_ring(rad_watch *w); /* something happens */
+
+/* Whether one more worker is seated: there is work; `manned` workers, so many of them blocked, so many usual ones. */
+static inline bool rad__choose_reinforce(uint32_t manned, uint32_t blocked, uint32_t usual,
+                                         bool urgent)
+{
+    return manned - blocked < (urgent ? 2 * usual : usual);
+}
+
+#endif

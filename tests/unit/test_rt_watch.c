@@ -1,0 +1,234 @@
+/* test_rt_watch.c — workers that do not come back, deadlock, shutdown. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <raddle.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "rt/watch.h"
+
+enum { MS = 1000000 };
+
+static void block_ms(int ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * MS};
+    nanosleep(&t, NULL);
+}
+
+/* ---- Calls that block ----------------------------------------------------------------------------------- */
+
+static _Atomic int beats, blocked_done;
+
+static int heart(void *arg)
+{
+    rad_time end = *(rad_time *)arg;
+    while (rad_now() < end) {
+        if (rad_sleep(10 * MS) != 0) break;
+        atomic_fetch_add(&beats, 1);
+    }
+    return 0;
+}
+
+static int blocks(void *arg)
+{
+    block_ms(*(int *)arg);
+    atomic_fetch_add(&blocked_done, 1);
+    return 0;
+}
+
+static int kidnap(void *arg)
+{
+    int ms = 300;
+    rad_nursery n;
+    rad_time end = rad_after((uint64_t)600 * MS);
+    (void)arg;
+    rad_nursery_open(&n, RAD_FOREVER);
+    assert_int_equal(rad_nursery_spawn(&n, NULL, heart, &end), 0);
+    for (int i = 0; i < 20; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, blocks, &ms), 0);
+    return rad_nursery_wait(&n);
+}
+
+static void a_stalled_worker_does_not_hold_up_the_others(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 2};
+    beats = blocked_done = 0;
+    rad_time before = rad_now();
+    assert_int_equal(rad_main(&o, kidnap, NULL, NULL), 0);
+    assert_int_equal(blocked_done, 20);
+    assert_true(beats >= 10); /* of 60; two workers alone would leave 0 … 5 */
+    assert_true(rad_now() - before < (uint64_t)2900 * MS); /* two workers alone: 3 s */
+}
+
+static void a_pure_decision(void **state)
+{
+    (void)state;
+    assert_true(rad__choose_reinforce(4, 1, 4, false));
+    assert_false(
+        rad__choose_reinforce(4, 0, 4, false)); /* they compute: more would only get in the way */
+    assert_true(rad__choose_reinforce(4, 0, 4, true)); /* … but for what is urgent */
+    assert_false(rad__choose_reinforce(8, 0, 4, true));
+    assert_true(rad__choose_reinforce(100, 97, 4, false));
+}
+
+/* ---- Deadlock ------------------------------------------------------------------------------------------- */
+
+typedef struct report {
+    int status;
+    char text[4096];
+} report;
+
+static report in_child(rad_fn body, const rad_options *o)
+{
+    report r = {0};
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 2);
+        alarm(20);
+        _exit(rad_main(o, body, NULL, NULL));
+    }
+    close(ends[1]);
+    size_t length = 0;
+    ssize_t got;
+    while (length < sizeof r.text - 1 &&
+           (got = read(ends[0], r.text + length, sizeof r.text - 1 - length)) > 0)
+        length += (size_t)got;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &r.status, 0), child);
+    return r;
+}
+
+static int waits_for_ever(void *arg)
+{
+    rad_chan *c;
+    int value;
+    (void)arg;
+    assert_int_equal(rad_chan_create(&c, 4, 0, RAD_CHAN_BLOCKS), 0);
+    return rad_recv(c, &value, RAD_FOREVER);
+}
+
+static void a_deadlock_is_reported(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        rad_options o = {.workers = workers};
+        report r = in_child(waits_for_ever, &o);
+        if (!WIFEXITED(r.status) || WEXITSTATUS(r.status) != 124)
+            fail_msg("status %x: %s", (unsigned)r.status, r.text);
+        assert_non_null(strstr(r.text, "deadlock"));
+        assert_non_null(strstr(r.text, "waits for channel"));
+    }
+}
+
+static rad_chan *from_outside;
+
+static void *wakes_later(void *arg)
+{
+    int value = 7;
+    (void)arg;
+    block_ms(300);
+    rad_send(from_outside, &value, RAD_FOREVER);
+    return NULL;
+}
+
+static int waits_for_a_thread(void *arg)
+{
+    pthread_t thread;
+    int value = 0;
+    (void)arg;
+    if (rad_chan_create(&from_outside, 4, 0, RAD_CHAN_BLOCKS) != 0) return 1;
+    if (pthread_create(&thread, NULL, wakes_later, NULL) != 0) return 1;
+    int code = rad_recv(from_outside, &value, RAD_FOREVER);
+    pthread_join(thread, NULL);
+    return code != 0 ? 2 : value;
+}
+
+static int sleeps_a_while(void *arg)
+{
+    (void)arg;
+    return rad_sleep(300 * MS) == 0 ? 9 : 1;
+}
+
+static void no_false_alarm(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 2};
+    report r = in_child(waits_for_a_thread, &o);
+    assert_true(WIFEXITED(r.status));
+    assert_int_equal(WEXITSTATUS(r.status), 7);
+    r = in_child(sleeps_a_while, &o);
+    assert_true(WIFEXITED(r.status));
+    assert_int_equal(WEXITSTATUS(r.status), 9);
+}
+
+/* ---- Shutdown ------------------------------------------------------------------------------------------- */
+
+static _Atomic int ended;
+
+static int waits_until_cancelled(void *arg)
+{
+    (void)arg;
+    int code = rad_sleep_until(RAD_FOREVER);
+    assert_int_equal(code, RAD_ECANCELED);
+    assert_int_equal(rad_spawn(NULL, waits_until_cancelled, NULL), RAD_ECLOSED);
+    atomic_fetch_add(&ended, 1);
+    return code;
+}
+
+static int spawns_until_refused(void *arg)
+{
+    (void)arg;
+    int code;
+    while ((code = rad_spawn(NULL, waits_until_cancelled, NULL)) == 0) {
+        atomic_fetch_sub(&ended, 1);
+        rad_yield();
+    }
+    assert_int_equal(code, RAD_ECLOSED);
+    return 0;
+}
+
+static void shutdown_refuses_cancels_and_drains(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 30; round++) {
+        rad_options o = {.workers = 1 + (uint32_t)round % 3};
+        rad_runtime *rt;
+        ended = 0;
+        assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+        for (int i = 0; i < 10; i++)
+            assert_int_equal(rad_runtime_spawn(rt, NULL, waits_until_cancelled, NULL), 0);
+        assert_int_equal(rad_runtime_spawn(rt, NULL, spawns_until_refused, NULL), 0);
+        if (round % 2) block_ms(1);
+        rad_runtime_shutdown(rt);
+        assert_int_equal(rad_runtime_spawn(rt, NULL, waits_until_cancelled, NULL), RAD_ECLOSED);
+        rad_runtime_destroy(rt);
+        assert_int_equal(ended, 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pure_decision),
+        cmocka_unit_test(a_stalled_worker_does_not_hold_up_the_others),
+        cmocka_unit_test(a_deadlock_is_reported),
+        cmocka_unit_test(no_false_alarm),
+        cmocka_unit_test(shutdown_refuses_cancels_and_drains),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
