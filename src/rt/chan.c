@@ -1,6 +1,7 @@
 #include "rt/chan.h"
 
 #include "base/alloc.h"
+#include "rt/fiber.h"
 #include "rt/ops.h"
 
 #include <string.h>
@@ -60,54 +61,63 @@ static void ring_drop(rad_chan *chan)
 
 /* ---- Under the lock ---------------------------------------------------------------------------------- */
 
-static bool send_attempt(rad_clause *c, rad_wakes *wakes)
+enum { WAITS = 2 }; /* it cannot be done now */
+
+/* What the call answers; *done is a receiver that got the value, or NULL. */
+static inline int send_now(rad_chan *chan, const void *value, rad_clause **done)
 {
-    rad_chan *chan = (rad_chan *)c->object;
-    c->code = 0;
-    if (RAD_UNLIKELY(chan->closed)) {
-        c->code = RAD_ECLOSED;
-        return true;
-    }
+    if (RAD_UNLIKELY(chan->closed)) return RAD_ECLOSED;
     rad_clause *receiver = rad__queue_claim(&chan->receivers);
     if (receiver != NULL) {
-        copy(receiver->data, c->data, chan->size);
+        copy(receiver->data, value, chan->size);
         receiver->code = 0;
-        rad__wakes_add(wakes, receiver);
-        return true;
+        *done = receiver;
+        return 0;
     }
-    if (chan->count == chan->capacity) {
-        if (chan->mode == RAD_CHAN_BLOCKS) return false;
-        c->code = 1;
-        if (chan->mode == RAD_CHAN_DROPS_NEW) return true;
+    if (chan->count < chan->capacity) {
+        ring_put(chan, value);
+        return 0;
+    }
+    if (chan->mode == RAD_CHAN_BLOCKS) return WAITS;
+    if (chan->mode == RAD_CHAN_DROPS_NEW) return 1;
+    ring_drop(chan);
+    ring_put(chan, value);
+    return 1;
+}
+
+/* *done is a sender whose value was taken, or NULL. */
+static inline int recv_now(rad_chan *chan, void *value, rad_clause **done)
+{
+    rad_clause *sender;
+    if (chan->count > 0) {
+        copy(value, ring_at(chan, 0), chan->size);
         ring_drop(chan);
+        sender = rad__queue_claim(&chan->senders); /* there is room for its value now */
+        if (sender != NULL) ring_put(chan, sender->data);
+    } else {
+        sender = rad__queue_claim(&chan->senders); /* only with a capacity of 0 */
+        if (sender == NULL) return chan->closed ? RAD_ECLOSED : WAITS;
+        copy(value, sender->data, chan->size);
     }
-    ring_put(chan, c->data);
-    return true;
+    if (sender != NULL) sender->code = 0;
+    *done = sender;
+    return 0;
+}
+
+static bool send_attempt(rad_clause *c, rad_wakes *wakes)
+{
+    rad_clause *done = NULL;
+    c->code = send_now((rad_chan *)c->object, c->data, &done);
+    if (done != NULL) rad__wakes_add(wakes, done);
+    return c->code != WAITS;
 }
 
 static bool recv_attempt(rad_clause *c, rad_wakes *wakes)
 {
-    rad_chan *chan = (rad_chan *)c->object;
-    c->code = 0;
-    if (chan->count > 0) {
-        copy(c->data, ring_at(chan, 0), chan->size);
-        ring_drop(chan);
-    } else if (chan->closed) {
-        c->code = RAD_ECLOSED;
-        return true;
-    } else if (chan->capacity > 0) {
-        return false;
-    }
-    rad_clause *sender = rad__queue_claim(&chan->senders); /* there is room for its value now */
-    if (sender != NULL) {
-        sender->code = 0;
-        if (chan->capacity > 0)
-            ring_put(chan, sender->data);
-        else
-            copy(c->data, sender->data, chan->size);
-        rad__wakes_add(wakes, sender);
-    }
-    return sender != NULL || chan->capacity > 0;
+    rad_clause *done = NULL;
+    c->code = recv_now((rad_chan *)c->object, c->data, &done);
+    if (done != NULL) rad__wakes_add(wakes, done);
+    return c->code != WAITS;
 }
 
 bool rad__op_chan_close(rad_chan *chan, int code)
@@ -158,24 +168,52 @@ void rad__recv_clause(rad_clause *c, rad_chan *chan, void *value)
         .object = &chan->object, .queue = &chan->receivers, .attempt = recv_attempt, .data = value};
 }
 
-static int wait_for(rad_clause *c, uint64_t until)
+/* With the lock. Apart from the calls, and they end with it: what they have on their stacks is not needed any more, and there
+ * is one return less behind a switch (strand.h). */
+static __attribute__((noinline)) int send_waits(rad_chan *chan, const void *value, rad_strand *self,
+                                                uint64_t until)
 {
-    int done = rad__wait(c, 1, 0, until);
-    return done < 0 ? done : c->code;
+    rad_clause c;
+    rad__send_clause(&c, chan, value);
+    int code = rad__wait_locked(&c, self, until);
+    return code < 0 ? code : c.code;
+}
+
+static __attribute__((noinline)) int recv_waits(rad_chan *chan, void *value, rad_strand *self,
+                                                uint64_t until)
+{
+    rad_clause c;
+    rad__recv_clause(&c, chan, value);
+    int code = rad__wait_locked(&c, self, until);
+    return code < 0 ? code : c.code;
 }
 
 int rad__op_send(rad_chan *chan, const void *value, rad_time until)
 {
-    rad_clause c;
-    rad__send_clause(&c, chan, value);
-    return wait_for(&c, until);
+    rad_clause *receiver = NULL;
+    rad_strand *self = rad__running();
+    if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
+        return RAD_ECANCELED;
+    rad__lock(&chan->object.lock);
+    int code = send_now(chan, value, &receiver);
+    if (code == WAITS && until != 0) return send_waits(chan, value, self, until);
+    rad__unlock(&chan->object.lock);
+    if (receiver != NULL) rad__clause_notify(receiver);
+    return code == WAITS ? RAD_ETIMEOUT : code;
 }
 
 int rad__op_recv(rad_chan *chan, void *value, rad_time until)
 {
-    rad_clause c;
-    rad__recv_clause(&c, chan, value);
-    return wait_for(&c, until);
+    rad_clause *sender = NULL;
+    rad_strand *self = rad__running();
+    if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
+        return RAD_ECANCELED;
+    rad__lock(&chan->object.lock);
+    int code = recv_now(chan, value, &sender);
+    if (code == WAITS && until != 0) return recv_waits(chan, value, self, until);
+    rad__unlock(&chan->object.lock);
+    if (sender != NULL) rad__clause_notify(sender);
+    return code == WAITS ? RAD_ETIMEOUT : code;
 }
 
 /* The first one was done; as many more as can be done without waiting. How many in all. */
@@ -196,7 +234,8 @@ static int as_many(rad_clause *c, uint32_t count, uint32_t size)
 static int wait_for_many(rad_clause *c, uint32_t count, uint32_t size, uint64_t until)
 {
     if (count == 0 || count > SIZE_MOST) return RAD_EINPUT;
-    int code = wait_for(c, until);
+    int code = rad__wait(c, 1, 0, until);
+    if (code == 0) code = c->code;
     return code < 0 ? code : as_many(c, count, size);
 }
 

@@ -9,13 +9,6 @@
 
 /* ---- Waiting ----------------------------------------------------------------------------------------- */
 
-bool rad__fiber_is_canceled(const rad_strand *s)
-{
-    const rad_slot *slot = (const rad_slot *)s;
-    uint32_t canceled = atomic_load_explicit(&slot->canceled, memory_order_relaxed);
-    return RAD_UNLIKELY(canceled == rad__fiber_generation(s)) && slot->shields == 0;
-}
-
 static void alarm_on(rad_alarm *a, rad_strand *s)
 {
     a->set = true;

@@ -76,7 +76,12 @@ typedef struct rad_alarm {
 } rad_alarm;
 
 /* The fiber on whose stack the caller is: whether it is to end, and was not shielded. */
-RAD_INTERNAL bool rad__fiber_is_canceled(const rad_strand *s);
+static inline bool rad__fiber_is_canceled(const rad_strand *s)
+{
+    const rad_slot *slot = (const rad_slot *)s;
+    uint32_t canceled = atomic_load_explicit(&slot->canceled, memory_order_relaxed);
+    return RAD_UNLIKELY(canceled == rad__fiber_generation(s)) && slot->shields == 0;
+}
 
 /* For reports: what it is about to wait for. */
 RAD_INTERNAL void rad__fiber_waits_for(rad_strand *s, const rad_clause *clauses, uint32_t count);

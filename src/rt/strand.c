@@ -43,19 +43,17 @@ static enum rad_run commit(rad_core *core, rad_strand *s)
     }
 }
 
-static inline void landed(rad_core *core)
+void rad__strand_commit(rad_core *core, rad_strand *left)
 {
-    rad_strand *left = core->left;
-    if (left == NULL) return; /* from the worker's own stack */
     core->left = NULL;
-    rad_task *task = &left->task;
-    uint32_t woken = rad__worker_left(core->worker, task, commit(core, left));
-    rad__exec_wake_thread(rad_worker_exec(core->worker), woken);
+    uint32_t woken = rad__worker_left(core->worker, &left->task, commit(core, left));
+    rad__exec_wake_thread(core->runtime->exec, woken);
 }
 
 void rad__strand_landed(void)
 {
-    landed(rad__core());
+    rad_core *core = rad__core();
+    if (core->left != NULL) rad__strand_commit(core, core->left);
 }
 
 /* ---- Leaving ----------------------------------------------------------------------------------------- */
@@ -63,19 +61,8 @@ void rad__strand_landed(void)
 void rad__strand_leave(enum rad_leave leave)
 {
     rad_core *core = rad__core();
-    rad_strand *self = core->running;
     if (leave == RAD_LEAVE_YIELD && rad__worker_is_alone(core->worker)) return;
-    self->leave = (uint8_t)leave;
-    core->left = self;
-    rad_strand *next = (rad_strand *)rad__worker_next(core->worker, rad__strand_run);
-    core->running = next;
-    if (next != NULL) {
-        rad__life_own(&next->life, core->worker->id);
-        rad__context_switch(&self->context, &next->context);
-    } else {
-        rad__context_switch(&self->context, &core->context);
-    }
-    landed(rad__core()); /* perhaps another one */
+    rad__strand_leave_inline(core, leave);
 }
 
 /* Something that is more urgent than s, which goes back to where it came from. */

@@ -66,6 +66,27 @@ RAD_INTERNAL void rad__strand_open(rad_strand *s, rad_runtime *runtime, void *st
  * END: it comes back as the next fiber. */
 RAD_INTERNAL void rad__strand_leave(enum rad_leave leave);
 
+/* For the executor: the run of every strand. */
+RAD_INTERNAL enum rad_run rad__strand_run(rad_task *task, rad_worker *w);
+
+/* What follows a switch, on the stack that it went to. */
+RAD_INTERNAL void rad__strand_commit(rad_core *core, rad_strand *left);
+
+/* The same as rad__strand_leave, in line. After a switch the processor expects to return to where the fiber before was called
+ * from: every return on the way back to the caller costs a misprediction, so there should be few. */
+RAD_INLINE void rad__strand_leave_inline(rad_core *core, enum rad_leave leave)
+{
+    rad_strand *self = core->running;
+    self->leave = (uint8_t)leave;
+    core->left = self;
+    rad_strand *next = (rad_strand *)rad__worker_next(core->worker, rad__strand_run);
+    core->running = next;
+    if (next != NULL) rad__life_own(&next->life, core->worker->id);
+    rad__context_switch(&self->context, next != NULL ? &next->context : &core->context);
+    core = rad__core(); /* perhaps another one */
+    if (core->left != NULL) rad__strand_commit(core, core->left);
+}
+
 /* To be called first thing on a stack that was never left before: see above. */
 RAD_INTERNAL void rad__strand_landed(void);
 
@@ -74,9 +95,6 @@ RAD_INTERNAL void rad__strand_unpark(rad_strand *s, uint32_t generation);
 
 /* A new incarnation of an idle strand has begun (rad__life_begin): queues it. By a fiber of the same runtime. */
 RAD_INTERNAL void rad__strand_start(rad_core *core, rad_strand *s);
-
-/* For the executor: the run of every strand. */
-RAD_INTERNAL enum rad_run rad__strand_run(rad_task *task, rad_worker *w);
 
 /* Provided by whoever recycles strands: s is off its stack for good, on this core; DONE. */
 RAD_INTERNAL void rad__strand_ended(rad_core *core, rad_strand *s);

@@ -13,31 +13,6 @@ void rad__waitable_open(rad_waitable *o, const char *kind)
 
 /* ---- Queues ------------------------------------------------------------------------------------------ */
 
-static void queue_put(rad_queue *q, rad_clause *c)
-{
-    c->queued = true;
-    c->next = NULL;
-    c->before = q->last;
-    if (q->last)
-        q->last->next = c;
-    else
-        q->first = c;
-    q->last = c;
-}
-
-static void queue_remove(rad_queue *q, rad_clause *c)
-{
-    c->queued = false;
-    if (c->before)
-        c->before->next = c->next;
-    else
-        q->first = c->next;
-    if (c->next)
-        c->next->before = c->before;
-    else
-        q->last = c->before;
-}
-
 static bool waiter_claim(rad_waiter *w)
 {
     uint32_t open = RAD_WAIT_OPEN;
@@ -46,12 +21,12 @@ static bool waiter_claim(rad_waiter *w)
                                                    memory_order_acq_rel, memory_order_relaxed);
 }
 
-rad_clause *rad__queue_claim(rad_queue *q)
+rad_clause *rad__queue_claim_some(rad_queue *q)
 {
     rad_clause *c;
     while ((c = q->first) != NULL) {
-        queue_remove(q, c); /* N1 */
-        if (waiter_claim(c->waiter)) return c;
+        rad__queue_remove(q, c); /* N1 */
+        if (c->waiter->single || waiter_claim(c->waiter)) return c;
     }
     return NULL;
 }
@@ -77,20 +52,25 @@ void rad__queue_claim_all(rad_queue *q, int code, rad_wakes *wakes)
     }
 }
 
+void rad__clause_notify(rad_clause *c)
+{
+    rad_waiter *w = c->waiter;
+    rad_strand *strand = w->strand; /* N5 */
+    uint32_t generation = w->generation;
+    /* N6, pairs with the load of V1: the data, and how it ended. */
+    atomic_store_explicit(&w->word, RAD_WAIT_NOTIFIED + c->index, memory_order_release);
+    if (strand != NULL) /* N7 */
+        rad__strand_unpark(strand, generation);
+    else
+        rad__os_word_wake(&w->word, 1);
+}
+
 void rad__wakes_go(rad_wakes *wakes)
 {
     rad_clause *next;
     for (rad_clause *c = wakes->first; c != NULL; c = next) {
-        rad_waiter *w = c->waiter;
-        rad_strand *strand = w->strand; /* N5 */
-        uint32_t generation = w->generation;
         next = c->next;
-        /* N6, pairs with the load of V1: the data, and how it ended. */
-        atomic_store_explicit(&w->word, RAD_WAIT_NOTIFIED + c->index, memory_order_release);
-        if (strand != NULL) /* N7 */
-            rad__strand_unpark(strand, generation);
-        else
-            rad__os_word_wake(&w->word, 1);
+        rad__clause_notify(c);
     }
 }
 
@@ -109,20 +89,12 @@ static rad_waitable *object_after(const rad_clause *clauses, uint32_t count, uin
 
 static void lock_all(const rad_clause *clauses, uint32_t count)
 {
-    if (RAD_LIKELY(count == 1)) {
-        rad__lock(&clauses->object->lock);
-        return;
-    }
     for (rad_waitable *o = NULL; (o = object_after(clauses, count, o ? o->number : 0)) != NULL;)
         rad__lock(&o->lock);
 }
 
 static void unlock_all(const rad_clause *clauses, uint32_t count)
 {
-    if (RAD_LIKELY(count == 1)) {
-        rad__unlock(&clauses->object->lock);
-        return;
-    }
     for (rad_waitable *o = NULL; (o = object_after(clauses, count, o ? o->number : 0)) != NULL;)
         rad__unlock(&o->lock);
 }
@@ -146,7 +118,7 @@ static void withdraw(rad_clause *clauses, uint32_t count, uint32_t except)
         rad_clause *c = &clauses[i];
         if (i == except) continue;
         rad__lock(&c->object->lock);
-        if (c->queued) queue_remove(c->queue, c);
+        if (c->queued) rad__queue_remove(c->queue, c);
         rad__unlock(&c->object->lock);
     }
 }
@@ -170,10 +142,22 @@ static int rest_thread(rad_waiter *w, uint32_t seen, uint64_t until)
     return 0;
 }
 
+/* V2: nobody will end the wait any more but its time or its cancellation. False: somebody else has claimed it. */
+static bool give_up(rad_waiter *w, rad_clause *clauses, uint32_t seen)
+{
+    if (!w->single) return seen == RAD_WAIT_OPEN && waiter_claim(w);
+    rad__lock(&clauses->object->lock);
+    bool queued = clauses->queued;
+    if (queued) rad__queue_remove(clauses->queue, clauses);
+    rad__unlock(&clauses->object->lock);
+    return queued;
+}
+
 /* Until a clause was done: its index. Or why nobody will do one any more. */
-static int waiter_wait(rad_waiter *w, uint64_t until)
+static int waiter_wait(rad_waiter *w, rad_clause *clauses, uint64_t until)
 {
     rad_alarm alarm = {.until = until};
+    bool claimed = false;
     int why = 0;
     for (;;) {
         uint32_t seen = waiter_look(w);
@@ -181,9 +165,10 @@ static int waiter_wait(rad_waiter *w, uint64_t until)
             why = (int)(seen - RAD_WAIT_NOTIFIED);
             break;
         }
-        if (why < 0 && seen == RAD_WAIT_OPEN && waiter_claim(w)) break; /* V2 */
-        why = w->strand ? rad__fiber_rest(w->strand, &alarm, seen == RAD_WAIT_OPEN)
-                        : rest_thread(w, seen, until);
+        if (why < 0 && give_up(w, clauses, seen)) break;
+        claimed = why < 0 || seen == RAD_WAIT_CLAIMED; /* N6 will come */
+        why = w->strand ? rad__fiber_rest(w->strand, &alarm, !claimed)
+                        : rest_thread(w, seen, claimed ? RAD_FOREVER : until);
     }
     if (w->strand) rad__alarm_off(&alarm);
     return why;
@@ -194,8 +179,53 @@ static void clauses_queue(rad_clause *clauses, uint32_t count, rad_waiter *w)
     for (uint32_t i = 0; i < count; i++) {
         clauses[i].waiter = w;
         clauses[i].index = i;
-        queue_put(clauses[i].queue, &clauses[i]);
+        rad__queue_put(clauses[i].queue, &clauses[i]);
     }
+}
+
+/* A fiber that waits until it is notified or cancelled. */
+RAD_INLINE int park(rad_waiter *w, rad_clause *c, rad_strand *self)
+{
+    while (waiter_look(w) < RAD_WAIT_NOTIFIED) {
+        if (RAD_UNLIKELY(rad__fiber_is_canceled(self)) && give_up(w, c, RAD_WAIT_OPEN))
+            return RAD_ECANCELED;
+        rad__strand_leave_inline(rad__core(), RAD_LEAVE_PARK);
+    }
+    return 0;
+}
+
+static int wait_until(rad_waiter *w, rad_clause *clauses, uint64_t until)
+{
+    uint64_t deadline = w->strand ? rad__fiber_deadline(w->strand) : RAD_FOREVER;
+    int done = waiter_wait(w, clauses, until < deadline ? until : deadline);
+    return done == RAD_ETIMEOUT && deadline <= until ? RAD_ECANCELED : done;
+}
+
+int rad__wait_locked(rad_clause *c, rad_strand *self, uint64_t until)
+{
+    rad_waiter w = {.strand = self, .single = true};
+    c->waiter = &w;
+    c->index = 0;
+    if (self != NULL) {
+        w.generation = rad__fiber_generation(self);
+        rad__fiber_waits_for(self, c, 1);
+    }
+    rad__queue_put(c->queue, c);
+    rad__unlock(&c->object->lock);
+    if (self != NULL && until == RAD_FOREVER && rad__fiber_deadline(self) == RAD_FOREVER)
+        return park(&w, c, self);
+    return wait_until(&w, c, until);
+}
+
+static int wait_one(rad_clause *c, rad_strand *self, uint64_t until)
+{
+    rad_wakes wakes = {0};
+    rad__lock(&c->object->lock);
+    bool done = c->attempt(c, &wakes);
+    if (!done && until != 0) return rad__wait_locked(c, self, until);
+    rad__unlock(&c->object->lock);
+    rad__wakes_go(&wakes);
+    return done ? 0 : RAD_ETIMEOUT;
 }
 
 int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until)
@@ -203,6 +233,7 @@ int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t unti
     rad_strand *self = rad__running();
     if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
         return RAD_ECANCELED;
+    if (count == 1) return wait_one(clauses, self, until);
     rad_wakes wakes = {0};
     lock_all(clauses, count);
     int done = attempt_all(clauses, count, first, &wakes);
@@ -212,13 +243,10 @@ int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t unti
         return done >= 0 ? done : RAD_ETIMEOUT;
     }
     rad_waiter w = {.strand = self, .generation = self ? rad__fiber_generation(self) : 0};
-    uint64_t deadline = self ? rad__fiber_deadline(self) : RAD_FOREVER;
     if (self) rad__fiber_waits_for(self, clauses, count);
     clauses_queue(clauses, count, &w);
     unlock_all(clauses, count);
-    rad__wakes_go(&wakes);
-    done = waiter_wait(&w, until < deadline ? until : deadline);
-    if (done == RAD_ETIMEOUT && deadline <= until) done = RAD_ECANCELED;
-    if (count > 1 || done < 0) withdraw(clauses, count, done < 0 ? RAD_NONE : (uint32_t)done);
+    done = wait_until(&w, clauses, until);
+    withdraw(clauses, count, done < 0 ? RAD_NONE : (uint32_t)done);
     return done;
 }

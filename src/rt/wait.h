@@ -6,6 +6,8 @@
  * any of them can be reached.
  *
  * Waiter    one word:    OPEN --claim--> CLAIMED --notify--> index of the clause that was done
+ *           (With a single clause its queue says whether it is claimed: whoever takes the clause out of it, under the one lock
+ *           that matters, has claimed the waiter. The word then goes from OPEN to notified.)
  *           Whoever wants to end the wait claims it, which exactly one can: a partner that does the operation, a close,
  *           or the waiter itself, when its time is up or it was cancelled. That is the commit: afterwards the operation
  *           is done, or not at all.
@@ -63,6 +65,7 @@ typedef struct rad_waiter {
     _Atomic uint32_t word; /* RAD_WAIT_NOTIFIED + index */
     uint32_t generation;
     rad_strand *strand; /* NULL: a thread, which sleeps on the word */
+    bool single;        /* it has one clause */
 } rad_waiter;
 
 /* Claimed, to be notified when no lock is held any more: first in, first out. */
@@ -83,6 +86,31 @@ struct rad_clause {
     rad_waiter *waiter;
 };
 
+static inline void rad__queue_put(rad_queue *q, rad_clause *c)
+{
+    c->queued = true;
+    c->next = NULL;
+    c->before = q->last;
+    if (q->last)
+        q->last->next = c;
+    else
+        q->first = c;
+    q->last = c;
+}
+
+static inline void rad__queue_remove(rad_queue *q, rad_clause *c)
+{
+    c->queued = false;
+    if (c->before)
+        c->before->next = c->next;
+    else
+        q->first = c->next;
+    if (c->next)
+        c->next->before = c->before;
+    else
+        q->last = c->before;
+}
+
 /* The beginning of an object of this kind (a literal). */
 RAD_INTERNAL void rad__waitable_open(rad_waitable *o, const char *kind);
 
@@ -91,10 +119,22 @@ RAD_INTERNAL void rad__waitable_open(rad_waitable *o, const char *kind);
  * `first` is where looking begins, when several can be done. */
 RAD_INTERNAL int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until);
 
+/* The same for one clause that could not be done, with the lock of its object, which is given back. `self` is rad__running(),
+ * and `until` is not 0. 0: it was done. */
+RAD_INTERNAL int rad__wait_locked(rad_clause *c, rad_strand *self, uint64_t until);
+
 /* ---- For those who make an operation possible: under the object's lock ------------------------------------ */
 
 /* N1, N2: the first clause of the queue whose waiter is still open; the caller does it and adds it to its wakes. */
-RAD_INTERNAL rad_clause *rad__queue_claim(rad_queue *q);
+RAD_INTERNAL rad_clause *rad__queue_claim_some(rad_queue *q);
+
+static inline rad_clause *rad__queue_claim(rad_queue *q)
+{
+    return q->first != NULL ? rad__queue_claim_some(q) : NULL;
+}
+
+/* N5 … N7 of one, without any lock. */
+RAD_INTERNAL void rad__clause_notify(rad_clause *c);
 
 RAD_INTERNAL void rad__wakes_add(rad_wakes *wakes, rad_clause *c);
 
