@@ -107,7 +107,8 @@ typedef struct rad_gift {
 } rad_gift;
 
 /* Waits until the fiber has ended. Anybody, and any number at a time, each of whom gets a copy of its result (which may
- * be NULL). RAD_ESTALE: the handle was given up. */
+ * be NULL). RAD_ESTALE: the handle was given up
+ * and its fiber is gone. */
 RAD_API int rad_join(rad_fiber fiber, rad_gift *result, rad_time until);
 
 /* The handle is of no use any more; the fiber runs on, if it does. Anybody, once. */

@@ -168,8 +168,8 @@ void rad__recv_clause(rad_clause *c, rad_chan *chan, void *value)
         .object = &chan->object, .queue = &chan->receivers, .attempt = recv_attempt, .data = value};
 }
 
-/* With the lock. Apart from the calls, and they end with it: what they have on their stacks is not needed any more, and there
- * is one return less behind a switch (strand.h). */
+/* With the lock. Apart from the calls, and they end with it: what they have on their stacks is not needed any more,
+ * and there is one return less behind a switch (strand.h). */
 static __attribute__((noinline)) int send_waits(rad_chan *chan, const void *value, rad_strand *self,
                                                 uint64_t until)
 {

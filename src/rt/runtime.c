@@ -70,8 +70,13 @@ static void worker_begins(void *context, rad_worker *w)
 
 static uint64_t worker_rests(void *context, rad_worker *w)
 {
+    rad_runtime *rt = context;
     rad_seat *seat = rad_worker_scratch(w);
-    (void)context;
+    rad_strand *urgent = rad__urgent_take(&rt->urgent);
+    if (urgent != NULL) {
+        rad__exec_wake_thread(rt->exec, rad__worker_wake_resting(w, &urgent->task));
+        return 0;
+    }
     uint64_t next = rad__wheel_next(&seat->wheel);
     if (next == UINT64_MAX) return UINT64_MAX;
     uint64_t now = rad__os_now_ns();

@@ -72,8 +72,8 @@ RAD_INTERNAL enum rad_run rad__strand_run(rad_task *task, rad_worker *w);
 /* What follows a switch, on the stack that it went to. */
 RAD_INTERNAL void rad__strand_commit(rad_core *core, rad_strand *left);
 
-/* The same as rad__strand_leave, in line. After a switch the processor expects to return to where the fiber before was called
- * from: every return on the way back to the caller costs a misprediction, so there should be few. */
+/* The same as rad__strand_leave, in line. After a switch the processor expects to return to where the fiber before
+ * was called from: every return on the way back to the caller costs a misprediction, so there should be few. */
 RAD_INLINE void rad__strand_leave_inline(rad_core *core, enum rad_leave leave)
 {
     rad_strand *self = core->running;

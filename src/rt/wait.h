@@ -6,8 +6,8 @@
  * any of them can be reached.
  *
  * Waiter    one word:    OPEN --claim--> CLAIMED --notify--> index of the clause that was done
- *           (With a single clause its queue says whether it is claimed: whoever takes the clause out of it, under the one lock
- *           that matters, has claimed the waiter. The word then goes from OPEN to notified.)
+ *           (With a single clause its queue says whether it is claimed: whoever takes the clause out of it, under
+ *           the one lock that matters, has claimed the waiter. The word then goes from OPEN to notified.)
  *           Whoever wants to end the wait claims it, which exactly one can: a partner that does the operation, a close,
  *           or the waiter itself, when its time is up or it was cancelled. That is the commit: afterwards the operation
  *           is done, or not at all.
@@ -119,8 +119,8 @@ RAD_INTERNAL void rad__waitable_open(rad_waitable *o, const char *kind);
  * `first` is where looking begins, when several can be done. */
 RAD_INTERNAL int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until);
 
-/* The same for one clause that could not be done, with the lock of its object, which is given back. `self` is rad__running(),
- * and `until` is not 0. 0: it was done. */
+/* The same for one clause that could not be done, with the lock of its object, which is given back. `self` is
+ * rad__running(), and `until` is not 0. 0: it was done. */
 RAD_INTERNAL int rad__wait_locked(rad_clause *c, rad_strand *self, uint64_t until);
 
 /* ---- For those who make an operation possible: under the object's lock ------------------------------------ */

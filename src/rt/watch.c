@@ -109,13 +109,23 @@ static void look_at_workers(rad_watch *w, uint64_t elapsed)
     }
     if (stuck == 0 || !is_queued(w)) return;
     w->quiet = 0;
-    if (rad__idle_parked(&exec->sched.idle) > 0) {
-        rad_strand *s;
-        while ((s = rad__urgent_take(&w->runtime->urgent)) != NULL) rad_exec_wake(exec, &s->task);
+    if (rad__idle_parked(&exec->sched.idle) > 0)
         rad__exec_wake_thread(exec, rad__idle_notify(&exec->sched.idle));
-    } else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers,
-                                     rad__urgent_any(&w->runtime->urgent))) {
+    else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers,
+                                   rad__urgent_any(&w->runtime->urgent)))
         rad__exec_reinforce(exec);
+}
+
+/* Nobody looks there while everybody sleeps. A worker that falls asleep now is seen by the next look, which is soon. */
+static void look_at_urgent(rad_watch *w)
+{
+    rad_urgent *urgent = &w->runtime->urgent;
+    if (!rad__urgent_any(urgent)) return;
+    w->quiet = 0;
+    while (rad__idle_parked(&sched_of(w)->idle) > 0) {
+        rad_strand *s = rad__urgent_take(urgent);
+        if (s == NULL) return;
+        rad_exec_wake(w->runtime->exec, &s->task);
     }
 }
 
@@ -162,7 +172,10 @@ static void look(rad_watch *w)
     uint64_t next = look_at_timers(w, now);
     w->quiet++;
     look_at_workers(w, now - w->looked_ns);
-    if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS)) w->quiet = 0;
+    look_at_urgent(w);
+    if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS) ||
+        rad__urgent_any(&w->runtime->urgent))
+        w->quiet = 0;
     if (w->ran == ran)
         look_for_deadlock(w, next);
     else
