@@ -1,10 +1,23 @@
+#define _GNU_SOURCE
 #include "os/context.h"
 
+#ifdef RAD_CONTEXT_WATCHED
+#include <pthread.h>
+#endif
+#ifdef RAD_CONTEXT_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef RAD_CONTEXT_TSAN
+#include <sanitizer/tsan_interface.h>
+#endif
 #if defined(__has_include)
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
 #endif
 #endif
+
+/* ---- Memory checkers ------------------------------------------------------------------------------------- */
 
 #ifdef RUNNING_ON_VALGRIND
 
@@ -44,6 +57,8 @@ void rad__stack_withdraw(uint32_t name)
 
 #endif
 
+/* ---- The switch, per machine ----------------------------------------------------------------------------- */
+
 #ifdef RAD_CONTEXT_UCONTEXT
 
 /* makecontext passes ints only: the pointer comes in two halves. */
@@ -54,10 +69,9 @@ static void context_begin(unsigned high, unsigned low)
     rad__panic(__FILE__, __LINE__, "a context ended by returning");
 }
 
-void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
-                       void *argument)
+static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
+                         void *argument)
 {
-    RAD_ASSERT(size >= RAD_CONTEXT_STACK_MIN);
     RAD_ASSERT(getcontext(&c->place) == 0);
     c->entry = entry;
     c->argument = argument;
@@ -69,7 +83,7 @@ void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(v
                 (unsigned)number);
 }
 
-void rad__context_switch(rad_context *from, rad_context *to)
+void rad__context_jump(rad_context *from, rad_context *to)
 {
     swapcontext(&from->place, &to->place);
 }
@@ -81,60 +95,39 @@ const char *rad__context_kind(void)
 
 #elif defined(__x86_64__)
 
-/* rdi: from, rsi: to. A new context's first "return" goes to context_begin with entry in rbx and its argument
- * in r12. */
+/* A new context begins here, with entry and argument on its stack, which is aligned as before a call. No caller: rip is
+ * undefined for unwinders that read tables, and rbp is zero for those that follow frames. */
 __asm__(".pushsection .text\n"
         ".p2align 4\n"
-        ".globl rad__context_switch\n"
-        ".hidden rad__context_switch\n"
-        ".type rad__context_switch, @function\n"
-        "rad__context_switch:\n"
-        "    pushq %rbp\n"
-        "    pushq %rbx\n"
-        "    pushq %r12\n"
-        "    pushq %r13\n"
-        "    pushq %r14\n"
-        "    pushq %r15\n"
-        "    movq %rsp, (%rdi)\n"
-        "    movq (%rsi), %rsp\n"
-        "    popq %r15\n"
-        "    popq %r14\n"
-        "    popq %r13\n"
-        "    popq %r12\n"
-        "    popq %rbx\n"
-        "    popq %rbp\n"
-        "    popq %rcx\n"
-        "    jmpq *%rcx\n"
-        ".size rad__context_switch, . - rad__context_switch\n"
         ".globl rad__context_begin\n"
         ".hidden rad__context_begin\n"
         ".type rad__context_begin, @function\n"
         "rad__context_begin:\n"
-        "    movq %r12, %rdi\n"
-        "    callq *%rbx\n"
+        "    .cfi_startproc\n"
+        "    .cfi_def_cfa rsp, 16\n"
+        "    .cfi_undefined rip\n"
+        "    .cfi_undefined rbp\n" RAD_CONTEXT_LAND "    movq (%rsp), %rax\n"
+        "    movq 8(%rsp), %rdi\n"
+        "    callq *%rax\n"
         "    ud2\n"
+        "    .cfi_endproc\n"
         ".size rad__context_begin, . - rad__context_begin\n"
         ".popsection\n");
 
 RAD_INTERNAL void rad__context_begin(void);
 
-void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
-                       void *argument)
+static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
+                         void *argument)
 {
-    RAD_ASSERT(size >= RAD_CONTEXT_STACK_MIN);
     uintptr_t top = ((uintptr_t)stack + size) & ~(uintptr_t)15;
-    uintptr_t *at =
-        (uintptr_t *)top; /* behind the seven words it is 16-aligned, as before a call */
+    uintptr_t *at = (uintptr_t *)top;
+    *--at = 0; /* for unwinders that look at memory: nobody called */
     *--at = 0;
-    *--at = 0;
-    *--at = (uintptr_t)rad__context_begin;
-    *--at = 0; /* rbp */
-    *--at = (uintptr_t)entry;
     *--at = (uintptr_t)argument;
-    *--at = 0;
-    *--at = 0;
-    *--at = 0;
+    *--at = (uintptr_t)entry;
     c->stack = at;
+    c->resume = (void *)(uintptr_t)rad__context_begin;
+    c->rbp = c->rbx = NULL;
 }
 
 const char *rad__context_kind(void)
@@ -144,56 +137,71 @@ const char *rad__context_kind(void)
 
 #else /* aarch64 */
 
-__asm__(".pushsection .text\n"
-        ".p2align 4\n"
-        ".globl rad__context_switch\n"
-        ".hidden rad__context_switch\n"
-        ".type rad__context_switch, %function\n"
-        "rad__context_switch:\n"
-        "    sub sp, sp, #160\n"
-        "    stp x19, x20, [sp]\n"
-        "    stp x21, x22, [sp, #16]\n"
-        "    stp x23, x24, [sp, #32]\n"
-        "    stp x25, x26, [sp, #48]\n"
-        "    stp x27, x28, [sp, #64]\n"
-        "    stp x29, x30, [sp, #80]\n"
-        "    stp d8, d9, [sp, #96]\n"
-        "    stp d10, d11, [sp, #112]\n"
-        "    stp d12, d13, [sp, #128]\n"
-        "    stp d14, d15, [sp, #144]\n"
-        "    mov x9, sp\n"
-        "    str x9, [x0]\n"
-        "    ldr x9, [x1]\n"
-        "    mov sp, x9\n"
-        "    ldp x19, x20, [sp]\n"
-        "    ldp x21, x22, [sp, #16]\n"
-        "    ldp x23, x24, [sp, #32]\n"
-        "    ldp x25, x26, [sp, #48]\n"
-        "    ldp x27, x28, [sp, #64]\n"
-        "    ldp x29, x30, [sp, #80]\n"
-        "    ldp d8, d9, [sp, #96]\n"
-        "    ldp d10, d11, [sp, #112]\n"
-        "    ldp d12, d13, [sp, #128]\n"
-        "    ldp d14, d15, [sp, #144]\n"
-        "    add sp, sp, #160\n"
-        "    br x30\n"
-        ".size rad__context_switch, . - rad__context_switch\n"
-        ".globl rad__context_begin\n"
-        ".hidden rad__context_begin\n"
-        ".type rad__context_begin, %function\n"
-        "rad__context_begin:\n"
-        "    mov x0, x20\n"
-        "    blr x19\n"
-        "    brk #1\n"
-        ".size rad__context_begin, . - rad__context_begin\n"
-        ".popsection\n");
+/* The frame is the same on both stacks, so one description holds on either side of the switch. */
+#define SAVES(x, y, at)                                                                            \
+    "    stp " x ", " y ", [sp, #" at "]\n"                                                        \
+    "    .cfi_rel_offset " x ", " at "\n"                                                          \
+    "    .cfi_rel_offset " y ", " at " + 8\n"
+#define LOADS(x, y, at)                                                                            \
+    "    ldp " x ", " y ", [sp, #" at "]\n"                                                        \
+    "    .cfi_restore " x "\n"                                                                     \
+    "    .cfi_restore " y "\n"
+
+__asm__(
+    ".pushsection .text\n"
+    ".p2align 4\n"
+    ".globl rad__context_jump\n"
+    ".hidden rad__context_jump\n"
+    ".type rad__context_jump, %function\n"
+    "rad__context_jump:\n"
+    "    .cfi_startproc\n"
+    "    sub sp, sp, #160\n"
+    "    .cfi_adjust_cfa_offset 160\n" SAVES("x19", "x20", "0") SAVES("x21", "x22", "16") SAVES(
+        "x23", "x24", "32") SAVES("x25", "x26", "48") SAVES("x27", "x28", "64") SAVES("x29", "x30",
+                                                                                      "80")
+        SAVES("d8", "d9", "96") SAVES("d10", "d11", "112") SAVES("d12", "d13", "128") SAVES(
+            "d14", "d15",
+            "144") "    mov x9, sp\n"
+                   "    str x9, [x0]\n"
+                   "    ldr x9, [x1]\n"
+                   "    mov sp, x9\n" LOADS(
+                       "x19", "x20",
+                       "0") LOADS("x21", "x22", "16")
+                       LOADS("x23", "x24",
+                             "32") LOADS("x25", "x26", "48")
+                           LOADS("x27", "x28",
+                                 "64") LOADS("x29", "x30", "80")
+                               LOADS("d8", "d9",
+                                     "96") LOADS("d10", "d11", "112")
+                                   LOADS("d12", "d13", "128")
+                                       LOADS(
+                                           "d14",
+                                           "d15",
+                                           "144") "    add sp, sp, #160\n"
+                                                  "    .cfi_adjust_cfa_offset -160\n"
+                                                  "    br x30\n"
+                                                  "    .cfi_endproc\n"
+                                                  ".size rad__context_jump, . - rad__context_jump\n"
+                                                  ".globl rad__context_begin\n"
+                                                  ".hidden rad__context_begin\n"
+                                                  ".type rad__context_begin, %function\n"
+                                                  "rad__context_begin:\n"
+                                                  "    .cfi_startproc\n"
+                                                  "    .cfi_undefined x30\n"
+                                                  "    .cfi_undefined x29\n"
+                                                  "    mov x0, x20\n"
+                                                  "    blr x19\n"
+                                                  "    brk #1\n"
+                                                  "    .cfi_endproc\n"
+                                                  ".size rad__context_begin, . - "
+                                                  "rad__context_begin\n"
+                                                  ".popsection\n");
 
 RAD_INTERNAL void rad__context_begin(void);
 
-void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
-                       void *argument)
+static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
+                         void *argument)
 {
-    RAD_ASSERT(size >= RAD_CONTEXT_STACK_MIN);
     uintptr_t top = ((uintptr_t)stack + size) & ~(uintptr_t)15;
     uintptr_t *at = (uintptr_t *)(top - 160);
     for (int i = 0; i < 20; i++) at[i] = 0;
@@ -206,6 +214,106 @@ void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(v
 const char *rad__context_kind(void)
 {
     return "aarch64";
+}
+
+#endif
+
+/* ---- With and without sanitizers --------------------------------------------------------------------------- */
+
+#ifndef RAD_CONTEXT_WATCHED
+
+void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
+                       void *argument)
+{
+    RAD_ASSERT(size >= RAD_CONTEXT_STACK_MIN);
+    context_make(c, stack, size, entry, argument);
+}
+
+#else
+
+static void context_arrive(rad_context *c)
+{
+#ifdef RAD_CONTEXT_ASAN
+    __sanitizer_finish_switch_fiber(c->fake, NULL, NULL);
+    c->fake = NULL;
+#endif
+    (void)c;
+}
+
+static void context_first(void *argument)
+{
+    rad_context *c = argument;
+    context_arrive(c);
+    c->first(c->first_argument);
+    rad__panic(__FILE__, __LINE__, "a context ended by returning");
+}
+
+void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
+                       void *argument)
+{
+    RAD_ASSERT(size >= RAD_CONTEXT_STACK_MIN);
+#ifdef RAD_CONTEXT_ASAN
+    __asan_unpoison_memory_region(stack, size); /* frames of before were never returned from */
+#endif
+    context_make(c, stack, size, context_first, c);
+    c->low = stack;
+    c->size = size;
+    c->fake = c->fiber = NULL;
+    c->first = entry;
+    c->first_argument = argument;
+}
+
+void rad__context_adopt(rad_context *c)
+{
+    pthread_attr_t attributes;
+    void *low = NULL;
+    c->fake = c->fiber = NULL;
+    RAD_ASSERT(pthread_getattr_np(pthread_self(), &attributes) == 0);
+    RAD_ASSERT(pthread_attr_getstack(&attributes, &low, &c->size) == 0);
+    pthread_attr_destroy(&attributes);
+    c->low = low;
+#ifdef RAD_CONTEXT_TSAN
+    c->fiber = __tsan_get_current_fiber();
+#endif
+}
+
+void rad__context_drop(rad_context *c)
+{
+#ifdef RAD_CONTEXT_TSAN
+    if (c->fiber) __tsan_destroy_fiber(c->fiber);
+#endif
+    c->fake = c->fiber = NULL;
+    c->low = NULL;
+}
+
+/* With synchronisation: what the one who switches knows, for instance from having taken a fiber out of a queue, is
+ * known to the one who goes on. */
+static void context_depart(rad_context *from, rad_context *to, bool for_good)
+{
+    if (from->low == NULL) rad__context_adopt(from); /* all zeros: nobody has */
+#ifdef RAD_CONTEXT_ASAN
+    __sanitizer_start_switch_fiber(for_good ? NULL : &from->fake, to->low, to->size);
+#endif
+#ifdef RAD_CONTEXT_TSAN
+    if (to->fiber == NULL) to->fiber = __tsan_create_fiber(0);
+    __tsan_switch_to_fiber(to->fiber, 0);
+#endif
+    (void)to;
+    (void)for_good;
+}
+
+void rad__context_switch(rad_context *from, rad_context *to)
+{
+    context_depart(from, to, false);
+    rad__context_jump(from, to);
+    context_arrive(from);
+}
+
+void rad__context_leave(rad_context *from, rad_context *to)
+{
+    context_depart(from, to, true);
+    rad__context_jump(from, to);
+    rad__panic(__FILE__, __LINE__, "a context that was left for good was resumed");
 }
 
 #endif

@@ -14,6 +14,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -27,6 +28,57 @@ static void the_kind_is_the_machines(void **state)
 #else
     assert_string_equal(rad__context_kind(), "aarch64");
 #endif
+}
+
+/* ---- Unwinding --------------------------------------------------------------------------------------- */
+
+enum { FRAMES = 64, DEPTH = 5 };
+
+typedef struct walk {
+    pingpong p;
+    void *in_entry; /* where the entry function goes on after its call */
+    void *frames[FRAMES];
+    int count;
+} walk;
+
+__attribute__((noinline)) static void walk_deep(walk *w, uint32_t depth)
+{
+    if (depth == DEPTH) w->in_entry = __builtin_return_address(0);
+    if (depth > 0) {
+        walk_deep(w, depth - 1);
+    } else {
+        rad__context_switch(&w->p.other, &w->p.home); /* after a switch, too */
+        w->count = backtrace(w->frames, FRAMES);
+    }
+    __asm__ volatile("" ::: "memory"); /* keeps the calls calls */
+}
+
+static void walk_entry(void *argument)
+{
+    walk *w = argument;
+    walk_deep(w, DEPTH);
+    rad__context_leave(&w->p.other, &w->p.home);
+}
+
+static void unwinding_ends_at_the_entry(void **state)
+{
+    static walk w;
+    (void)state;
+    if (strcmp(rad__context_kind(), "ucontext") == 0) skip();
+    pingpong_open(&w.p, counts);
+    rad__context_make(&w.p.other, w.p.stack, STACK, walk_entry, &w);
+    rad__context_adopt(&w.p.home);
+    rad__context_switch(&w.p.home, &w.p.other);
+    rad__context_switch(&w.p.home, &w.p.other);
+    rad__context_drop(&w.p.other);
+    free(w.p.stack);
+    assert_in_range(w.count, DEPTH + 3, DEPTH + 6); /* walk_deep, entry, begin, and a sanitizer's */
+    int entry = -1;
+    for (int i = 0; i < w.count; i++) {
+        if (w.frames[i] == w.in_entry) entry = i;
+    }
+    assert_in_range(entry, DEPTH + 1, DEPTH + 3);
+    assert_in_range(w.count - entry, 2, 3); /* what began it, and nothing else */
 }
 
 /* ---- Thread pointers --------------------------------------------------------------------------------- */
@@ -239,6 +291,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CONTEXT_TESTS,
         cmocka_unit_test(the_kind_is_the_machines),
+        cmocka_unit_test(unwinding_ends_at_the_entry),
         cmocka_unit_test(donors_have_variables_of_their_own),
         cmocka_unit_test(a_child_makes_donors_of_its_own),
         cmocka_unit_test(no_thread_is_an_error),
