@@ -124,6 +124,7 @@ typedef struct l2_thread {
     l2_clock released; /* was published by the last release fence */
     l2_seen *seen;     /* by point and location */
     uint64_t since;    /* number of its last change */
+    uint64_t until;    /* when its sleep ends; 0: when it is woken */
     uint32_t location; /* announced, or waited for; 0: none */
     uint32_t site;     /* announced, global number */
     uint32_t allocations;
@@ -210,6 +211,9 @@ RAD_INTERNAL void rad__l2_memory_reset(l2 *l);
 
 /* A cell that nobody has touched in this run becomes valid; fails the run when its address is not memory. */
 RAD_INTERNAL void rad__l2_cell_open(l2 *l, l2_cell *cell, const char *address, uint32_t site);
+
+/* Whether it was freed, or never allocated. */
+RAD_INTERNAL bool rad__l2_is_gone(const l2 *l, const char *address);
 
 /* In setup and check, which keep no cells: whether the heap is used as it may be. */
 RAD_INTERNAL void rad__l2_heap_check(l2 *l, const char *address, uint32_t site);

@@ -91,6 +91,12 @@ static l2_block *block_of(const l2 *l, const char *address)
     return offset - b->offset < b->size ? b : NULL;
 }
 
+bool rad__l2_is_gone(const l2 *l, const char *address)
+{
+    const l2_block *b = in_heap(l, address) ? block_of(l, address) : NULL;
+    return in_heap(l, address) && (b == NULL || b->freed);
+}
+
 void rad__l2_name_of(const l2 *l, const char *address, char *text, size_t size)
 {
     for (uint32_t i = 0; i < l->name_count; i++) {

@@ -176,6 +176,22 @@ RAD_INLINE void thread_turn(l2 *l, uint32_t thread)
     rad_disable(l->k, thread - 1);
 }
 
+/* Nobody can go on, but somebody's time will be up: the first one's is. */
+static bool sleep_ends(l2 *l)
+{
+    l2_thread *first = NULL;
+    for (uint32_t i = 1; i <= l->thread_count; i++) {
+        l2_thread *t = &l->threads[i];
+        if (t->life == L2_WAITING && t->until && (!first || t->until < first->until)) first = t;
+    }
+    if (first == NULL) return false;
+    if (l->now_ns < first->until) l->now_ns = first->until;
+    first->until = 0;
+    first->life = L2_READY;
+    rad_enable(l->k, first->index - 1u);
+    return true;
+}
+
 void rad__l2_step(void *self, rad_kernel *k, uint32_t action)
 {
     l2 *l = self;
@@ -187,7 +203,8 @@ void rad__l2_step(void *self, rad_kernel *k, uint32_t action)
     thread_enter(l, t);
     thread_settle(l, t);
     thread_turn(l, thread);
-    if (RAD_UNLIKELY(l->spinning && rad_enabled_count(l->k) == 0 && !l->k->ended)) spin_stall(l);
+    if (RAD_UNLIKELY(rad_enabled_count(l->k) == 0 && !l->k->ended) && !sleep_ends(l) && l->spinning)
+        spin_stall(l);
 }
 
 static void thread_main(void *context)
@@ -243,6 +260,7 @@ void rad__l2_begin(l2 *l, uint32_t thread)
     t->clock.at[thread] = 1;
     t->since = ++l->changes;
     t->allocations = 0;
+    t->until = 0;
     t->life = L2_READY;
     t->spins = t->fenced = false;
     if (l->borrows) rad__thread_locals_reset(t->pointer, l->pointer);
@@ -292,24 +310,44 @@ void rad__l2_word_wait(const volatile uint32_t *word, uint32_t expected)
     word_wait(rad__l2, word, expected, __builtin_return_address(0));
 }
 
-/* Whether the time passes before somebody wakes it is a choice. */
+/* Whether the time passes before anybody can wake it is a choice; it does when nobody else can go on. */
 bool rad__l2_word_wait_for(const volatile uint32_t *word, uint32_t expected, uint64_t ns)
 {
     l2 *l = rad__l2;
+    l2_thread *t = l->running;
     const void *pc = __builtin_return_address(0);
     if (l->phase == L2_PHASE_RUN && rad_pick(l->k, RAD_PICK_FAULT, RAD_NONE, 2) == 1) {
         word_point(l, word, RAD_READ, pc);
         l->now_ns += ns;
         return false;
     }
+    t->until = l->now_ns + ns;
     word_wait(l, word, expected, pc);
-    return true;
+    bool woken = t->until != 0;
+    t->until = 0;
+    return woken;
 }
 
 RAD_INTERNAL uint64_t rad__l2_now_ns(void);
 uint64_t rad__l2_now_ns(void)
 {
     return rad__l2->now_ns;
+}
+
+/* Waking does not look at the word, which may be gone by then, or part of something else. */
+static uint32_t wake_point(l2 *l, const volatile void *word, uint32_t site)
+{
+    const char *address = (const char *)word;
+    l2_cell *cell = l2_cell_of(l, address);
+    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, "a wake for memory of nobody");
+    uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
+    uint32_t location = 0;
+    if (!rad__l2_is_gone(l, address)) {
+        if (cell->run != l->run) rad__l2_cell_open(l, cell, address, site);
+        location = rad__l2_location(l, cell, address, (uint8_t)(0xfu << at));
+    }
+    l2_point(l, site, location, RAD_WRITE);
+    return location;
 }
 
 static uint32_t waiters_of(const l2 *l, uint32_t location)
@@ -325,8 +363,8 @@ uint32_t rad__l2_word_wake(const volatile uint32_t *word, uint32_t count)
     l2 *l = rad__l2;
     if (l->phase != L2_PHASE_RUN) return 0;
     uint32_t site = l2_site_of(__builtin_return_address(0));
-    uint32_t location = word_point(l, word, RAD_WRITE, __builtin_return_address(0)), woken = 0;
-    uint32_t waiters = waiters_of(l, location);
+    uint32_t location = wake_point(l, word, site), woken = 0;
+    uint32_t waiters = location ? waiters_of(l, location) : 0;
     for (; waiters && woken < count; woken++) {
         uint32_t which = rad_pick(l->k, RAD_PICK_WAKE, l2_number(l, site),
                                   (uint32_t)__builtin_popcount(waiters));
