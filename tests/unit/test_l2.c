@@ -236,6 +236,58 @@ static void every_way_in_is_clean(void **state)
     all_clean(trials, sizeof trials / sizeof *trials);
 }
 
+/* ---- The runtime of fibers ------------------------------------------------------------------------------ */
+
+static void channels_between_threads_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-chan", "preempt:3", 500},
+        {"l2-chan capacity=1 values=2", "preempt:3", 1000},
+        {"l2-chan capacity=1 values=3 drops=1", "preempt:3", 500},
+        {"l2-chan capacity=1 values=3 drops=2", "preempt:3", 500},
+        {"l2-chan closer=1", "preempt:3", 15000},
+        {"l2-chan capacity=1 values=2 closer=1", "preempt:2", 1000},
+        {"l2-chan capacity=2 values=3 many=1", "preempt:3", 500},
+        {"l2-chan values=2 many=1 closer=1", "preempt:2", 1000},
+        {"l2-chan receivers=2", "preempt:2", 5000},
+        {"l2-chan senders=2", "preempt:2", 5000},
+        {"l2-chan senders=2 capacity=1 closer=1", "preempt:1", 1000},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
+static void selects_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-select", "preempt:3", 200},
+        {"l2-select public=1", "preempt:3", 200},
+        {"l2-select kind=1", "preempt:2", 4000},
+        {"l2-select kind=1 capacity=1", "preempt:2", 1000},
+        {"l2-select kind=2", "preempt:3", 50},
+        {"l2-select kind=3", "preempt:2", 4000},
+        {"l2-select kind=4", "preempt:3", 5000},
+        {"l2-select kind=5", "preempt:2", 4000},
+        {"l2-select kind=5 capacity=1", "preempt:2", 2000},
+        {"l2-select kind=6 public=1", "preempt:1", 5000},
+        {"l2-select kind=7", "preempt:2", 20000},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
+static void time_that_is_up_is_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-timeout", "preempt:3", 500},         {"l2-timeout capacity=1", "preempt:3", 200},
+        {"l2-timeout kind=1", "preempt:3", 400},  {"l2-timeout kind=2", "preempt:3", 400},
+        {"l2-timeout kind=3", "preempt:3", 1500}, {"l2-timeout kind=4", "preempt:2", 4000},
+        {"l2-timeout kind=5", "preempt:2", 8000}, {"l2-timeout kind=6 public=1", "preempt:3", 2000},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
 /* ---- Litmus tests -------------------------------------------------------------------------------------- */
 
 static void under_sequential_consistency_stores_are_not_buffered(void **state)
@@ -533,6 +585,9 @@ int main(void)
         cmocka_unit_test(the_largest_cases_run),
         cmocka_unit_test(groups_are_clean),
         cmocka_unit_test(every_way_in_is_clean),
+        cmocka_unit_test(channels_between_threads_are_clean),
+        cmocka_unit_test(selects_are_clean),
+        cmocka_unit_test(time_that_is_up_is_clean),
         cmocka_unit_test(under_sequential_consistency_stores_are_not_buffered),
         cmocka_unit_test(every_schedule_comes_once),
         cmocka_unit_test(what_is_not_published_is_a_race),
