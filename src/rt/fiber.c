@@ -103,10 +103,12 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     slot->arg = arg;
     atomic_store_explicit(&slot->name, NULL, memory_order_relaxed);
     slot->shields = 0;
-    slot->ended = false;
     slot->deadline = RAD_FOREVER;
     slot->family = NULL;
+    rad__lock(&slot->done.lock); /* whoever joins by an old handle may be looking at them */
+    slot->ended = false;
     memset(&slot->result, 0, sizeof slot->result);
+    rad__unlock(&slot->done.lock);
     atomic_store_explicit(&slot->references, handle ? 2 : 1, memory_order_relaxed);
     if (handle) *handle = (rad_fiber){slot, generation};
     /* Pairs with the store in rad_runtime_shutdown. */
@@ -158,7 +160,12 @@ static bool join_attempt(rad_clause *c, rad_wakes *wakes)
 {
     (void)wakes;
     rad_slot *slot = (rad_slot *)((char *)c->object - offsetof(rad_slot, done));
-    if (!slot->ended) return false;
+    bool same = rad__fiber_generation(&slot->strand) == c->generation;
+    if (same && !slot->ended) return false;
+    if (!same) { /* given up since the handle was looked at; the next one may be here already */
+        c->code = RAD_ESTALE;
+        return true;
+    }
     if (c->data) *(rad_gift *)c->data = slot->result;
     c->code = 0;
     return true;
@@ -170,7 +177,8 @@ bool rad__join_clause(rad_clause *c, rad_fiber f, rad_gift *result)
     *c = (rad_clause){.object = &f.slot->done,
                       .queue = &f.slot->joiners,
                       .attempt = join_attempt,
-                      .data = result};
+                      .data = result,
+                      .generation = f.generation};
     return true;
 }
 
@@ -178,7 +186,8 @@ int rad__op_join(rad_fiber f, rad_gift *result, rad_time until)
 {
     rad_clause c;
     if (!rad__join_clause(&c, f, result)) return RAD_ESTALE;
-    return rad__wait(&c, 1, 0, until);
+    int done = rad__wait(&c, 1, 0, until);
+    return done < 0 ? done : c.code;
 }
 
 void rad__op_release(rad_fiber f)

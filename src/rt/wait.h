@@ -81,7 +81,8 @@ struct rad_clause {
     void *data;
     int code; /* how it ended, when it was done; see each operation */
     bool queued;
-    uint32_t index; /* among the clauses of its waiter */
+    uint32_t index;      /* among the clauses of its waiter */
+    uint32_t generation; /* of the fiber that is joined */
     rad_clause *next, *before;
     rad_waiter *waiter;
 };
