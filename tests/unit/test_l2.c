@@ -288,6 +288,100 @@ static void time_that_is_up_is_clean(void **state)
     all_clean(trials, sizeof trials / sizeof *trials);
 }
 
+/* With two workers everything up to one preemption, and then where several of them are likely. */
+static void mostly_clean(const char *words, uint64_t runs)
+{
+    rad_target target = target_of(words, false);
+    rad_exploration e = explored(&target, "pct:3", runs);
+    if (e.finding_count > 0)
+        fail_msg("%s: %s", words, rad_artifact_verdict(e.findings[0].artifact)->message);
+    assert_int_equal(e.runs, runs);
+    rad_exploration_free(&e);
+}
+
+static void fibers_on_their_stacks_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-strand", "preempt:3", 1000},
+        {"l2-strand wakes=2", "preempt:2", 500},
+        {"l2-strand wakers=2", "preempt:2", 5000},
+        {"l2-strand fibers=2 yields=1", "preempt:2", 500},
+        {"l2-strand whole=1", "preempt:2", 500},
+        {"l2-strand workers=2", "preempt:1", 1000},
+        {"l2-strand workers=2 fibers=2 whole=1", "preempt:1", 1000},
+        {"l2-startup", "preempt:2", 1000},
+        {"l2-startup workers=2 children=1", "preempt:1", 1000},
+        {"l2-sleep", "dfs", 2},
+        {"l2-sleep kind=1", "preempt:2", 200},
+        {"l2-sleep kind=2", "preempt:2", 500},
+        {"l2-sleep kind=3", "preempt:2", 2000},
+        {"l2-sleep workers=2 kind=1", "preempt:1", 1000},
+        {"l2-sleep workers=2 kind=4", "preempt:1", 1000},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+    mostly_clean("l2-strand workers=2 wakers=2", 3000);
+    mostly_clean("l2-strand workers=2 fibers=2 yields=2 whole=1", 2000);
+    mostly_clean("l2-sleep workers=2 kind=3", 2000);
+    mostly_clean("l2-startup workers=2 outsiders=2 children=1", 2000);
+}
+
+static void handles_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-join", "preempt:2", 4000},
+        {"l2-join kind=1", "preempt:2", 4000},
+        {"l2-join kind=2", "preempt:2", 1000},
+        {"l2-join kind=1 whole=1", "preempt:1", 150},
+        {"l2-join joiners=2", "preempt:1", 1000},
+        {"l2-join workers=2", "preempt:1", 3000},
+        {"l2-join kind=2 workers=2", "preempt:1", 1500},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+    mostly_clean("l2-join kind=1 workers=2 joiners=2", 3000);
+}
+
+static void nurseries_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-nursery kind=0", "preempt:2", 10000},
+        {"l2-nursery kind=1", "preempt:1", 300},
+        {"l2-nursery kind=2 workers=1", "preempt:2", 1000},
+        {"l2-nursery kind=2", "preempt:1", 1500},
+        {"l2-nursery kind=3", "preempt:1", 300},
+        {"l2-nursery kind=4 workers=1", "preempt:2", 2000},
+        {"l2-nursery kind=4", "preempt:1", 3000},
+        {"l2-nursery kind=5 workers=1", "preempt:2", 2000},
+        {"l2-nursery kind=5", "preempt:1", 3000},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+    mostly_clean("l2-nursery kind=4 whole=1", 2000);
+    mostly_clean("l2-nursery kind=5", 2000);
+}
+
+static void waits_of_fibers_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-cancel", "preempt:2", 10000},
+        {"l2-cancel kind=1", "preempt:2", 10000},
+        {"l2-cancel kind=2", "preempt:1", 300},
+        {"l2-cancel kind=3", "preempt:1", 500},
+        {"l2-cancel kind=4", "preempt:2", 1500},
+        {"l2-cancel kind=4 workers=2", "preempt:1", 2000},
+        {"l2-mix", "preempt:2", 2000},
+        {"l2-mix send=1", "preempt:2", 2000},
+        {"l2-mix capacity=1 values=2 whole=1", "preempt:1", 50},
+        {"l2-mix workers=2 fibers=2", "preempt:1", 4000},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+    mostly_clean("l2-cancel kind=1 workers=2", 2000);
+    mostly_clean("l2-cancel kind=3 workers=2 whole=1", 2000);
+    mostly_clean("l2-mix workers=2 threads=2 fibers=2 values=2", 2000);
+}
+
 /* ---- Litmus tests -------------------------------------------------------------------------------------- */
 
 static void under_sequential_consistency_stores_are_not_buffered(void **state)
@@ -588,6 +682,10 @@ int main(void)
         cmocka_unit_test(channels_between_threads_are_clean),
         cmocka_unit_test(selects_are_clean),
         cmocka_unit_test(time_that_is_up_is_clean),
+        cmocka_unit_test(fibers_on_their_stacks_are_clean),
+        cmocka_unit_test(handles_are_clean),
+        cmocka_unit_test(nurseries_are_clean),
+        cmocka_unit_test(waits_of_fibers_are_clean),
         cmocka_unit_test(under_sequential_consistency_stores_are_not_buffered),
         cmocka_unit_test(every_schedule_comes_once),
         cmocka_unit_test(what_is_not_published_is_a_race),

@@ -4,11 +4,21 @@
 #include "lab/l2/model.h"
 #include "rt/runtime.h"
 
+static void shell_sleep(const rad_exec_hooks *hooks, rad_worker *w)
+{
+    _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
+    uint64_t ns = hooks->rest ? hooks->rest(hooks->context, w) : UINT64_MAX;
+    if (ns == UINT64_MAX)
+        rad__os_word_wait(token, 0);
+    else if (ns > 0)
+        rad__os_word_wait_for(token, 0, ns);
+}
+
 void rad__shell_step_idle(rad_shell *shell)
 {
     rad_worker *w = &shell->worker;
     uint32_t draw = rad__worker_draws(w) ? rad__model_choose(w->sched->config.workers - 1) : 0;
-    while (rad__worker_waits(w)) rad__os_word_wait(&w->sched->idle.seats[w->id].token, 0);
+    while (rad__worker_waits(w)) shell_sleep(&shell->exec->hooks, w);
     rad_step step = rad__worker_step(w, draw);
     if (step.woken != w->id) rad__exec_wake_thread(shell->exec, step.woken);
 }

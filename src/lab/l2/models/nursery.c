@@ -1,0 +1,150 @@
+/* nursery.c — nurseries (rt/nursery.c): children end while their owner comes to wait for them; somebody cancels, and
+ * all of them are told, also those who come later and those below. The nursery is in memory of its own, which is freed
+ * when the wait has returned: nobody may touch it after that. */
+#include "base/alloc.h"
+#include "crew.h"
+#include "lab/l2/model.h"
+
+#include <raddle/chan.h>
+
+enum { KIND, WORKERS, WHOLE };
+enum { END, FAIL, CANCEL_OWNER, CHILD_CANCELS, LATE_CHILD, NESTED, KINDS };
+enum { REASON = -9, CODE = 7 };
+
+static rad_fiber owner;
+static rad_chan *never; /* nobody sends: whoever receives waits until it is cancelled */
+static uint32_t ended, told;
+static rad_lock counts; /* of the two */
+
+static bool has_canceller(const rad_case *c)
+{
+    int64_t kind = c->params[KIND];
+    return kind == CANCEL_OWNER || kind == LATE_CHILD || kind == NESTED;
+}
+
+static uint32_t nursery_threads(const rad_case *c)
+{
+    return (uint32_t)c->params[WORKERS] + has_canceller(c);
+}
+
+static const char *nursery_role(const rad_case *c, uint32_t thread)
+{
+    return thread < (uint32_t)c->params[WORKERS] ? "worker" : "canceller";
+}
+
+static void count(uint32_t *what)
+{
+    rad__lock(&counts);
+    ++*what;
+    rad__unlock(&counts);
+}
+
+static int child_ends(void *arg)
+{
+    count(&ended);
+    return arg ? CODE : 0;
+}
+
+static int child_waits(void *arg)
+{
+    char signal;
+    (void)arg;
+    RAD_MODEL_ASSERT(rad_recv(never, &signal, RAD_FOREVER) == RAD_ECANCELED);
+    count(&told);
+    count(&ended);
+    return 0;
+}
+
+static int child_cancels(void *arg)
+{
+    rad_nursery_cancel(arg, REASON);
+    count(&ended);
+    return 0;
+}
+
+static int child_adds(void *arg)
+{
+    RAD_MODEL_ASSERT(rad_nursery_spawn(arg, NULL, child_ends, NULL) == 0);
+    count(&ended);
+    return 0;
+}
+
+static int child_spawns(void *arg)
+{
+    RAD_MODEL_ASSERT(rad_nursery_spawn(arg, NULL, child_waits, NULL) == 0);
+    count(&ended);
+    return 0;
+}
+
+static void with_nursery(rad_fn first, rad_fn second, int answer)
+{
+    rad_nursery *n = rad__alloc(1, sizeof *n);
+    rad_nursery_open(n, RAD_FOREVER);
+    RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, first, n) == 0);
+    if (second) RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, second, NULL) == 0);
+    RAD_MODEL_ASSERT(rad_nursery_wait(n) == answer);
+    rad__free(n);
+}
+
+static int child_nests(void *arg)
+{
+    (void)arg;
+    with_nursery(child_waits, NULL, RAD_ECANCELED);
+    count(&ended);
+    return 0;
+}
+
+static int owner_main(void *arg)
+{
+    const rad_case *c = arg;
+    switch (c->params[KIND]) {
+    case END: with_nursery(child_adds, NULL, 0); break;
+    case FAIL: with_nursery(child_ends, child_ends, CODE); break;
+    case CANCEL_OWNER: with_nursery(child_waits, NULL, RAD_ECANCELED); break;
+    case CHILD_CANCELS: with_nursery(child_cancels, child_waits, REASON); break;
+    case LATE_CHILD: with_nursery(child_spawns, NULL, RAD_ECANCELED); break;
+    default: with_nursery(child_nests, NULL, RAD_ECANCELED); break;
+    }
+    return 0;
+}
+
+static void nursery_setup(const rad_case *c)
+{
+    rad__crew_open((uint32_t)c->params[WORKERS], 1, 2, c->params[WHOLE]);
+    RAD_MODEL_ASSERT(rad_chan_create(&never, 0, 0, RAD_CHAN_BLOCKS) == 0);
+    rad__model_name(never, 1, "channel");
+    rad__crew_spawn(&owner, owner_main, (void *)c);
+    rad__crew_shut();
+}
+
+static void nursery_body(const rad_case *c, uint32_t thread)
+{
+    if (thread < (uint32_t)c->params[WORKERS])
+        rad__crew_work(thread);
+    else
+        rad_cancel(owner);
+}
+
+static void nursery_check(const rad_case *c)
+{
+    static const uint32_t children[KINDS] = {2, 2, 1, 2, 2, 2};
+    static const uint32_t waiting[KINDS] = {0, 0, 1, 1, 1, 1};
+    RAD_MODEL_ASSERT(ended == children[c->params[KIND]]);
+    RAD_MODEL_ASSERT(told == waiting[c->params[KIND]]);
+    rad_release(owner);
+    rad_chan_destroy(never);
+    rad__crew_close();
+}
+
+static const rad_param nursery_params[] = {
+    [KIND] = {"kind", 0, 0, KINDS - 1,
+              "ends, fails, owner cancelled, child cancels, one comes later, nested", true},
+    [WORKERS] = {"workers", 2, 1, RAD_CREW_WORKERS, "workers", false},
+    [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
+    {.name = NULL},
+};
+
+RAD_MODEL(nursery, .name = "l2-nursery",
+          .about = "nurseries: the last child against its owner, cancel", .params = nursery_params,
+          .covers = "nursery fiber", .thread_count = nursery_threads, .thread_role = nursery_role,
+          .setup = nursery_setup, .body = nursery_body, .check = nursery_check);
