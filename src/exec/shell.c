@@ -163,10 +163,8 @@ static void shell_main(void *context)
     const rad_exec_hooks *hooks = &exec->hooks;
     if (hooks->begin) hooks->begin(hooks->context, &shell->worker);
     while (shell->worker.phase != RAD_PHASE_STOPPED && !shell->gone) rad__shell_step(shell);
-    if (!shell->gone)
-        rad__shell_drain(shell);
-    else if (hooks->leave)
-        hooks->leave(hooks->context, &shell->worker);
+    if (!shell->gone) rad__shell_drain(shell);
+    if (hooks->end) hooks->end(hooks->context, &shell->worker);
     /* Pairs with the load in seat_is_free: the next one to sit there sees what this one did. */
     atomic_store_explicit(&shell->left, true, memory_order_release);
     exec_thread_ends(exec);

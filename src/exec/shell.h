@@ -57,7 +57,7 @@ typedef struct rad_exec_hooks {
     /* Before the thread sleeps, perhaps not for the first time: may make work visible, as anybody else does. Answers
      * for how many nanoseconds it may sleep at most: 0 is not at all, UINT64_MAX as long as nobody wakes it. */
     uint64_t (*rest)(void *context, rad_worker *w);
-    void (*leave)(void *context, rad_worker *w); /* a worker in a spare seat has left it */
+    void (*end)(void *context, rad_worker *w); /* after its last step, for now or for good */
 } rad_exec_hooks;
 
 struct rad_exec {

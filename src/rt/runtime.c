@@ -3,7 +3,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "os/clock.h"
+#include "rt/overflow.h"
 #include "rt/watch.h"
+
+#include <string.h>
 
 enum { STACK_MOST = 1 << 30, FIBERS_MOST = 1 << 24, EXTRA_PRESET = 128, RETIRE_NS = 2000000000 };
 
@@ -42,9 +45,35 @@ static void slots_free(rad_runtime *rt)
 {
     for (rad_slot *slot = rt->made, *before; slot != NULL; slot = before) {
         before = slot->made_before;
+        rad__context_drop(&slot->strand.context);
         rad__free(slot);
     }
+    rad__overflow_unwatch(&rt->stacks);
     rad__stacks_close(&rt->stacks);
+}
+
+/* "fiber 42 'name'". In a signal handler, on the thread of the fiber. */
+static size_t overflow_name(void *context, uint32_t stack, char *text, size_t size)
+{
+    const rad_strand *s = rad__running();
+    char digits[24];
+    size_t at = sizeof digits, length = 0;
+    (void)context;
+    if (s == NULL || ((const rad_slot *)s)->stack.number != stack) return 0;
+    const rad_slot *slot = (const rad_slot *)s;
+    uint64_t number = atomic_load_explicit(&slot->number, memory_order_relaxed);
+    const char *name = atomic_load_explicit(&slot->name, memory_order_relaxed);
+    do digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    const char *parts[] = {"fiber ", NULL, name ? " '" : "", name ? name : "", name ? "'" : ""};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *part = parts[i] ? parts[i] : digits + at;
+        size_t n = parts[i] ? strlen(part) : sizeof digits - at;
+        if (n > size - length) n = size - length;
+        memcpy(text + length, part, n);
+        length += n;
+    }
+    return length;
 }
 
 /* ---- Workers ----------------------------------------------------------------------------------------- */
@@ -62,10 +91,22 @@ static void worker_prepares(void *context, rad_worker *w)
 static void worker_begins(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
-    rad__core_set(rad_worker_scratch(w));
+    rad_seat *seat = rad_worker_scratch(w);
+    rad__core_set(&seat->core);
+    rad__context_adopt(&seat->core.context);
+    /* Without one an overflow is not reported; the process dies of it all the same. */
+    if (rad__os_signal_stack_open(&seat->signals, NULL) != 0) seat->signals.memory = NULL;
     if (w->id < w->sched->config.workers) return;
     rad_strand *s = rad__urgent_take(&rt->urgent); /* this is what it came for */
     if (s != NULL) rad_exec_wake(rt->exec, &s->task);
+}
+
+static void worker_ends(void *context, rad_worker *w)
+{
+    rad_seat *seat = rad_worker_scratch(w);
+    (void)context;
+    rad__os_signal_stack_close(&seat->signals);
+    rad__core_set(NULL);
 }
 
 static uint64_t worker_rests(void *context, rad_worker *w)
@@ -108,7 +149,8 @@ static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error
                             .retire_ns = RETIRE_NS,
                             .prepare = worker_prepares,
                             .begin = worker_begins,
-                            .rest = worker_rests};
+                            .rest = worker_rests,
+                            .end = worker_ends};
     return rad__exec_create(&rt->exec, &exec, &hooks, error);
 }
 
@@ -136,7 +178,10 @@ int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error 
     rt->seed = o->seed;
     rt->watch = rad__alloc_lines(1, sizeof *rt->watch);
     code = rt->watch ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);
-    if (code == 0) code = executor_open(rt, o, error);
+    if (code == 0) { /* too many runtimes at a time: then it is not reported, that is all */
+        if (rad__overflow_watch(&rt->stacks, overflow_name, rt, NULL) != 0) rad__error_clear(error);
+        code = executor_open(rt, o, error);
+    }
     if (code == 0) code = rad__watch_start(rt->watch, rt, error);
     if (code == 0)
         *out = rt;

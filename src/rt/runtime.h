@@ -3,6 +3,7 @@
 #define RAD_RT_RUNTIME_H
 
 #include "base/prng.h"
+#include "os/segv.h"
 #include "rt/fiber.h"
 #include "rt/stack.h"
 #include "rt/urgent.h"
@@ -33,6 +34,7 @@ typedef struct rad_seat {
     uint64_t spawned;
     rad_wheel wheel;
     rad_prng prng; /* of select */
+    rad_os_signal_stack signals;
 } rad_seat;
 
 static inline rad_seat *rad__seat_of(rad_core *core)
