@@ -163,10 +163,9 @@ static void runtime_free(rad_runtime *rt)
     rad__free(rt);
 }
 
-int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error *error)
+/* `waits`: the caller's thread will do nothing but wait for it. */
+static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, rad_error *error)
 {
-    static const rad_options preset;
-    const rad_options *o = options ? options : &preset;
     *out = NULL;
     rad__error_clear(error);
     int code = options_check(o, error);
@@ -176,6 +175,8 @@ int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error 
     rad_stacks_options stacks = {.size = o->stack_size,
                                  .most = o->fibers ? o->fibers : FIBERS_MOST};
     rt->seed = o->seed;
+    rt->own_threads = waits ? 2 : 1; /* the watch, and who waits */
+    rt->reports_deadlock = waits && !o->no_deadlock_report;
     rt->watch = rad__alloc_lines(1, sizeof *rt->watch);
     code = rt->watch ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);
     if (code == 0) { /* too many runtimes at a time: then it is not reported, that is all */
@@ -188,6 +189,13 @@ int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error 
     else
         runtime_free(rt);
     return code;
+}
+
+static const rad_options preset;
+
+int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error *error)
+{
+    return runtime_create(out, options ? options : &preset, false, error);
 }
 
 int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg)
@@ -220,6 +228,9 @@ void rad_runtime_destroy(rad_runtime *rt)
 {
     if (rt == NULL) return;
     rad_exec_join(rt->exec);
+    /* Y2, pairs with X4. */
+    for (uint32_t i = 0; atomic_load_explicit(&rt->visits, memory_order_acquire) > 0; i++)
+        rad__os_give_way(i > 100);
     runtime_free(rt);
 }
 
@@ -242,10 +253,8 @@ int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *erro
 {
     first_fiber first = {main, arg, 0};
     rad_runtime *rt = NULL;
-    int code = rad_runtime_create(&rt, options, error);
+    int code = runtime_create(&rt, options ? options : &preset, true, error);
     if (code != 0) return code;
-    rt->own_threads = 2; /* the watch, and this one, which does nothing but wait */
-    rt->reports_deadlock = options == NULL || !options->no_deadlock_report;
     code = rad_runtime_spawn(rt, NULL, first_main, &first);
     if (code != 0) rad__error(error, code, "no memory for the first fiber");
     rad_runtime_destroy(rt);

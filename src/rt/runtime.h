@@ -21,6 +21,7 @@ struct rad_runtime {
     _Atomic bool dozing;      /* the watch would like to be told when something happens */
     _Atomic bool closing;     /* no more fibers */
     _Atomic uint32_t outside; /* waits that somebody outside will end */
+    _Atomic uint32_t visits;  /* threads of others that are waking a fiber: see rad__visit_begin */
     uint32_t own_threads;     /* that are no workers, and wake nobody by themselves */
     bool reports_deadlock;
     struct rad_watch *watch;
@@ -40,6 +41,29 @@ typedef struct rad_seat {
 static inline rad_seat *rad__seat_of(rad_core *core)
 {
     return (rad_seat *)core;
+}
+
+/* Who wakes a fiber from outside is still in the middle of it when that fiber runs, ends, and with it the runtime, which
+ * has to stay until then:
+ *              waker                                    the runtime's end
+ *         X1   visits + 1                          Y1   the last fiber has ended
+ *         X2   the fiber may go on (N6)            Y2   waits until there are no visits
+ *         X3   wakes it                            Y3   frees everything
+ *         X4   visits - 1
+ * Claim: Y3 comes after X4, for X1 is before X2, which is before Y1.
+ * A worker of the same runtime needs no visit: its thread is waited for. NULL is none. */
+static inline rad_runtime *rad__visit_begin(rad_runtime *rt)
+{
+    rad_core *core = rad__core();
+    if (RAD_LIKELY(core != NULL && core->runtime == rt)) return NULL;
+    atomic_fetch_add_explicit(&rt->visits, 1, memory_order_relaxed);
+    return rt;
+}
+
+static inline void rad__visit_end(rad_runtime *rt)
+{
+    /* X4, pairs with the load of Y2. */
+    atomic_fetch_sub_explicit(&rt->visits, 1, memory_order_release);
 }
 
 /* By a worker that begins to run something, when the watch dozes. */

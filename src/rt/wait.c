@@ -3,6 +3,7 @@
 #include "os/clock.h"
 #include "os/wait.h"
 #include "rt/fiber.h"
+#include "rt/runtime.h"
 
 void rad__waitable_open(rad_waitable *o, const char *kind)
 {
@@ -57,12 +58,14 @@ void rad__clause_notify(rad_clause *c)
     rad_waiter *w = c->waiter;
     rad_strand *strand = w->strand; /* N5 */
     uint32_t generation = w->generation;
+    rad_runtime *visited = strand != NULL ? rad__visit_begin(strand->runtime) : NULL;
     /* N6, pairs with the load of V1: the data, and how it ended. */
     atomic_store_explicit(&w->word, RAD_WAIT_NOTIFIED + c->index, memory_order_release);
     if (strand != NULL) /* N7 */
         rad__strand_unpark(strand, generation);
     else
         rad__os_word_wake(&w->word, 1);
+    if (RAD_UNLIKELY(visited != NULL)) rad__visit_end(visited);
 }
 
 void rad__wakes_go(rad_wakes *wakes)
