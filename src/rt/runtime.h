@@ -43,8 +43,8 @@ static inline rad_seat *rad__seat_of(rad_core *core)
     return (rad_seat *)core;
 }
 
-/* Who wakes a fiber from outside is still in the middle of it when that fiber runs, ends, and with it the runtime, which
- * has to stay until then:
+/* Who wakes a fiber from outside is still in the middle of it when that fiber runs, ends, and with it the runtime,
+ * which has to stay until then:
  *              waker                                    the runtime's end
  *         X1   visits + 1                          Y1   the last fiber has ended
  *         X2   the fiber may go on (N6)            Y2   waits until there are no visits
