@@ -5,21 +5,25 @@
 # error: the lists cannot rot.
 #
 #   bug NAME          an entry begins
-#   depth WORD        what finds it: L1 (a step is one action, or a plain unit test; preset), L2 (memory operations)
+#   depth WORD        what finds it: L1 (a step is one action, or a plain unit test; preset), L2 (memory operations);
+#                     finder: whatever does, that is L1 for a hunt, L2 for test_l2, otherwise `test`
 #   file PATH
-#   tests WORD...     unit tests that should notice it: tests/unit/test_WORD.c
-#   hunt WORD         or the lab should: tests/hunt/hunt_WORD.c, which also shrinks what it finds
+#   hunt WORD         the lab should find it: tests/hunt/hunt_WORD.c, which also shrinks what it finds
+#   tests WORD...     unit tests that should notice it: tests/unit/test_WORD.c; symbols is tools/check_symbols.sh. There
+#                     may be several lines of both kinds, which are tried in turn until one notices it
 #   - TEXT            old text, line by line
 #   + TEXT            new text, line by line (none: the old text is deleted)
 #
-# Prints a line per bug and, last, "N of M found". Writes build/planted-LIST.json for the scoreboard, and one
-# entry per line to $PLANTED_JSON when that is set. Exits 1 when a bug was missed, 2 when a list is wrong.
+# Prints a line per bug (found or missed, depth, name, runs until then, the shrunk case: instructions and workers,
+# what was reported) and, last, "N of M found". Writes build/planted-LIST.json for the scoreboard, and one entry per line to
+# $PLANTED_JSON when that is set. $PLANTED_LISTS is another folder with lists. Exits 1 when a bug was missed, 2
+# when a list is wrong.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
-lanes=${PLANTED_JOBS:-2} # copies worked on at the same time
-limit=60                 # seconds for one test program
-hunt_limit=120           # for one hunt, shrinking included
+lists=${PLANTED_LISTS:-tests/planted}
+lanes=${PLANTED_JOBS:-3} # copies worked on at the same time; with some of the bugs a test hangs, and uses no CPU
+first_limit=600          # seconds for one test program or hunt on the code as it is; then it depends on what they took
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
@@ -28,9 +32,15 @@ say() {
     printf 'planted.sh: %s\n' "$*" >&2
 }
 
-# Splits the lists into one folder per bug: name, suite, file, tests, old, new.
+list_names() { # survivors.txt is no list: see tools/mutants.sh
+    for list in "$lists"/*.txt; do
+        [ "${list##*/}" = survivors.txt ] || printf '%s\n' "$list"
+    done
+}
+
+# Splits the lists into one folder per bug: name, suite, file, depth, words (hunt:WORD, WORD), old, new.
 split_lists() {
-    for list in tests/planted/*.txt; do
+    for list in $(list_names); do
         suite=planted-$(basename "$list" .txt)
         awk -v out="$work/bugs" -v suite="$suite" -v list="$list" '
             function fail(text) { printf "planted.sh: %s:%d: %s\n", list, NR, text > "/dev/stderr"; bad = 1 }
@@ -45,15 +55,17 @@ split_lists() {
                 field("name", $2)
                 field("suite", suite)
                 field("depth", "L1")
+                words = ""
                 printf "" > (dir "/old")
                 printf "" > (dir "/new")
                 next
             }
             dir == "" { fail("an entry begins with bug NAME"); exit }
             $1 == "file" { field("file", $2); next }
-            $1 == "depth" { if ($2 !~ /^L[012]$/) fail("depth L0, L1 or L2 expected"); field("depth", $2); next }
-            $1 == "tests" { sub(/^tests[ \t]+/, ""); field("tests", $0); next }
-            $1 == "hunt" { field("hunt", $2); field("tests", ""); next }
+            $1 == "depth" && $2 !~ /^(L[012]|finder)$/ { fail("depth L0, L1, L2 or finder expected") }
+            $1 == "depth" { field("depth", $2); next }
+            $1 == "tests" { sub(/^tests[ \t]+/, ""); words = words $0 " "; field("words", words); next }
+            $1 == "hunt" { words = words "hunt:" $2 " "; field("words", words); next }
             /^- / || /^-$/ { print substr($0, 3) > (dir "/old"); next }
             /^\+ / || /^\+$/ { print substr($0, 3) > (dir "/new"); next }
             { fail("neither bug, depth, file, tests, hunt, - nor +: " $0) }
@@ -81,18 +93,31 @@ plant() {
         }' "$2"
 }
 
-# run_test TREE WORD — status 0 when all its tests pass. Never leaves anything running.
+# run_test TREE WORD LIMIT — status 0 when all its tests pass; the first that fails ends it. Leaves nothing running.
 run_test() {
-    (cd "$1" && CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C exec timeout -k 2 "$limit" "$1/out/tests/test_$2") \
-        >"$1/test.log" 2>&1 </dev/null
+    program=out/tests/test_$2
+    [ "$2" != symbols ] || program="tools/check_symbols.sh out"
+    [ -p "$1/pipe" ] || mkfifo "$1/pipe"
+    # shellcheck disable=SC2086 # a list of words
+    (cd "$1" && CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C exec timeout -k 2 "$3" stdbuf -oL $program) \
+        >"$1/pipe" 2>&1 </dev/null &
+    runner=$!
+    timeout $(($3 + 5)) sed -u '/^not ok/q' <"$1/pipe" >"$1/test.log" # whoever outlives the program may keep the pipe
+    ! grep -q '^not ok' "$1/test.log" || kill $runner 2>/dev/null
+    wait $runner
 }
 
-# run_hunt TREE WORD — prints the last line of what it says; status 0: clean, 1: found something.
+# run_hunt TREE WORD LIMIT — prints the last line of what it says; status 0: clean, 1: found something.
 run_hunt() {
-    (cd "$1" && LC_ALL=C exec timeout -k 2 "$hunt_limit" "$1/out/tests/hunt_$2") >"$1/hunt.log" 2>&1 </dev/null
+    (cd "$1" && LC_ALL=C exec timeout -k 2 "$3" "$1/out/tests/hunt_$2") >"$1/hunt.log" 2>&1 </dev/null
     hunt_status=$?
     tail -n 1 "$1/hunt.log"
     return $hunt_status
+}
+
+library_targets() { # TREE: the libraries, and the program that tools/check_symbols.sh looks into
+    sed -n 's/^build \(libraddle[^ /]*\.\(a\|so[.0-9]*\)\):.*/\1/p' "$1/out/build.ninja"
+    echo tests/test_exec_shell_stress
 }
 
 build_tests() { # TREE WORD... (hunt:WORD is a hunt)
@@ -102,6 +127,7 @@ build_tests() { # TREE WORD... (hunt:WORD is a hunt)
     for word in "$@"; do
         case $word in
         hunt:*) targets="$targets tests/hunt_${word#hunt:}" ;;
+        symbols) targets="$targets $(library_targets "$tree")" ;;
         *) targets="$targets tests/test_$word" ;;
         esac
     done
@@ -115,117 +141,128 @@ make_tree() { # TREE
     (cd "$1" && CC=${CC:-gcc} meson setup out -Doptimization=1 -Ddebug=false -Dwerror=false) >"$1/build.log" 2>&1
 }
 
-# The tests must pass on the code as it is; counts their functions in $work/functions.WORD.
-check_unmodified() { # TREE WORD...
+# clean_word TREE WORD — nothing is wrong with the code as it is. Leaves what it looked at in $work/evaluations.WORD,
+# and in $work/limit.WORD how many seconds it gets with a bug in the code.
+clean_word() {
+    begin=$(date +%s)
+    case $2 in
+    hunt:*)
+        said=$(run_hunt "$1" "${2#hunt:}" "$first_limit") || {
+            say "hunt_${2#hunt:} finds something in the unmodified code: $said"
+            return 1
+        }
+        printf '%s\n' "${said##* }" >"$work/evaluations.$2"
+        echo $((60 + 4 * ($(date +%s) - begin))) >"$work/limit.$2" # what it finds is shrunk
+        ;;
+    *)
+        run_test "$1" "$2" "$first_limit" || {
+            grep -v '^ok' "$1/test.log" | head -n 30 >&2
+            say "test_$2 fails on the unmodified code"
+            return 1
+        }
+        grep -c '^ok' "$1/test.log" >"$work/evaluations.$2"
+        echo $((6 + 6 * ($(date +%s) - begin))) >"$work/limit.$2"
+        ;;
+    esac
+}
+
+check_unmodified() { # TREE WORD...: hunts and tests side by side
     tree=$1
     shift
     build_tests "$tree" "$@" || { tail -n 30 "$tree/build.log" >&2; return 1; }
     for word in "$@"; do
-        case $word in
-        hunt:*)
-            run_hunt "$tree" "${word#hunt:}" >"$work/clean.${word#hunt:}" && continue
-            cat "$work/clean.${word#hunt:}" >&2
-            say "hunt_${word#hunt:} finds something in the unmodified code"
-            return 1
-            ;;
-        esac
-        if ! run_test "$tree" "$word"; then
-            grep -v '^ok' "$tree/test.log" | head -n 30 >&2
-            say "test_$word fails on the unmodified code"
-            return 1
-        fi
-        grep -c '^ok' "$tree/test.log" >"$work/functions.$word"
+        case $word in hunt:*) clean_word "$tree" "$word" || exit 1 ;; esac
+    done &
+    hunts=$!
+    clean=0
+    for word in "$@"; do
+        case $word in hunt:*) ;; *) clean_word "$tree" "$word" || { clean=1 && break; } ;; esac
     done
+    wait $hunts && return $clean
 }
 
-# Prints the result line of one bug: found, missed or wrong, and how many test programs were run.
+hunt_answer='s/^found \([0-9]*\) \([0-9]*\) \(.*\): [0-9]* instructions, \([0-9]*\) workers, [^:]*: \(.*\)$'
+hunt_answer="$hunt_answer/found \\1 \\2 \\4 \\3: \\5/p"
+
+# try_word TREE WORD — prints "found RUNS INSTRUCTIONS WORKERS TEXT" when it notices the bug that is planted there.
+try_word() {
+    if ! build_tests "$1" "$2"; then
+        echo "wrong 0 0 0 it does not compile: $(grep -m 1 'error:' "$1/build.log" | cut -c 1-150)"
+        return
+    fi
+    case $2 in
+    hunt:*)
+        run_hunt "$1" "${2#hunt:}" "$(cat "$work/limit.$2")" | sed -n "$hunt_answer"
+        ;;
+    *)
+        run_test "$1" "$2" "$(cat "$work/limit.$2")" 2>/dev/null # the shell tells of signals
+        case $? in
+        0) return ;;
+        124) said="hangs after $(grep -c '^ok' "$1/test.log") tests" ;;
+        *) said=$(awk '/^not ok/ { sub(/^not ok [0-9]+ - /, ""); print; exit }' "$1/test.log") ;;
+        esac
+        echo "found 1 0 0 test_$2: ${said:-crashes after $(grep -c '^ok' "$1/test.log") tests}"
+        ;;
+    esac
+}
+
+# Prints the result line of one bug: found, missed or wrong, and so on.
 try_bug() { # TREE BUG
     file=$(cat "$2/file")
-    words=$(cat "$2/tests")
+    words=$(cat "$2/words")
     if ! plant "$2" "$root/$file" >"$1/planted" 2>"$1/why"; then
-        echo "wrong 0 $(cat "$1/why")"
+        echo "wrong 0 0 0 $(cat "$1/why")"
         return
     fi
     cp "$1/planted" "$1/$file"
-    ran=0
-    answer=missed
-    # shellcheck disable=SC2086
-    if ! build_tests "$1" $words; then
-        answer="wrong 0 it does not compile: $(grep -m 1 'error:' "$1/build.log" | cut -c 1-150)"
-    else
-        for word in $words; do
-            ran=$((ran + 1))
-            run_test "$1" "$word" 2>/dev/null && continue # the shell tells of signals
-            answer="found $ran test_$word: $(awk '/^not ok/ { sub(/^not ok [0-9]+ - /, ""); print; exit }' \
-                "$1/test.log")"
-            break
-        done
+    answer=
+    for word in $words; do
+        answer=$(try_word "$1" "$word")
+        [ -z "$answer" ] || break
+    done
+    if [ "$(cat "$2/depth")" = finder ]; then
+        case ${answer:+$word} in '') echo - ;; hunt:*) echo L1 ;; l2) echo L2 ;; *) echo test ;; esac >"$2/depth"
     fi
-    [ "$answer" = missed ] && answer="missed $ran by $words"
+    [ -n "$answer" ] || answer="missed 0 0 0 by $words"
     cp "$root/$file" "$1/$file"
     touch "$1/$file"
     echo "$answer"
 }
 
-# The same for a bug that the lab hunts: how many runs it took, and the size of the shrunk case.
-try_hunt() { # TREE BUG
-    file=$(cat "$2/file")
-    hunted=$(cat "$2/hunt")
-    if ! plant "$2" "$root/$file" >"$1/planted" 2>"$1/why"; then
-        echo "wrong 0 $(cat "$1/why")"
-        return
-    fi
-    cp "$1/planted" "$1/$file"
-    if ! build_tests "$1" "hunt:$hunted"; then
-        echo "wrong 0 it does not compile: $(grep -m 1 'error:' "$1/build.log" | cut -c 1-150)"
-    else
-        answer=$(run_hunt "$1" "$hunted")
-        case $answer in
-        found*) echo "$answer" ;;
-        *) echo "missed 0 by hunt_$hunted: $answer" ;;
-        esac
-    fi
-    cp "$root/$file" "$1/$file"
-    touch "$1/$file"
+lane() { # NUMBER: does whatever bug no other lane has taken
+    tree=$work/tree$1
+    for bug in "$work"/bugs/*; do
+        mkdir "$bug/taken" 2>/dev/null || continue
+        try_bug "$tree" "$bug" >"$bug/answer"
+        read -r what runs size workers text <"$bug/answer"
+        shrunk=-
+        [ "$workers" = 0 ] || shrunk="${size}i ${workers}w"
+        [ "$runs" = 0 ] && runs=-
+        row "$what" "$(cat "$bug/depth")" "$(cat "$bug/name")" "$runs" "$shrunk" "$text"
+    done
 }
 
-lane() { # NUMBER: does every bug whose number is its own, modulo the lanes
-    tree=$work/tree$1
-    number=0
-    for bug in "$work"/bugs/*; do
-        number=$((number + 1))
-        [ $((number % lanes)) = "$1" ] || continue
-        if [ -f "$bug/hunt" ]; then
-            try_hunt "$tree" "$bug" >"$bug/answer"
-        else
-            try_bug "$tree" "$bug" >"$bug/answer"
-        fi
-        read -r what ran text <"$bug/answer"
-        printf '%-7s %s %-32s %s\n' "$what" "$(cat "$bug/depth")" "$(cat "$bug/name")" "$text"
-    done
+row() { # FOUND DEPTH NAME RUNS SHRUNK REPORTED
+    printf '%-6s  %-5s  %-42s  %7s  %-7s  %s\n' "$@"
 }
 
 entry() { # BUG: its line for the scoreboard
-    read -r what ran size _ <"$1/answer"
+    read -r what runs size workers _ <"$1/answer"
     evaluations=0
-    shrunk=0
-    if [ -f "$1/hunt" ]; then
-        read -r _ _ evaluations <"$work/clean.$(cat "$1/hunt")"
-        [ "$what" = found ] && shrunk=$size
-    fi
-    for word in $(cat "$1/tests"); do
-        evaluations=$((evaluations + $(cat "$work/functions.$word")))
+    for word in $(tr '\n' ' ' <"$1/words"); do
+        more=$(cat "$work/evaluations.$word")
+        evaluations=$((evaluations + more))
     done
     found=false
     [ "$what" = found ] && found=true
-    printf '{"suite": "%s", "name": "%s", "depth": "%s", "found": %s, "runs": %d, "shrunk": %d, ' \
-        "$(cat "$1/suite")" "$(cat "$1/name")" "$(cat "$1/depth")" "$found" "$ran" "$shrunk"
+    printf '{"suite": "%s", "name": "%s", "depth": "%s", "found": %s, "runs": %d, "shrunk": %d, "workers": %d, ' \
+        "$(cat "$1/suite")" "$(cat "$1/name")" "$(cat "$1/depth")" "$found" "$runs" "$size" "$workers"
     printf '"twin_reports": 0, "twin_evaluations": %d, "twin_reached": true}\n' "$evaluations"
 }
 
 write_json() {
     : >"$work/all.jsonl"
-    for list in tests/planted/*.txt; do
+    for list in $(list_names); do
         suite=planted-$(basename "$list" .txt)
         for bug in "$work/bugs/$suite".*; do
             [ -d "$bug" ] && entry "$bug"
@@ -250,9 +287,7 @@ if [ "$total" = 0 ]; then
     exit 2
 fi
 [ "$total" -lt "$lanes" ] && lanes=$total
-words=$({ cat "$work"/bugs/*/tests && for hunt in "$work"/bugs/*/hunt; do
-    [ -f "$hunt" ] && printf 'hunt:%s\n' "$(cat "$hunt")"
-done; } | tr ' ' '\n' | sort -u | tr '\n' ' ')
+words=$(cat "$work"/bugs/*/words | tr ' ' '\n' | sort -u | tr '\n' ' ')
 make_tree "$work/tree0" || { tail -n 30 "$work/tree0/build.log" >&2; exit 2; }
 # shellcheck disable=SC2086
 check_unmodified "$work/tree0" $words || exit 2
@@ -261,6 +296,7 @@ while [ "$number" -lt "$lanes" ]; do
     cp -a "$work/tree0" "$work/tree$number" # paths in the build are relative: nothing is built again
     number=$((number + 1))
 done
+row '' depth bug runs shrunk reported
 number=0
 while [ "$number" -lt "$lanes" ]; do
     lane "$number" &
@@ -270,6 +306,11 @@ wait
 [ $# = 0 ] && write_json
 found=$(cat "$work"/bugs/*/answer | grep -c '^found')
 wrong=$(cat "$work"/bugs/*/answer | grep -c '^wrong')
+for list in $(list_names); do
+    suite=$(basename "$list" .txt)
+    cat "$work/bugs/planted-$suite".*/answer 2>/dev/null |
+        awk -v suite="$suite" '{ n++ } /^found/ { found++ } END { if (n) printf "%-8s %d of %d\n", suite, found, n }'
+done
 [ "$wrong" = 0 ] || say "$wrong of the bugs are wrong: see above"
 echo "$found of $total found"
 [ "$wrong" = 0 ] || exit 2

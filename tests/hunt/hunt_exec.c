@@ -20,7 +20,7 @@ enum {
     DELAY_RUNS = 1500,
     STRESS_SEEDS = 50,
     STRESS_RUNS = 6,
-    STRESS_STEPS = 5000
+    STEPS = 5000 /* of a run: what goes on for ever is shrunk in steps, too */
 };
 
 typedef struct hunt {
@@ -54,6 +54,7 @@ static bool hunt_listed(hunt *h)
         rad_target t;
         bool complete = false;
         if (rad_exec_listed(i, name, &t, &h->error) != 0) return false;
+        t.c.max_steps = STEPS;
         bool good = hunt_with(h, &t, "dedup", DEDUP_RUNS, &complete);
         if (good && !complete && h->found == NULL)
             good = hunt_with(h, &t, "delay:6", DELAY_RUNS, &complete);
@@ -73,6 +74,7 @@ static bool hunt_stress(hunt *h)
         rad_target t;
         bool complete = false, good = true;
         if (rad_exec_generate(seed, &bounds, &t, &h->error) != 0) return false;
+        t.c.max_steps = STEPS;
         for (uint32_t i = 0; good && i < 3 && h->found == NULL; i++)
             good = hunt_with(h, &t, policies[i], STRESS_RUNS, &complete);
         rad_target_free(&t);
