@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "exec/shell.h"
 #include "os/fault.h"
 
 #include <raddle.h>
@@ -308,6 +309,39 @@ static void what_is_woken_after_the_stop_is_dropped(void **state)
     assert_int_equal(dropped, 1);
 }
 
+typedef struct postman {
+    rad_task task;
+    _Atomic bool begun;
+    counted letter;
+} postman;
+
+/* Sends to worker 1 when its thread has come to its end. */
+static enum rad_run send_to_the_dead(rad_task *task, rad_worker *w)
+{
+    postman *p = (postman *)task;
+    atomic_store(&p->begun, true);
+    while (atomic_load(&rad_worker_exec(w)->running) > 1) sched_yield();
+    rad_worker_spawn_on(w, 1, &p->letter.task);
+    return RAD_RUN_DONE;
+}
+
+static void what_is_sent_to_one_who_has_ended_is_dropped(void **state)
+{
+    (void)state;
+    _Atomic uint32_t dropped = 0;
+    rad_exec *exec = exec_with((rad_exec_options){
+        .workers = 2, .stop_on_failure = true, .drop = drop_counted, .drop_context = &dropped});
+    postman p = {.task.run = send_to_the_dead, .letter.task.run = counted_run};
+    counted failing = {.task.run = fail_plainly};
+    assert_true(rad_exec_spawn_on(exec, 0, &p.task));
+    while (!atomic_load(&p.begun)) sched_yield();
+    assert_true(rad_exec_spawn_on(exec, 1, &failing.task));
+    assert_int_equal(rad_exec_join(exec), 1);
+    assert_int_equal(dropped, 1); /* before join returns */
+    rad_exec_destroy(exec);
+    assert_int_equal(dropped, 1);
+}
+
 /* ---- Answers and places ------------------------------------------------------------------------------ */
 
 static enum rad_run answer_in_turn(rad_task *task, rad_worker *w)
@@ -591,6 +625,7 @@ int main(void)
         cmocka_unit_test(a_failure_without_a_code_is_1),
         cmocka_unit_test(a_failure_stops_if_asked_to),
         cmocka_unit_test(what_is_woken_after_the_stop_is_dropped),
+        cmocka_unit_test(what_is_sent_to_one_who_has_ended_is_dropped),
         cmocka_unit_test(tasks_may_go_on),
         cmocka_unit_test(a_blocked_task_waits_to_be_woken),
         cmocka_unit_test(some_tasks_are_for_one_worker),

@@ -109,6 +109,52 @@ static void jobs_may_yield_to_everybody(void **state)
     }
 }
 
+/* ---- What is shared ---------------------------------------------------------------------------------- */
+
+typedef struct shared {
+    root root;
+    bool deep;
+    rad_task other;
+    _Atomic bool ran;
+} shared;
+
+static enum rad_run other_run(rad_task *task, rad_worker *w)
+{
+    (void)w;
+    atomic_store(&((shared *)((char *)task - offsetof(shared, other)))->ran, true);
+    return RAD_RUN_DONE;
+}
+
+static enum rad_run patient_run(rad_job *job, rad_worker *w)
+{
+    (void)w;
+    return ((piece *)job)->runs++ < MANY ? RAD_RUN_YIELD : RAD_RUN_DONE;
+}
+
+/* `whole` tells whether the wait took the task that belongs to nobody. */
+static enum rad_run shared_root(root *r, rad_worker *w)
+{
+    shared *s = (shared *)r;
+    piece job = {.root = r};
+    rad_group group = RAD_GROUP_INIT(w);
+    rad_worker_spawn_global(w, &s->other);
+    rad_group_spawn(w, &group, &job.job, patient_run);
+    assert_true(s->deep ? wait_deep(w, &group) : rad_group_wait(w, &group));
+    r->whole = atomic_load(&s->ran);
+    return RAD_RUN_DONE;
+}
+
+static void what_is_shared_is_left_to_others(void **state)
+{
+    (void)state;
+    for (int deep = 0; deep < 2; deep++) {
+        shared s = {.root.body = shared_root, .deep = deep, .other.run = other_run};
+        run_as_task(1, &s.root);
+        assert_int_equal(s.root.whole, !deep);
+        assert_true(s.ran); /* afterwards */
+    }
+}
+
 /* ---- No memory --------------------------------------------------------------------------------------- */
 
 static enum rad_run counting_run(rad_job *job, rad_worker *w)
@@ -354,15 +400,72 @@ static void what_wants_to_run_again_is_dropped(void **state)
     }
 }
 
+/* A job that yields after everything was stopped, on a worker that ends then. Its opener sleeps. */
+typedef struct late {
+    piece piece;
+    _Atomic bool *failed;
+} late;
+
+static enum rad_run late_run(rad_job *job, rad_worker *w)
+{
+    late *l = (late *)job;
+    (void)w;
+    atomic_store(&l->piece.root->at, 1);
+    while (!atomic_load(l->failed)) sched_yield();
+    pass(20);
+    return RAD_RUN_YIELD;
+}
+
+typedef struct last {
+    rad_job job;
+    _Atomic bool failed;
+} last;
+
+static enum rad_run last_run(rad_job *job, rad_worker *w)
+{
+    atomic_store(&((last *)job)->failed, true);
+    return rad_worker_fail(w, 3);
+}
+
+static enum rad_run late_root(root *r, rad_worker *w)
+{
+    last l = {.failed = false};
+    late job = {.piece = {.root = r}, .failed = &l.failed};
+    rad_group group = RAD_GROUP_INIT(w);
+    rad_group_spawn(w, &group, &job.piece.job, late_run);
+    until(&r->at, 1); /* it has been stolen */
+    rad_group_spawn(w, &group, &l.job, last_run);
+    r->whole = rad_group_wait(w, &group);
+    return RAD_RUN_DONE;
+}
+
+static void who_ends_tells_those_who_wait(void **state)
+{
+    (void)state;
+    root r = {.task.run = root_run, .body = late_root};
+    rad_exec_options options = {.workers = 2, .hoard = 1, .stop_on_failure = true};
+    rad_exec *exec;
+    alarm(60);
+    r.whole = true;
+    assert_int_equal(rad_exec_create(&exec, &options, NULL), 0);
+    assert_true(rad_exec_spawn(exec, &r.task));
+    assert_int_equal(rad_exec_join(exec), 3);
+    rad_exec_destroy(exec);
+    alarm(0);
+    assert_false(r.whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_may_yield_to_everybody),
+        cmocka_unit_test(what_is_shared_is_left_to_others),
         cmocka_unit_test(jobs_that_found_no_room_are_run),
         cmocka_unit_test(what_is_sent_is_run),
         cmocka_unit_test(a_job_below_a_neighbour_is_run),
         cmocka_unit_test(the_end_is_seen_beside_neighbours_that_go_on),
         cmocka_unit_test(what_wants_to_run_again_is_dropped),
+        cmocka_unit_test(who_ends_tells_those_who_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
