@@ -273,7 +273,7 @@ static void task_answered(rad_worker *w, rad_task *task, enum rad_run run, rad_s
     case RAD_RUN_FAILED: task_failed(w); break;
     case RAD_RUN_YIELD: push_later(w, task); break;
     case RAD_RUN_YIELD_GLOBAL: step->woken = inject(w, task); break;
-    default: /* blocked: not ours any more */ break;
+    default: RAD_ASSERT(run == RAD_RUN_BLOCKED); /* not ours any more */
     }
 }
 
