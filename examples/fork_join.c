@@ -43,8 +43,8 @@ static enum rad_run sort_run(rad_job *job, rad_worker *w)
     sort right = {.numbers = s->numbers + half, .spare = s->spare + half, .count = s->count - half};
     rad_group group = RAD_GROUP_INIT(w);
     rad_group_spawn(w, &group, &left.job, sort_run); /* whoever has time */
-    sort_run(&right.job, w);                         /* this worker */
-    if (!rad_group_wait(w, &group)) return RAD_RUN_FAILED;
+    enum rad_run ours = sort_run(&right.job, w);     /* this worker */
+    if (!rad_group_wait(w, &group) || ours != RAD_RUN_DONE) return RAD_RUN_FAILED;
     merge(s, half);
     return RAD_RUN_DONE;
 }

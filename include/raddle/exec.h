@@ -9,8 +9,9 @@
  *         fib left = {.n = f->n - 1}, right = {.n = f->n - 2};
  *         rad_group group = RAD_GROUP_INIT(w);
  *         rad_group_spawn(w, &group, &left.job, fib_run);        // anybody may run the left half
- *         fib_run(&right.job, w);                                // the right one is ours
+ *         enum rad_run ours = fib_run(&right.job, w);            // the right one is ours
  *         if (!rad_group_wait(w, &group)) return RAD_RUN_FAILED; // runs other tasks meanwhile
+ *         if (ours != RAD_RUN_DONE) return ours;
  *         f->result = left.result + right.result;
  *         return RAD_RUN_DONE;
  *     }
@@ -25,6 +26,8 @@
  *            does, and answer DONE. A call that refuses a task leaves it yours.
  * Blocking   Only rad_exec_join, rad_exec_destroy and rad_group_wait wait for tasks. All other calls take a
  *            bounded time; some of them wake a thread, which is a system call.
+ * fork       An executor stays with the process that made it: in a child it has no threads, and no call on it is of any
+ *            use there.
  * Errors     Calls that can fail say how. A programmer's mistake (a worker that is not the caller's, a group with
  *            tasks that was not waited for …) is undefined, or stops the process with a message where that
  *            is cheap to notice.
@@ -82,11 +85,13 @@ typedef struct rad_exec_options {
     size_t stack_size;   /* of each worker's thread, at least 64 KiB; 0: 8 MiB */
     size_t scratch_size; /* bytes of scratch memory for each worker; see rad_worker_scratch */
     bool pin;            /* worker i stays on the i-th CPU the process may use */
-    bool plain_wake;     /* wake workers in turn, asleep or not: simple, and slower */
+    bool plain_wake; /* wake workers in turn, asleep or not: simple, and slower; stacks of those who
+                          * wait for groups are not bounded then */
     bool
         stop_on_failure; /* a task that fails stops everything, instead of letting what there is run */
     /* When stopped: gets each task that was taken and will not be run (but no job of a group: its group
-     * is told). Called on threads of the executor or in destroy, perhaps on several at a time. NULL: none. */
+     * is told; and a blocked one only when it is woken). Called on threads of the executor or in destroy,
+     * perhaps on several at a time. NULL: none. */
     void (*drop)(void *context, rad_task *task);
     void *drop_context;
 } rad_exec_options;
@@ -96,7 +101,8 @@ typedef struct rad_exec_options {
 RAD_API RAD_MUST_USE int rad_exec_create(rad_exec **exec, const rad_exec_options *options,
                                          rad_error *error);
 
-/* Joins, and frees everything. Nobody else may be inside a call on this executor, nor come. NULL is fine. */
+/* Joins, and frees everything. Nobody else may be inside a call on this executor, nor come: a spawn or wake on another
+ * thread may still be under way when its task has ended already. NULL is fine. */
 RAD_API void rad_exec_destroy(rad_exec *exec);
 
 /* From any thread, tasks included. True: the executor has it, and will run it. False: the gate is shut (close,
@@ -159,7 +165,8 @@ RAD_API void rad_worker_spawn_on(rad_worker *worker, uint32_t index, rad_task *t
 RAD_API void rad_worker_wake(rad_worker *worker, rad_task *task);
 
 /* What the failure of this task is called: not 0. The run then has to answer FAILED, which it does with
- * `return rad_worker_fail(worker, code);`. Without a code a failure is 1. */
+ * `return rad_worker_fail(worker, code);`; otherwise the next one to fail on this worker may be called so.
+ * Without a code a failure is 1. */
 RAD_API enum rad_run rad_worker_fail(rad_worker *worker, int64_t code);
 
 /* options.scratch_size bytes of this worker alone, zero at first, at the start of a cache line; NULL when
@@ -181,6 +188,7 @@ RAD_API rad_exec *rad_worker_exec(const rad_worker *worker);
  *     no lock across a wait;
  *   - a wait can take longer than its jobs do, by as much as the task takes that it helps with.
  * Stacks do not grow without bound: a wait that finds half of its thread's stack used no longer takes tasks of others.
+ * Its worker's own it still takes, as it must; so waiting tasks pile up if their jobs yield all the time.
  * Nothing deadlocks, if each run waits only for groups that it opened itself: whoever waits has begun before
  * everything it waits for. */
 
