@@ -342,6 +342,77 @@ static void what_is_sent_to_one_who_has_ended_is_dropped(void **state)
     assert_int_equal(dropped, 1);
 }
 
+/* ---- Whom a batch wakes ------------------------------------------------------------------------------ */
+
+static uint64_t slept(const rad_exec *exec)
+{
+    rad_exec_counts counts;
+    rad_exec_stats(exec, RAD_NONE, &counts);
+    return counts.slept;
+}
+
+/* In the plain order every notice is a worker woken, so they can be counted. */
+static void a_batch_wakes_no_more_than_it_can_use(void **state)
+{
+    static const uint32_t sizes[] = {1, 3, 4, 9};
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        rad_exec *exec = exec_with((rad_exec_options){.workers = 4, .plain_wake = true});
+        counted *tasks = counted_new(sizes[i], counted_run);
+        rad_task *list[9];
+        uint32_t expected = sizes[i] < 4 ? sizes[i] : 4;
+        for (uint32_t n = 0; n < sizes[i]; n++) list[n] = &tasks[n].task;
+        assert_true(rad_exec_spawn_batch(exec, list, sizes[i]));
+        while (slept(exec) < expected) sched_yield();
+        usleep(10000);
+        assert_int_equal(slept(exec), expected);
+        assert_int_equal(rad_exec_join(exec), 0);
+        all_ran_once(tasks, sizes[i]);
+        rad_exec_destroy(exec);
+        free(tasks);
+    }
+}
+
+/* A task that is made ready here while somebody sleeps is offered at once. */
+typedef struct offering {
+    rad_task task;
+    bool wakes;
+    counted other;
+} offering;
+
+static enum rad_run offer_and_stay(rad_task *task, rad_worker *w)
+{
+    offering *o = (offering *)task;
+    uint32_t before = atomic_load(&o->other.runs);
+    usleep(20000); /* the other worker sleeps */
+    if (o->wakes)
+        rad_worker_wake(w, &o->other.task);
+    else
+        rad_worker_spawn(w, &o->other.task);
+    while (atomic_load(&o->other.runs) == before) sched_yield(); /* only the other one can run it */
+    return RAD_RUN_DONE;
+}
+
+static void a_sleeper_is_offered_what_is_ready(void **state)
+{
+    (void)state;
+    alarm(60);
+    for (int wakes = 0; wakes < 2; wakes++) {
+        rad_exec *exec = exec_with((rad_exec_options){.workers = 2});
+        offering o = {.task.run = offer_and_stay, .wakes = wakes, .other.task.run = counted_run};
+        if (wakes) {
+            o.other.task.run = block_first;
+            assert_true(rad_exec_spawn(exec, &o.other.task));
+            while (atomic_load(&o.other.runs) == 0) sched_yield();
+        }
+        assert_true(rad_exec_spawn(exec, &o.task));
+        assert_int_equal(rad_exec_join(exec), 0);
+        assert_int_equal(o.other.runs, wakes ? 2 : 1);
+        rad_exec_destroy(exec);
+    }
+    alarm(0);
+}
+
 /* ---- Answers and places ------------------------------------------------------------------------------ */
 
 static enum rad_run answer_in_turn(rad_task *task, rad_worker *w)
@@ -626,6 +697,8 @@ int main(void)
         cmocka_unit_test(a_failure_stops_if_asked_to),
         cmocka_unit_test(what_is_woken_after_the_stop_is_dropped),
         cmocka_unit_test(what_is_sent_to_one_who_has_ended_is_dropped),
+        cmocka_unit_test(a_batch_wakes_no_more_than_it_can_use),
+        cmocka_unit_test(a_sleeper_is_offered_what_is_ready),
         cmocka_unit_test(tasks_may_go_on),
         cmocka_unit_test(a_blocked_task_waits_to_be_woken),
         cmocka_unit_test(some_tasks_are_for_one_worker),
