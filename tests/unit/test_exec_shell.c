@@ -413,6 +413,55 @@ static void a_sleeper_is_offered_what_is_ready(void **state)
     alarm(0);
 }
 
+/* ---- Where tasks are found --------------------------------------------------------------------------- */
+
+typedef struct family {
+    counted root, local, yields, global, sent;
+} family;
+
+static enum rad_run yield_first(rad_task *task, rad_worker *w)
+{
+    (void)w;
+    return atomic_fetch_add(&((counted *)task)->runs, 1) == 0 ? RAD_RUN_YIELD : RAD_RUN_DONE;
+}
+
+static enum rad_run spawn_family(rad_task *task, rad_worker *w)
+{
+    family *f = (family *)task;
+    rad_worker_spawn(w, &f->local.task);
+    rad_worker_spawn(w, &f->yields.task);
+    rad_worker_spawn_global(w, &f->global.task);
+    rad_worker_spawn_on(w, 0, &f->sent.task);
+    return counted_run(task, w);
+}
+
+static void sources_are_counted(void **state)
+{
+    (void)state;
+    rad_exec *exec = exec_with((rad_exec_options){.workers = 1});
+    family f = {.root.task.run = spawn_family,
+                .local.task.run = counted_run,
+                .yields.task.run = yield_first,
+                .global.task.run = counted_run,
+                .sent.task.run = counted_run};
+    assert_true(rad_exec_spawn_on(exec, 0, &f.root.task));
+    assert_int_equal(rad_exec_join(exec), 0);
+    rad_exec_counts counts, of_one;
+    rad_exec_stats(exec, RAD_NONE, &counts);
+    rad_exec_stats(exec, 0, &of_one);
+    assert_memory_equal(&counts, &of_one, sizeof counts);
+    assert_int_equal(counts.ran, 6);
+    assert_int_equal(counts.ended, 5);
+    assert_int_equal(counts.spawned, 4);
+    assert_int_equal(counts.in_flight, 0);
+    assert_int_equal(counts.from_local, 2);
+    assert_int_equal(counts.from_later, 1);
+    assert_int_equal(counts.from_inbox, 2);
+    assert_int_equal(counts.from_shared, 1);
+    assert_int_equal(counts.stolen, 0);
+    rad_exec_destroy(exec);
+}
+
 /* ---- Answers and places ------------------------------------------------------------------------------ */
 
 static enum rad_run answer_in_turn(rad_task *task, rad_worker *w)
@@ -699,6 +748,7 @@ int main(void)
         cmocka_unit_test(what_is_sent_to_one_who_has_ended_is_dropped),
         cmocka_unit_test(a_batch_wakes_no_more_than_it_can_use),
         cmocka_unit_test(a_sleeper_is_offered_what_is_ready),
+        cmocka_unit_test(sources_are_counted),
         cmocka_unit_test(tasks_may_go_on),
         cmocka_unit_test(a_blocked_task_waits_to_be_woken),
         cmocka_unit_test(some_tasks_are_for_one_worker),

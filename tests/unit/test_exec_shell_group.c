@@ -240,9 +240,9 @@ typedef struct greedy {
 static enum rad_run greedy_run(rad_job *job, rad_worker *w)
 {
     greedy *g = (greedy *)job;
-    volatile char piece[1000];
-    piece[0] = 1;
-    g->count = piece[0];
+    char piece[1000];
+    __asm__ volatile("" : : "r"(piece) : "memory"); /* otherwise a compiler may do without */
+    g->count = 1;
     if (g->levels == 0) {
         sched_yield();
         return RAD_RUN_DONE;
