@@ -110,6 +110,31 @@ static void jobs_may_yield_to_everybody(void **state)
     }
 }
 
+/* A deep wait has folded the group for certain; afterwards it is as new. */
+static enum rad_run reusing_root(root *r, rad_worker *w)
+{
+    rad_group group = RAD_GROUP_INIT(w);
+    r->whole = true;
+    for (uint32_t i = 1; i <= 6; i++) {
+        piece jobs[3] = {{.root = r}, {.root = r}, {.root = r}};
+        for (int n = 0; n < 3; n++) rad_group_spawn(w, &group, &jobs[n].job, yielding_run);
+        r->whole &= i % 2 ? wait_deep(w, &group) : rad_group_wait(w, &group);
+        r->whole &= atomic_load(&r->count) == 3 * i; /* it did wait */
+        r->whole &= wait_deep(w, &group);            /* for nothing */
+    }
+    return RAD_RUN_DONE;
+}
+
+static void groups_may_be_used_again(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        root r = {.body = reusing_root};
+        run_as_task(workers, &r);
+        assert_true(r.whole);
+    }
+}
+
 /* ---- What is shared ---------------------------------------------------------------------------------- */
 
 typedef struct shared {
@@ -460,6 +485,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_may_yield_to_everybody),
+        cmocka_unit_test(groups_may_be_used_again),
         cmocka_unit_test(what_is_shared_is_left_to_others),
         cmocka_unit_test(jobs_that_found_no_room_are_run),
         cmocka_unit_test(what_is_sent_is_run),
