@@ -216,6 +216,33 @@ static void jobs_that_found_no_room_are_run(void **state)
     }
 }
 
+/* More of them wait behind than their queue has room for. */
+static enum rad_run patient_root(root *r, rad_worker *w)
+{
+    piece *jobs = calloc(MANY, sizeof *jobs);
+    rad_group group = RAD_GROUP_INIT(w);
+    for (int i = 0; i < MANY; i++) {
+        jobs[i].root = r;
+        rad_group_spawn(w, &group, &jobs[i].job, yielding_run);
+    }
+    rad__alloc_fail_at(1);
+    r->whole = rad_group_wait(w, &group);
+    rad__alloc_fail_at(0);
+    free(jobs);
+    return RAD_RUN_DONE;
+}
+
+static void what_yields_without_memory_is_run(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 2; workers++) {
+        root r = {.body = patient_root};
+        run_as_task(workers, &r);
+        assert_true(r.whole);
+        assert_int_equal(r.count, MANY);
+    }
+}
+
 /* ---- What is sent to it ------------------------------------------------------------------------------ */
 
 typedef struct letter {
@@ -488,6 +515,7 @@ int main(void)
         cmocka_unit_test(groups_may_be_used_again),
         cmocka_unit_test(what_is_shared_is_left_to_others),
         cmocka_unit_test(jobs_that_found_no_room_are_run),
+        cmocka_unit_test(what_yields_without_memory_is_run),
         cmocka_unit_test(what_is_sent_is_run),
         cmocka_unit_test(a_job_below_a_neighbour_is_run),
         cmocka_unit_test(the_end_is_seen_beside_neighbours_that_go_on),
