@@ -64,10 +64,11 @@ static enum rad_run root_run(rad_task *task, rad_worker *w)
 }
 
 /* A test that waits for ever ends here. */
-static void run_as_task(uint32_t workers, root *r)
+static void run_with(rad_exec_options options, root *r)
 {
     r->task.run = root_run;
-    rad_exec_options options = {.workers = workers, .stack_size = STACK, .hoard = 1};
+    options.stack_size = STACK;
+    options.hoard = 1;
     alarm(60);
     assert_int_equal(rad_exec_create(&r->exec, &options, NULL), 0);
     assert_true(rad_exec_spawn(r->exec, &r->task));
@@ -75,6 +76,11 @@ static void run_as_task(uint32_t workers, root *r)
     assert_int_equal(rad_exec_join(r->exec), 0);
     rad_exec_destroy(r->exec);
     alarm(0);
+}
+
+static void run_as_task(uint32_t workers, root *r)
+{
+    run_with((rad_exec_options){.workers = workers}, r);
 }
 
 /* ---- What jobs answer -------------------------------------------------------------------------------- */
@@ -294,6 +300,41 @@ static void what_is_sent_is_run(void **state)
     (void)state;
     root r = {.body = sending_root};
     run_as_task(2, &r);
+    assert_true(r.whole);
+}
+
+/* The plain order may have told this worker, and no other, of a task that everybody could run. */
+static enum rad_run spawning_run(rad_job *job, rad_worker *w)
+{
+    root *r = ((piece *)job)->root;
+    letter letters[2] = {{.task.run = letter_run}, {.task.run = letter_run}};
+    (void)w;
+    atomic_store(&r->at, 1);
+    until(&r->at, 2);
+    pass(20);
+    for (int i = 0; i < 2; i++) /* one of the two is told each time */
+        assert_true(rad_exec_spawn(r->exec, &letters[i].task));
+    for (int i = 0; i < 2; i++)
+        while (!atomic_load(&letters[i].read)) sched_yield();
+    return RAD_RUN_DONE;
+}
+
+static enum rad_run spawning_root(root *r, rad_worker *w)
+{
+    piece job = {.root = r};
+    rad_group group = RAD_GROUP_INIT(w);
+    rad_group_spawn(w, &group, &job.job, spawning_run);
+    until(&r->at, 1);
+    atomic_store(&r->at, 2);
+    r->whole = wait_deep(w, &group);
+    return RAD_RUN_DONE;
+}
+
+static void in_the_plain_order_all_help(void **state)
+{
+    (void)state;
+    root r = {.body = spawning_root};
+    run_with((rad_exec_options){.workers = 2, .plain_wake = true}, &r);
     assert_true(r.whole);
 }
 
@@ -518,6 +559,7 @@ int main(void)
         cmocka_unit_test(what_yields_without_memory_is_run),
         cmocka_unit_test(what_is_sent_is_run),
         cmocka_unit_test(a_job_below_a_neighbour_is_run),
+        cmocka_unit_test(in_the_plain_order_all_help),
         cmocka_unit_test(the_end_is_seen_beside_neighbours_that_go_on),
         cmocka_unit_test(what_wants_to_run_again_is_dropped),
         cmocka_unit_test(who_ends_tells_those_who_wait),

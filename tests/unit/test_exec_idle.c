@@ -1,0 +1,97 @@
+/* test_exec_idle.c — the idle protocol, call by call: who is woken, and what is remembered. That nothing is lost in
+ * between is for the lab (l2-idle). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "exec/idle.h"
+
+static rad_idle idle;
+
+static void begin(uint32_t workers)
+{
+    assert_true(rad__idle_open(&idle, workers, false));
+}
+
+static void parks(uint32_t worker)
+{
+    rad__idle_announce(&idle, worker, false);
+}
+
+static void gets_up(uint32_t worker)
+{
+    assert_true(rad__idle_has_token(&idle, worker));
+    assert_true(rad__idle_take_token(&idle, worker));
+    assert_false(rad__idle_has_token(&idle, worker));
+}
+
+/* It finds something to do. */
+static bool stops_searching(void)
+{
+    return rad__idle_end_search(&idle);
+}
+
+static void sleepers_are_woken_in_turn(void **state)
+{
+    static const uint32_t parked[] = {3, 70, 128, 255};
+    (void)state;
+    begin(256);
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 4; i++) parks(parked[i]);
+        for (uint32_t i = 0; i < 4; i++) {
+            assert_int_equal(rad__idle_notify(&idle), parked[i]);
+            assert_int_equal(rad__idle_notify(&idle), RAD_NONE); /* one searches now */
+            gets_up(parked[i]);
+            assert_int_equal(stops_searching(), i < 3); /* somebody is left */
+        }
+        assert_int_equal(rad__idle_notify(&idle), RAD_NONE);
+    }
+    rad__idle_close(&idle);
+}
+
+static void one_worker_can_be_meant(void **state)
+{
+    (void)state;
+    begin(256);
+    assert_int_equal(rad__idle_notify_worker(&idle, 200), RAD_NONE); /* awake */
+    parks(10);
+    parks(200);
+    parks(66);
+    assert_int_equal(rad__idle_notify(&idle), 10);
+    assert_int_equal(rad__idle_notify_worker(&idle, 200), 200); /* though somebody searches */
+    assert_int_equal(rad__idle_notify_worker(&idle, 200), RAD_NONE);
+    assert_int_equal(rad__idle_searching(&idle), 2);
+    assert_int_equal(rad__idle_parked(&idle), 1);
+    assert_int_equal(rad__idle_notify_self(&idle, 66, false), RAD_NONE);
+    assert_int_equal(rad__idle_notify_self(&idle, 66, true), 66);
+    gets_up(66);
+    rad__idle_close(&idle);
+}
+
+static void the_plain_order_wakes_anybody(void **state)
+{
+    (void)state;
+    assert_true(rad__idle_open(&idle, 3, true));
+    for (uint32_t i = 0; i < 7; i++) assert_int_equal(rad__idle_notify(&idle), i % 3);
+    assert_int_equal(rad__idle_notify_worker(&idle, 2), 2);
+    assert_int_equal(rad__idle_notify(&idle), 1); /* the turn is as it was */
+    for (uint32_t i = 0; i < 3; i++) gets_up(i);
+    rad__idle_announce(&idle, 0, true);
+    assert_int_equal(rad__idle_parked(&idle), 0);
+    assert_false(stops_searching());
+    assert_int_equal(rad__idle_notify_self(&idle, 1, false), 1);
+    rad__idle_close(&idle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sleepers_are_woken_in_turn),
+        cmocka_unit_test(one_worker_can_be_meant),
+        cmocka_unit_test(the_plain_order_wakes_anybody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
