@@ -51,7 +51,7 @@ typedef struct rad_task rad_task;
 
 /* ---- Tasks ---------------------------------------------------------------------------------------- */
 
-/* What a run answers. */
+/* What a run answers. Anything else stops the process with a message. */
 enum rad_run {
     RAD_RUN_DONE = 0,     /* finished; the executor has already forgotten it */
     RAD_RUN_FAILED,       /* finished; the first one to fail is what join reports */
