@@ -17,24 +17,26 @@ mkdir "$work/include"
 cp /usr/include/xxhash.h "$work/include/"
 [ ! -f /usr/include/xxh3.h ] || cp /usr/include/xxh3.h "$work/include/"
 flags="-std=gnu11 -Iinclude -Isrc -I$work/include -fvisibility=hidden"
-sources="tests/nightly/l2.c src/base/*.c src/os/*.c src/core/*.c src/lab/l2/atomic.c src/lab/l2/fibers.c src/lab/l2/machine.c
-    src/lab/l2/memory.c src/lab/l2/plain.c src/lab/l2/race.c src/lab/l2/sites.c src/lab/l2/threads.c"
+on_trial=$(sed -n '/^rt_trial_sources/,/^)/s|^ *.\(.*\.c\).,$|src/rt/\1|p' src/rt/meson.build)
+sources="tests/nightly/l2.c src/base/*.c src/os/*.c src/core/*.c $(ls src/lab/l2/*.c | grep -v /none.c)"
 gcc -O1 tools/l2_sites.c -o "$work/sites"
+# Loader and C library of the cross compiler: with the loader of one version and the library of another, which libc6:arm64
+# brings, the first thread that is created loops for ever. The emulator leaves other signals to the program.
+emulate="timeout -s KILL 180 qemu-aarch64 -L /usr/$cross -E LD_LIBRARY_PATH=/usr/$cross/lib"
 
 build() { # NAME FLAGS: contexts are of one kind on both sides
     mkdir "$work/$1.objects"
-    for file in $(ls src/exec/*.c src/rt/*.c | grep -v -e '/shell\.c' -e '/stack\.c' -e '/overflow\.c') src/base/alloc.c \
-        src/os/lock.c src/lab/l2/models/*.c; do
+    for file in $(ls src/exec/*.c | grep -v '/shell\.c') $on_trial src/base/alloc.c src/os/lock.c src/lab/l2/models/*.c; do
         # shellcheck disable=SC2086
         $cross-gcc $flags $2 -O1 -g -fPIC -fsanitize=thread -fno-builtin -fno-inline -fno-optimize-sibling-calls \
-            -fno-reorder-functions -Wno-tsan -DRAD_DEQUE_FIRST_SIZE=2 -DRAD_CONTEXT_CALL \
+            -fno-reorder-functions -Wno-tsan -DRAD_DEQUE_FIRST_SIZE=2 -DRAD_WHEEL_BUDGET=1 -DRAD_CONTEXT_CALL \
             -c "$file" -o "$work/$1.objects/$(echo "$file" | tr / _).o"
     done
     $cross-ar rcs "$work/$1.a" "$work/$1.objects"/*.o
     tools/l2_link.sh $cross-ld $cross-objcopy $cross-nm $cross-addr2line "$work/sites" "$work/$1.a" "$work/$1.o" "$work/$1.c"
     # shellcheck disable=SC2086
     $cross-gcc $flags $2 -O2 $sources "$work/$1.c" "$work/$1.o" -o "$work/$1" -lm -lpthread
-    qemu-aarch64 -L /usr/$cross "$work/$1" >"$work/$1.said" || { cat "$work/$1.said"; exit 1; }
+    $emulate "$work/$1" >"$work/$1.said" || { cat "$work/$1.said"; exit 1; }
 }
 
 build arm ""

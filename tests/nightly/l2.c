@@ -54,6 +54,7 @@ int main(void)
 {
     const rad_machine *m, *message = NULL;
     uint32_t count = 0;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* for whoever waits */
     printf("context switch: %s\n", rad__context_kind());
     for (; (m = rad__l2_machine(count)) != NULL; count++) {
         if (!try_machine(m, true) || failures != 0) return 1;
