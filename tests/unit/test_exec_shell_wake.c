@@ -13,9 +13,14 @@
 
 #include "exec/shell.h"
 
+#include <dirent.h>
+#include <inttypes.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { PATIENCE_MS = 2000, MOMENT_MS = 3, TASKS = 4 };
 
@@ -47,6 +52,26 @@ static bool fall_asleep(rad_exec *exec, uint32_t count)
     }
     nap_ms(MOMENT_MS);
     return true;
+}
+
+/* How often threads of this process, the caller's aside, have gone to sleep. */
+static uint64_t count_sleeps(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    uint64_t sum = 0, count;
+    char text[512], self[16];
+    assert_non_null(tasks);
+    snprintf(self, sizeof self, "%d", (int)getpid());
+    for (struct dirent *d; (d = readdir(tasks)) != NULL;) {
+        if (d->d_name[0] == '.' || strcmp(d->d_name, self) == 0) continue;
+        snprintf(text, sizeof text, "/proc/self/task/%s/status", d->d_name);
+        FILE *status = fopen(text, "r");
+        while (status && fgets(text, sizeof text, status))
+            if (sscanf(text, "voluntary_ctxt_switches: %" SCNu64, &count) == 1) sum += count;
+        if (status) fclose(status);
+    }
+    closedir(tasks);
+    return sum;
 }
 
 /* ---- What is handed over ------------------------------------------------------------------------------- */
@@ -318,6 +343,77 @@ static void a_stop_wakes_everybody(void **state)
     }
 }
 
+/* A stopped executor of two. Worker 0 drops `queued`, which takes until worker 1, having sent it one more, is gone:
+ * then that one is left for the very end. */
+typedef struct ending {
+    rad_exec *exec;
+    rad_task fails, queued, busy, left;
+    _Atomic uint32_t begun, dropping, dropped;
+} ending;
+
+static ending end;
+
+static enum rad_run end_fails(rad_task *task, rad_worker *w)
+{
+    (void)task;
+    rad_worker_spawn(w, &end.queued);
+    return rad_worker_fail(w, 3);
+}
+
+static enum rad_run end_busy(rad_task *task, rad_worker *w)
+{
+    (void)task;
+    atomic_store(&end.begun, 1);
+    if (becomes(&end.dropping, 1)) rad_worker_spawn_on(w, 0, &end.left);
+    return RAD_RUN_DONE;
+}
+
+static void end_drop(void *context, rad_task *task)
+{
+    (void)context;
+    if (task == &end.queued) {
+        atomic_store(&end.dropping, 1);
+        becomes(&end.exec->running, 1);
+        return;
+    }
+    nap_ms(10 * MOMENT_MS);
+    atomic_store(&end.dropped, 1);
+}
+
+static void all_is_dropped_when_a_join_returns(void **state)
+{
+    (void)state;
+    rad_exec_options options = {.workers = 2, .stop_on_failure = true, .drop = end_drop};
+    rad_error error;
+    end = (ending){.fails.run = end_fails, .busy.run = end_busy};
+    if (rad_exec_create(&end.exec, &options, &error) != 0) fail_msg("%s", error.text);
+    assert_true(rad_exec_spawn_on(end.exec, 1, &end.busy));
+    assert_true(becomes(&end.begun, 1));
+    assert_true(rad_exec_spawn_on(end.exec, 0, &end.fails));
+    assert_int_equal(rad_exec_join(end.exec), 3);
+    assert_int_equal(end.dropped, 1);
+    rad_exec_destroy(end.exec);
+}
+
+/* A timeout would hide lost wakeups: only who has timers (a hook) wakes up by itself. */
+static void sleepers_sleep_until_they_are_woken(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* it has a thread of its own */
+#endif
+    rad_exec *exec;
+    rad_exec_options options = {.workers = 3};
+    assert_int_equal(rad_exec_create(&exec, &options, NULL), 0);
+    assert_true(fall_asleep(exec, 3));
+    nap_ms(20 * MOMENT_MS);
+    uint64_t before = count_sleeps();
+    assert_true(before >= 3);
+    nap_ms(200);
+    assert_int_equal(count_sleeps(), before);
+    rad_exec_destroy(exec);
+}
+
 /* ---- Groups ------------------------------------------------------------------------------------------------ */
 
 /* Ends when the worker that waits for it sleeps: on its token, or on its bell. */
@@ -391,6 +487,8 @@ int main(void)
         cmocka_unit_test(what_a_task_wakes_is_shared),
         cmocka_unit_test(what_yields_to_all_wakes),
         cmocka_unit_test(a_stop_wakes_everybody),
+        cmocka_unit_test(all_is_dropped_when_a_join_returns),
+        cmocka_unit_test(sleepers_sleep_until_they_are_woken),
         cmocka_unit_test(the_last_job_wakes_who_waits),
         cmocka_unit_test(the_last_job_wakes_who_waits_for_the_end),
     };
