@@ -74,6 +74,11 @@ __attribute__((noinline)) static void say(const rad_case *c)
     }
 }
 
+__attribute__((noinline)) static bool hear_by_load(void)
+{
+    return atomic_load_explicit(&flag, memory_order_acquire) == 1; /* pairs with say's store */
+}
+
 __attribute__((noinline)) static bool hear(const rad_case *c)
 {
     uint32_t guess = 7;
@@ -99,7 +104,7 @@ __attribute__((noinline)) static bool hear(const rad_case *c)
         return atomic_load_explicit((_Atomic uint8_t *)&flag, memory_order_acquire) == 1;
     default: break;
     }
-    return atomic_load_explicit(&flag, memory_order_acquire) == 1; /* pairs with say's store */
+    return hear_by_load();
 }
 
 /* Relaxed either way: what counts is whether it is a read-modify-write. */
@@ -132,6 +137,6 @@ static const rad_param message_params[] = {
 
 RAD_MODEL(message, .name = "l2-message",
           .about = "message passing: plain data behind an atomic flag", .params = message_params,
-          .bug = "one ordering is missing: the flag does not publish the data", .bug_at = "say",
-          .thread_count = message_threads, .thread_role = message_role, .setup = message_setup,
-          .body = message_body);
+          .bug = "one ordering is missing: the flag does not publish the data",
+          .bug_at = "hear_by_load", .thread_count = message_threads, .thread_role = message_role,
+          .setup = message_setup, .body = message_body);

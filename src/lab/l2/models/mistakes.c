@@ -253,5 +253,5 @@ static const rad_param mistakes_params[] = {
 
 RAD_MODEL(mistakes, .name = "l2-mistakes", .about = "what L2 looks for, one kind of mistake each",
           .params = mistakes_params, .bug = "what `kind` says: 0 is a use after free",
-          .bug_at = "mistakes_body", .threads = 2, .setup = mistakes_setup, .body = mistakes_body,
+          .bug_at = "heap_mistake", .threads = 2, .setup = mistakes_setup, .body = mistakes_body,
           .check = mistakes_check);
