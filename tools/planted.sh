@@ -10,7 +10,8 @@
 #   file PATH
 #   hunt WORD         the lab should find it: tests/hunt/hunt_WORD.c, which also shrinks what it finds
 #   tests WORD...     unit tests that should notice it: tests/unit/test_WORD.c; symbols is tools/check_symbols.sh. There
-#                     may be several lines of both kinds, which are tried in turn until one notices it
+#                     may be several lines of both kinds, which are tried in turn until one notices it. l2:NAME
+#                     is that function of test_l2 alone, which saves the time of all the others
 #   - TEXT            old text, line by line
 #   + TEXT            new text, line by line (none: the old text is deleted)
 #
@@ -95,11 +96,13 @@ plant() {
 
 # run_test TREE WORD LIMIT — status 0 when all its tests pass; the first that fails ends it. Leaves nothing running.
 run_test() {
-    program=out/tests/test_$2
+    program=out/tests/test_${2%%:*}
     [ "$2" != symbols ] || program="tools/check_symbols.sh out"
+    only=
+    case $2 in *:*) only=${2#*:} ;; esac
     [ -p "$1/pipe" ] || mkfifo "$1/pipe"
     # shellcheck disable=SC2086 # a list of words
-    (cd "$1" && CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C exec timeout -k 2 "$3" stdbuf -oL $program) \
+    (cd "$1" && TEST_ONLY=$only CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C exec timeout -k 2 "$3" stdbuf -oL $program) \
         >"$1/pipe" 2>&1 </dev/null &
     runner=$!
     timeout $(($3 + 5)) sed -u '/^not ok/q' <"$1/pipe" >"$1/test.log" # whoever outlives the program may keep the pipe
@@ -128,7 +131,7 @@ build_tests() { # TREE WORD... (hunt:WORD is a hunt)
         case $word in
         hunt:*) targets="$targets tests/hunt_${word#hunt:}" ;;
         symbols) targets="$targets $(library_targets "$tree")" ;;
-        *) targets="$targets tests/test_$word" ;;
+        *) targets="$targets tests/test_${word%%:*}" ;;
         esac
     done
     # shellcheck disable=SC2086 # a list of words
@@ -221,7 +224,7 @@ try_bug() { # TREE BUG
         [ -z "$answer" ] || break
     done
     if [ "$(cat "$2/depth")" = finder ]; then
-        case ${answer:+$word} in '') echo - ;; hunt:*) echo L1 ;; l2) echo L2 ;; *) echo test ;; esac >"$2/depth"
+        case ${answer:+$word} in '') echo - ;; hunt:*) echo L1 ;; l2*) echo L2 ;; *) echo test ;; esac >"$2/depth"
     fi
     [ -n "$answer" ] || answer="missed 0 0 0 by $words"
     cp "$root/$file" "$1/$file"

@@ -16,6 +16,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_missing(void)
@@ -700,5 +701,7 @@ int main(void)
         cmocka_unit_test(sites_have_names),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
+    const char *only = getenv("TEST_ONLY"); /* tools/planted.sh */
+    if (only && *only) cmocka_set_test_filter(only);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
