@@ -34,7 +34,7 @@ try replay l2-message.min.raddle.json
 status 0 "it replays"
 try show l2-message.min.raddle.json
 status 0 "it is shown"
-has out "hear: load" "with its sites"
+has out "hear_by_load: load" "with its sites"
 try explore l2-message --repaired
 status 0 "the release twin"
 has out "every schedule was tried" "is tried out"
