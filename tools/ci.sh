@@ -73,7 +73,7 @@ under_tsan() {
     programs=$(cd tests/unit && ls test_exec*.c test_rt*.c | sed 's|\(.*\)\.c|tests/\1|')
     # shellcheck disable=SC2086 # a list of words
     CC=gcc MESON_ARGS="-Db_sanitize=thread -Db_lundef=false" tools/build.sh build-tsan $programs &&
-        tools/run_tests.sh build-tsan unit/test_exec unit/test_rt
+        tools/run_tests.sh build-tsan 'unit/test_(exec|rt)'
 }
 
 tidy() {

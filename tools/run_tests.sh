@@ -1,5 +1,5 @@
 #!/bin/bash
-# run_tests.sh BUILD_DIR [WORD] — runs every test program (or those whose name contains WORD), two at
+# run_tests.sh BUILD_DIR [PATTERN] — runs every test program (or those whose name matches PATTERN), two at
 # a time, and ends in the line "N passed, N failed", which counts test functions.
 #
 #   unit/test_*   cmocka programs                    cli/*    tests/cli/*.sh, with RADDLE=the binary
@@ -11,7 +11,7 @@
 # of the unit tests, such as valgrind). Results stay in BUILD_DIR/test-results/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
-build=$(cd "${1:?usage: run_tests.sh BUILD_DIR [WORD]}" && pwd) || exit 2
+build=$(cd "${1:?usage: run_tests.sh BUILD_DIR [PATTERN]}" && pwd) || exit 2
 word=${2:-}
 results=$build/test-results
 rm -rf "$results"
@@ -30,7 +30,7 @@ list_tests() {
     [ -f "$build/libraddle-lab.a" ] && echo symbols/lab
 }
 
-tests=$(list_tests | grep -F -- "$word")
+tests=$(list_tests | grep -E -- "$word")
 if [ -z "$tests" ]; then
     echo "run_tests.sh: no test program has '$word' in its name" >&2
     exit 2
