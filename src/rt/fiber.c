@@ -113,7 +113,8 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     if (handle) *handle = (rad_fiber){slot, generation};
     /* Pairs with the store in rad_runtime_shutdown. */
     if (RAD_UNLIKELY(atomic_load_explicit(&slot->strand.runtime->closing, memory_order_seq_cst)))
-        atomic_store_explicit(&slot->canceled, generation, memory_order_relaxed);
+        /* Pairs with rad__slot_cancel. */
+        atomic_store_explicit(&slot->canceled, generation, memory_order_release);
 }
 
 void rad__fiber_undo(rad_slot *slot, rad_core *core)
@@ -226,12 +227,14 @@ void rad__op_yield(void)
 
 void rad__slot_cancel(rad_slot *slot, uint32_t generation)
 {
-    uint32_t before = atomic_load_explicit(&slot->canceled, memory_order_relaxed);
+    /* Pairs with the exchange, and with the stores of spawners: who sees what a later fiber was told sees its
+     * generation, too. */
+    uint32_t before = atomic_load_explicit(&slot->canceled, memory_order_acquire);
     do /* whoever comes too late, with an old handle, does not overwrite what a later fiber was told */
-        if ((int32_t)(generation - before) < 0 && before != 0) return;
-    while (!atomic_compare_exchange_weak_explicit(&slot->canceled, &before,
-                                                  generation, /* U1 of life.h */
-                                                  memory_order_relaxed, memory_order_relaxed));
+        if (rad__fiber_generation(&slot->strand) != generation) return;
+    while (!atomic_compare_exchange_weak_explicit(
+        &slot->canceled, &before, generation, /* U1 of life.h; pairs with the load */
+        memory_order_acq_rel, memory_order_acquire));
     rad__strand_unpark(&slot->strand, generation); /* passes it on */
 }
 

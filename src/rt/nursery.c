@@ -24,9 +24,9 @@ bool rad__family_enter(rad_family *f, rad_slot *slot)
         slot->elder = f->youngest;
         if (f->youngest) f->youngest->younger = slot;
         f->youngest = slot;
-        if (f->canceled) /* M2; it is not queued yet, so there is nobody to unpark */
+        if (f->canceled) /* M2; it is not queued yet, so there is nobody to unpark. Pairs with rad__slot_cancel. */
             atomic_store_explicit(&slot->canceled, rad__fiber_generation(&slot->strand),
-                                  memory_order_relaxed);
+                                  memory_order_release);
     }
     rad__unlock(&f->object.lock);
     return open;

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "rt/fiber.h"
+
 #include <raddle.h>
 
 static int answer(void *arg)
@@ -179,6 +181,32 @@ static void who_is_cancelled_wakes_up(void **state)
     }
 }
 
+static int cancels_far_away(void *arg)
+{
+    uint32_t distance = *(uint32_t *)arg;
+    rad_fiber f;
+    rad_gift r;
+    assert_int_equal(rad_spawn(&f, sleeps_for_ever, NULL), 0);
+    atomic_store(&f.slot->canceled, f.generation - distance);
+    rad_cancel(f);
+    assert_int_equal(rad_join(f, &r, rad_after(UINT64_C(10000000000))), 0);
+    assert_int_equal(r.code, RAD_ECANCELED);
+    rad_release(f);
+    return 0;
+}
+
+/* The last fiber in the same place that was cancelled may have been there any number of fibers ago. A core that spawns
+ * and joins gets the same place each time: 2^31 of them are a few minutes. */
+static void a_cancel_long_ago_does_not_matter(void **state)
+{
+    (void)state;
+    static const uint32_t distances[] = {1, 0x7fffffff, 0x80000000, 0x80000001, 0xfffffff0};
+    for (uint32_t i = 0; i < 5; i++) {
+        uint32_t distance = distances[i];
+        assert_int_equal(rad_main(NULL, cancels_far_away, &distance, NULL), 0);
+    }
+}
+
 static int opens_another(void *arg)
 {
     int depth = *(int *)arg;
@@ -236,6 +264,7 @@ int main(void)
         cmocka_unit_test(those_who_yield_take_turns),
         cmocka_unit_test(sleep_is_never_early),
         cmocka_unit_test(who_is_cancelled_wakes_up),
+        cmocka_unit_test(a_cancel_long_ago_does_not_matter),
         cmocka_unit_test(cancelling_reaches_nested_nurseries),
         cmocka_unit_test(the_deadline_of_a_nursery_cancels),
     };
