@@ -214,7 +214,9 @@ static rad_slot *my_slot(void)
 void rad__op_give(const void *bytes, size_t size)
 {
     RAD_ASSERT(size <= RAD_GIFT_SIZE);
-    memcpy(my_slot()->result.bytes, bytes, size);
+    unsigned char *to = my_slot()->result.bytes;
+    memcpy(to, bytes, size);
+    memset(to + size, 0, RAD_GIFT_SIZE - size); /* of what it gave before */
 }
 
 void rad__op_yield(void)

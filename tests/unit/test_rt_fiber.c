@@ -11,6 +11,8 @@
 
 #include <raddle.h>
 
+#include <string.h>
+
 static int answer(void *arg)
 {
     return *(int *)arg;
@@ -78,6 +80,34 @@ static void a_result_is_copied_out(void **state)
         rad_options o = {.workers = workers};
         assert_int_equal(rad_main(&o, joins, workers == 1 ? &o : NULL, NULL), 0);
     }
+}
+
+static int gives_twice(void *arg)
+{
+    unsigned char many[RAD_GIFT_SIZE];
+    (void)arg;
+    memset(many, 0xaa, sizeof many);
+    rad_give(many, sizeof many);
+    rad_give("abc", 3);
+    return 0;
+}
+
+static int joins_who_gave_twice(void *arg)
+{
+    static const unsigned char expected[RAD_GIFT_SIZE] = "abc";
+    rad_fiber f;
+    rad_gift r;
+    (void)arg;
+    assert_int_equal(rad_spawn(&f, gives_twice, NULL), 0);
+    assert_int_equal(rad_join(f, &r, RAD_FOREVER), 0);
+    rad_release(f);
+    return memcmp(r.bytes, expected, sizeof expected);
+}
+
+static void the_last_gift_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(rad_main(NULL, joins_who_gave_twice, NULL, NULL), 0);
 }
 
 typedef struct line {
@@ -261,6 +291,7 @@ int main(void)
         cmocka_unit_test(run_answers_what_main_does),
         cmocka_unit_test(fibers_that_nobody_joins_are_waited_for),
         cmocka_unit_test(a_result_is_copied_out),
+        cmocka_unit_test(the_last_gift_counts),
         cmocka_unit_test(those_who_yield_take_turns),
         cmocka_unit_test(sleep_is_never_early),
         cmocka_unit_test(who_is_cancelled_wakes_up),
