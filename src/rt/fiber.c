@@ -117,6 +117,17 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
         atomic_store_explicit(&slot->canceled, generation, memory_order_release);
 }
 
+/* Each worker, and everybody outside together, has a number of its own, and counts in steps that leave room for all of
+ * them. */
+void rad__fiber_enumerate(rad_slot *slot, rad_core *core)
+{
+    rad_runtime *rt = slot->strand.runtime;
+    uint64_t nth = core ? rad__seat_of(core)->spawned++
+                        : atomic_fetch_add_explicit(&rt->spawned, 1, memory_order_relaxed);
+    uint64_t whose = core ? core->worker->id + 2 : 1;
+    atomic_store_explicit(&slot->number, nth * (RAD_WORKERS_MAX + 1) + whose, memory_order_relaxed);
+}
+
 void rad__fiber_undo(rad_slot *slot, rad_core *core)
 {
     rad__life_own(&slot->strand.life, 0);
@@ -134,9 +145,7 @@ int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
     rad_slot *slot = rad__slot_take(core->runtime, core, &code);
     if (RAD_UNLIKELY(slot == NULL)) return code;
     rad__fiber_begin(slot, handle, fn, arg);
-    uint64_t nth = rad__seat_of(core)->spawned++;
-    atomic_store_explicit(&slot->number, nth * RAD_WORKERS_MAX + core->worker->id + 1,
-                          memory_order_relaxed);
+    rad__fiber_enumerate(slot, core);
     if (family && !rad__family_enter(family, slot)) {
         rad__fiber_undo(slot, core);
         return RAD_ECLOSED;

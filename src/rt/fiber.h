@@ -107,6 +107,9 @@ RAD_INTERNAL void rad__slot_body(void *slot);
 /* fn(arg) in a slot that was taken; the caller queues it (rad__strand_start, or the executor's spawn). */
 RAD_INTERNAL void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg);
 
+/* It began, on this core (NULL: a thread): gives it a number that no other fiber has. */
+RAD_INTERNAL void rad__fiber_enumerate(rad_slot *slot, rad_core *core);
+
 /* It began, and cannot be queued after all: the slot goes back. */
 RAD_INTERNAL void rad__fiber_undo(rad_slot *slot, rad_core *core);
 

@@ -206,6 +206,7 @@ int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg)
     rad_slot *slot = rad__slot_take(rt, core, &code);
     if (slot == NULL) return code;
     rad__fiber_begin(slot, fiber, fn, arg);
+    rad__fiber_enumerate(slot, core);
     if (rad_exec_spawn(rt->exec, &slot->strand.task)) return 0;
     rad__fiber_undo(slot, core);
     if (fiber) *fiber = (rad_fiber){NULL, 0};

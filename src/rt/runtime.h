@@ -16,6 +16,7 @@ struct rad_runtime {
     rad_slot *made; /* all slots, newest first */
     rad_stacks stacks;
     uint64_t seed;
+    _Atomic uint64_t spawned; /* by threads */
     rad_urgent urgent;
     _Atomic uint64_t now_ns;  /* when the watch last looked */
     _Atomic bool dozing;      /* the watch would like to be told when something happens */

@@ -285,6 +285,49 @@ static void the_deadline_of_a_nursery_cancels(void **state)
     assert_int_equal(rad_main(NULL, has_a_deadline, &depth, NULL), RAD_ECANCELED);
 }
 
+/* ---- Numbers ------------------------------------------------------------------------------------------ */
+
+enum { FROM_OUTSIDE = 100, FROM_INSIDE = 3, NUMBERED = FROM_OUTSIDE * (1 + FROM_INSIDE) };
+
+static _Atomic uint64_t numbers[NUMBERED];
+static _Atomic uint32_t numbered;
+
+static void note_number(void)
+{
+    numbers[atomic_fetch_add(&numbered, 1)] = atomic_load(&rad_self().slot->number);
+}
+
+static int numbered_inside(void *arg)
+{
+    (void)arg;
+    note_number();
+    return 0;
+}
+
+static int numbered_outside(void *arg)
+{
+    (void)arg;
+    note_number();
+    for (int i = 0; i < FROM_INSIDE; i++)
+        if (rad_spawn(NULL, numbered_inside, NULL) != 0) return 1;
+    return 0;
+}
+
+static void no_two_fibers_have_the_same_number(void **state)
+{
+    (void)state;
+    rad_runtime *rt;
+    assert_int_equal(rad_runtime_create(&rt, NULL, NULL), 0);
+    for (int i = 0; i < FROM_OUTSIDE; i++)
+        assert_int_equal(rad_runtime_spawn(rt, NULL, numbered_outside, NULL), 0);
+    rad_runtime_destroy(rt);
+    assert_int_equal(numbered, NUMBERED);
+    for (int i = 0; i < NUMBERED; i++) {
+        assert_true(numbers[i] != 0);
+        for (int k = 0; k < i; k++) assert_true(numbers[k] != numbers[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_cancel_long_ago_does_not_matter),
         cmocka_unit_test(cancelling_reaches_nested_nurseries),
         cmocka_unit_test(the_deadline_of_a_nursery_cancels),
+        cmocka_unit_test(no_two_fibers_have_the_same_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
