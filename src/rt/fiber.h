@@ -9,6 +9,8 @@
  * Pools         each core has a list of its own, newest first: the memory of its stack is warm. What is too much
  *               goes to the runtime's list, and comes from there, several at a time. Slots are never freed
  *               before the runtime is: whoever holds an old handle finds another generation, not other memory.
+ *               Where the number of fibers is limited there is only the runtime's list: a slot that lies idle in
+ *               one core would be missing at another, long before there are as many fibers as there may be.
  *
  * B1  `ended`, `result` and `joiners` belong to the lock of `done`.
  * B2  what only the fiber touches (arg, shields …) is written by the spawner before it is queued. */

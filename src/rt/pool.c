@@ -40,7 +40,7 @@ static void give_shared(rad_runtime *rt, rad_slot *first)
 rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code)
 {
     uint32_t got;
-    if (core == NULL) return take_shared(rt, 1, &got, code);
+    if (core == NULL || rt->is_capped) return take_shared(rt, 1, &got, code);
     rad_seat *seat = rad__seat_of(core);
     if (RAD_UNLIKELY(seat->idle == NULL)) {
         seat->idle = take_shared(rt, CACHE_STEP, &seat->idle_count, code);
@@ -56,7 +56,7 @@ void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot)
 {
     rad__life_retire(&slot->strand.life);
     slot->next = NULL;
-    if (core == NULL || core->runtime != rt) {
+    if (core == NULL || core->runtime != rt || rt->is_capped) {
         give_shared(rt, slot);
         return;
     }

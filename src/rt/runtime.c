@@ -177,6 +177,7 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rt->seed = o->seed;
     rt->own_threads = waits ? 2 : 1; /* the watch, and who waits */
     rt->reports_deadlock = waits && !o->no_deadlock_report;
+    rt->is_capped = o->fibers != 0;
     rt->watch = rad__alloc_lines(1, sizeof *rt->watch);
     code = rt->watch ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);
     if (code == 0) { /* too many runtimes at a time: then it is not reported, that is all */

@@ -14,6 +14,8 @@ struct rad_runtime {
     rad_lock lock;  /* of the pool */
     rad_slot *idle; /* slots that no core has */
     rad_slot *made; /* all slots, newest first */
+    bool
+        is_capped; /* no more fibers than the options say: cores keep no slots that others may need */
     rad_stacks stacks;
     uint64_t seed;
     _Atomic uint64_t spawned; /* by threads */

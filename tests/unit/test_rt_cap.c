@@ -1,0 +1,118 @@
+/* test_rt_cap.c — as many fibers as the options allow, and not one more. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "storm_support.h"
+
+static int returns(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static int waits_for_close(void *arg)
+{
+    return rad_recv(arg, NULL, RAD_FOREVER) == RAD_ECLOSED ? 0 : 1;
+}
+
+static rad_chan *gate_new(void)
+{
+    rad_chan *gate;
+    CHECK(rad_chan_create(&gate, 0, 0, RAD_CHAN_BLOCKS) == 0);
+    return gate;
+}
+
+enum { CAP = 100 };
+
+/* A fiber that has ended, and was waited for, may still be on its way off its stack. */
+static int spawn_again(rad_nursery *n, rad_fn fn, void *arg)
+{
+    rad_time until = rad_after(UINT64_C(20000000000));
+    int code;
+    while ((code = rad_nursery_spawn(n, NULL, fn, arg)) == RAD_ELIMIT && rad_now() < until)
+        rad_yield();
+    return code;
+}
+
+static int spawns_up_to_the_cap(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    for (int round = 0; round < 3; round++) { /* those who have ended do not count */
+        rad_chan *gate = gate_new();
+        rad_nursery_open(&n, RAD_FOREVER);
+        for (int count = 1; count < CAP; count++) /* itself is one of them */
+            CHECK(spawn_again(&n, waits_for_close, gate) == 0);
+        for (int i = 0; i < 10; i++)
+            CHECK(rad_nursery_spawn(&n, NULL, waits_for_close, gate) == RAD_ELIMIT);
+        rad_chan_close(gate, 0);
+        CHECK(rad_nursery_wait(&n) == 0);
+        rad_chan_destroy(gate);
+    }
+    return 0;
+}
+
+static void the_limit_is_reached_and_not_passed(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 4; workers++) {
+        rad_options o = {.workers = workers, .fibers = CAP};
+        assert_int_equal(rad_main(&o, spawns_up_to_the_cap, NULL, NULL), 0);
+    }
+}
+
+/* ---- On several workers at once --------------------------------------------------------------------------- */
+
+enum { AT_ONCE = 3 };
+
+static _Atomic int there, done;
+
+/* Nobody yields before all have spawned, so each is on a worker of its own. */
+static int spawns_beside_others(void *arg)
+{
+    rad_fiber f;
+    (void)arg;
+    atomic_fetch_add(&there, 1);
+    while (atomic_load(&there) < AT_ONCE) {
+    }
+    int code = rad_spawn(&f, returns, NULL);
+    atomic_fetch_add(&done, 1);
+    while (atomic_load(&done) < AT_ONCE) {
+    }
+    if (code != 0) return code;
+    CHECK(rad_join(f, NULL, RAD_FOREVER) == 0);
+    rad_release(f);
+    return 0;
+}
+
+static int spawns_on_all_workers(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < AT_ONCE; i++)
+        CHECK(rad_nursery_spawn(&n, NULL, spawns_beside_others, NULL) == 0);
+    return rad_nursery_wait(&n);
+}
+
+static void a_few_fibers_are_far_from_the_limit(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = AT_ONCE + 1, .fibers = CAP};
+    there = done = 0;
+    assert_int_equal(rad_main(&o, spawns_on_all_workers, NULL, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_limit_is_reached_and_not_passed),
+        cmocka_unit_test(a_few_fibers_are_far_from_the_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
