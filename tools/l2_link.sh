@@ -28,6 +28,7 @@ for name in $("$nm" -u "$work/all.o" | awk '$2 ~ /^__tsan_/ { print $2 }'); do
     set -- "$@" --redefine-sym "$name=rad__l2_${name#__}"
 done
 "$objcopy" "$@" --redefine-sym rad__panic=rad__l2_panic \
+    --redefine-sym rad__misuse=rad__l2_misuse \
     --redefine-sym rad__os_word_wait=rad__l2_word_wait \
     --redefine-sym rad__os_word_wait_for=rad__l2_word_wait_for \
     --redefine-sym rad__os_word_wake=rad__l2_word_wake \

@@ -1,6 +1,7 @@
 #include "base/check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 volatile uint64_t *rad__panic_mark;
@@ -13,4 +14,11 @@ _Noreturn void rad__panic(const char *file, int line, const char *what)
     fflush(stderr);
     if (rad__panic_mark) *rad__panic_mark = 1;
     _exit(4);
+}
+
+_Noreturn void rad__misuse(const char *call, const char *what)
+{
+    fprintf(stderr, "raddle: %s: %s\n", call, what);
+    fflush(stderr);
+    abort();
 }

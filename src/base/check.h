@@ -11,6 +11,9 @@
 
 RAD_INTERNAL _Noreturn void rad__panic(const char *file, int line, const char *what);
 
+/* A mistake of the program that calls us, where going on would do harm: message on stderr, SIGABRT. */
+RAD_INTERNAL _Noreturn void rad__misuse(const char *call, const char *what);
+
 /* A child process points this into shared memory, so that its parent can tell a bug of ours (it becomes 1)
  * from a machine that exits with status 4. */
 RAD_INTERNAL extern volatile uint64_t *rad__panic_mark;

@@ -1,4 +1,5 @@
-/* ops.h — the calls of fibers, channels and select, as one table: OP(answer, name, parameters, arguments, object).
+/* ops.h — the calls of fibers, channels, select and locks, as one table:
+ * OP(answer, name, parameters, arguments, object).
  *
  * rad_<name> of the public headers is made of it (ops.c) and goes straight to rad__op_<name>. The lab makes another
  * one that first says what is about to be done, and to which object. */
@@ -40,7 +41,26 @@
     OP(bool, chan_close, (rad_chan *chan, int code), (chan, code), chan) \
     OP(int, chan_code, (rad_chan *chan), (chan), chan) \
     OP(size_t, chan_count, (rad_chan *chan), (chan), chan) \
-    OP(int, select, (rad_select_case *cases, uint32_t count, rad_time until), (cases, count, until), NULL)
+    OP(int, select, (rad_select_case *cases, uint32_t count, rad_time until), (cases, count, until), NULL) \
+    OP(int, mutex_lock, (rad_mutex *m, rad_time until), (m, until), m) \
+    OP(void, mutex_unlock, (rad_mutex *m), (m), m) \
+    OP(bool, mutex_is_mine, (const rad_mutex *m), (m), m) \
+    OP(int, rwlock_read, (rad_rwlock *l, rad_time until), (l, until), l) \
+    OP(int, rwlock_write, (rad_rwlock *l, rad_time until), (l, until), l) \
+    OP(void, rwlock_unlock, (rad_rwlock *l), (l), l) \
+    OP(int, cond_wait, (rad_cond *c, rad_mutex *m, rad_time until), (c, m, until), c) \
+    OP(void, cond_signal, (rad_cond *c), (c), c) \
+    OP(void, cond_broadcast, (rad_cond *c), (c), c) \
+    OP(void, semaphore_init, (rad_semaphore *s, uint32_t permits), (s, permits), s) \
+    OP(int, semaphore_acquire, (rad_semaphore *s, uint32_t permits, rad_time until), (s, permits, until), s) \
+    OP(void, semaphore_release, (rad_semaphore *s, uint32_t permits), (s, permits), s) \
+    OP(uint32_t, semaphore_permits, (const rad_semaphore *s), (s), s) \
+    OP(void, waitgroup_add, (rad_waitgroup *g, uint32_t count), (g, count), g) \
+    OP(void, waitgroup_done, (rad_waitgroup *g), (g), g) \
+    OP(int, waitgroup_wait, (rad_waitgroup *g, rad_time until), (g, until), g) \
+    OP(int, once_run, (rad_once *o, rad_fn fn, void *arg, rad_time until), (o, fn, arg, until), o) \
+    OP(void, barrier_init, (rad_barrier *b, uint32_t parties), (b, parties), b) \
+    OP(int, barrier_wait, (rad_barrier *b, rad_time until), (b, until), b)
 /* clang-format on */
 
 #define RAD_OP_DECLARE(answer, name, parameters, arguments, object)                                \

@@ -11,6 +11,15 @@ __attribute__((noinline)) rad_core *rad__core(void)
     return core;
 }
 
+__attribute__((noinline)) uintptr_t rad__who(void)
+{
+    rad_core *core = the_core;
+    const void *it = core != NULL && core->running != NULL ? (void *)core->running : &the_core;
+    uintptr_t who = (uintptr_t)it;    /* asked only whether it is the same. tidy: address ok */
+    __asm__ volatile("" : "+r"(who)); /* as above */
+    return who;
+}
+
 __attribute__((noinline)) void rad__core_set(rad_core *core)
 {
     the_core = core;

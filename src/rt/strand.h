@@ -58,6 +58,10 @@ static inline rad_strand *rad__running(void)
     return core ? core->running : NULL;
 }
 
+/* Who calls, as a number that nobody else has meanwhile: the address of the strand, or of something that only this
+ * thread has. A multiple of 8, not 0. */
+RAD_INTERNAL uintptr_t rad__who(void);
+
 /* A strand that is IDLE: it begins with body(strand), which must not return. */
 RAD_INTERNAL void rad__strand_open(rad_strand *s, rad_runtime *runtime, void *stack, size_t size,
                                    void (*body)(void *strand));

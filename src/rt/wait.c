@@ -5,11 +5,24 @@
 #include "rt/fiber.h"
 #include "rt/runtime.h"
 
-void rad__waitable_open(rad_waitable *o, const char *kind)
+void rad__waitable_number(rad_waitable *o, const char *kind)
 {
     static _Atomic uint64_t made;
-    *o = (rad_waitable){.kind = kind};
+    o->kind = kind;
     o->number = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) + 1;
+}
+
+void rad__waitable_open(rad_waitable *o, const char *kind)
+{
+    *o = (rad_waitable){0};
+    rad__waitable_number(o, kind);
+}
+
+void rad__waitable_ready(rad_waitable *o, const char *kind)
+{
+    rad__lock(&o->lock);
+    rad__waitable_begin(o, kind);
+    rad__unlock(&o->lock);
 }
 
 /* ---- Queues ------------------------------------------------------------------------------------------ */
@@ -30,6 +43,13 @@ rad_clause *rad__queue_claim_some(rad_queue *q)
         if (c->waiter->single || waiter_claim(c->waiter)) return c;
     }
     return NULL;
+}
+
+bool rad__queue_claim_first(rad_queue *q)
+{
+    rad_clause *c = q->first;
+    rad__queue_remove(q, c); /* N1 */
+    return c->waiter->single || waiter_claim(c->waiter);
 }
 
 /* ---- Waking ------------------------------------------------------------------------------------------ */
@@ -204,20 +224,50 @@ static int wait_until(rad_waiter *w, rad_clause *clauses, uint64_t until)
     return done == RAD_ETIMEOUT && deadline <= until ? RAD_ECANCELED : done;
 }
 
+RAD_INLINE void waiter_open(rad_waiter *w, rad_clause *c, rad_strand *self)
+{
+    c->waiter = w;
+    c->index = 0;
+    if (self != NULL) {
+        w->generation = rad__fiber_generation(self);
+        rad__fiber_waits_for(self, c, 1);
+    }
+}
+
+RAD_INLINE int wait_single(rad_waiter *w, rad_clause *c, rad_strand *self, uint64_t until)
+{
+    if (self != NULL && until == RAD_FOREVER && rad__fiber_deadline(self) == RAD_FOREVER)
+        return park(w, c, self);
+    return wait_until(w, c, until);
+}
+
 int rad__wait_locked(rad_clause *c, rad_strand *self, uint64_t until)
 {
     rad_waiter w = {.strand = self, .single = true};
-    c->waiter = &w;
-    c->index = 0;
-    if (self != NULL) {
-        w.generation = rad__fiber_generation(self);
-        rad__fiber_waits_for(self, c, 1);
-    }
+    waiter_open(&w, c, self);
     rad__queue_put(c->queue, c);
     rad__unlock(&c->object->lock);
-    if (self != NULL && until == RAD_FOREVER && rad__fiber_deadline(self) == RAD_FOREVER)
-        return park(&w, c, self);
-    return wait_until(&w, c, until);
+    return wait_single(&w, c, self, until);
+}
+
+int rad__wait_again(rad_clause *c, rad_strand *self, uint64_t until)
+{
+    rad_waiter w = {.strand = self, .single = true};
+    waiter_open(&w, c, self);
+    rad__queue_put_first(c->queue, c);
+    rad__unlock(&c->object->lock);
+    return wait_single(&w, c, self, until);
+}
+
+int rad__wait_after(rad_clause *c, rad_strand *self, uint64_t until, void (*after)(void *arg),
+                    void *arg)
+{
+    rad_waiter w = {.strand = self, .single = true};
+    waiter_open(&w, c, self);
+    rad__queue_put(c->queue, c);
+    rad__unlock(&c->object->lock);
+    after(arg);
+    return wait_single(&w, c, self, until);
 }
 
 static int wait_one(rad_clause *c, rad_strand *self, uint64_t until)

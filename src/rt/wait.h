@@ -83,6 +83,7 @@ struct rad_clause {
     bool queued;
     uint32_t index;      /* among the clauses of its waiter */
     uint32_t generation; /* of the fiber that is joined */
+    uint64_t want;       /* how much, since when ...: see each operation */
     rad_clause *next, *before;
     rad_waiter *waiter;
 };
@@ -97,6 +98,18 @@ static inline void rad__queue_put(rad_queue *q, rad_clause *c)
     else
         q->first = c;
     q->last = c;
+}
+
+static inline void rad__queue_put_first(rad_queue *q, rad_clause *c)
+{
+    c->queued = true;
+    c->before = NULL;
+    c->next = q->first;
+    if (q->first)
+        q->first->before = c;
+    else
+        q->last = c;
+    q->first = c;
 }
 
 static inline void rad__queue_remove(rad_queue *q, rad_clause *c)
@@ -115,6 +128,17 @@ static inline void rad__queue_remove(rad_queue *q, rad_clause *c)
 /* The beginning of an object of this kind (a literal). */
 RAD_INTERNAL void rad__waitable_open(rad_waitable *o, const char *kind);
 
+RAD_INTERNAL void rad__waitable_number(rad_waitable *o, const char *kind);
+
+/* The same for one that began as zeros, under its lock, before it is waited for; any number of times. */
+static inline void rad__waitable_begin(rad_waitable *o, const char *kind)
+{
+    if (RAD_UNLIKELY(o->number == 0)) rad__waitable_number(o, kind);
+}
+
+/* The same, with the lock taken for it: for select, which needs the number before. */
+RAD_INTERNAL void rad__waitable_ready(rad_waitable *o, const char *kind);
+
 /* Does one of the clauses, and answers its index; as soon as that is possible, but not after `until`, as rad__os_now_ns
  * tells the time. 0: now or never. RAD_ETIMEOUT: the time is up. RAD_ECANCELED: the fiber is to end.
  * `first` is where looking begins, when several can be done. */
@@ -123,6 +147,13 @@ RAD_INTERNAL int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, 
 /* The same for one clause that could not be done, with the lock of its object, which is given back. `self` is
  * rad__running(), and `until` is not 0. 0: it was done. */
 RAD_INTERNAL int rad__wait_locked(rad_clause *c, rad_strand *self, uint64_t until);
+
+/* The same, before all others in the queue: it has waited there already. */
+RAD_INTERNAL int rad__wait_again(rad_clause *c, rad_strand *self, uint64_t until);
+
+/* The same; after(arg) is called when the clause lies in the queue, and the lock was given back. */
+RAD_INTERNAL int rad__wait_after(rad_clause *c, rad_strand *self, uint64_t until,
+                                 void (*after)(void *arg), void *arg);
 
 /* ---- For those who make an operation possible: under the object's lock ------------------------------------ */
 
@@ -133,6 +164,9 @@ static inline rad_clause *rad__queue_claim(rad_queue *q)
 {
     return q->first != NULL ? rad__queue_claim_some(q) : NULL;
 }
+
+/* N1, N2 for the first clause of a queue that is not empty. False: its waiter does not wait any longer. */
+RAD_INTERNAL bool rad__queue_claim_first(rad_queue *q);
 
 /* N5 … N7 of one, without any lock. */
 RAD_INTERNAL void rad__clause_notify(rad_clause *c);

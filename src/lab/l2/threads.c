@@ -408,6 +408,12 @@ void rad__l2_panic(const char *file, int line, const char *what)
     rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s:%d: %s", file_name(file), line, what);
 }
 
+RAD_INTERNAL _Noreturn void rad__l2_misuse(const char *call, const char *what);
+void rad__l2_misuse(const char *call, const char *what)
+{
+    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s: %s", call, what);
+}
+
 void rad__model_name(const volatile void *p, size_t size, const char *name)
 {
     l2 *l = rad__l2;

@@ -1,0 +1,194 @@
+/* raddle/sync.h — locks and the like: what is shared by fibers and threads, and waits without holding up a worker.
+ *
+ *     static rad_mutex m = RAD_MUTEX_INIT;
+ *     static rad_cond changed = RAD_COND_INIT;
+ *
+ *     rad_mutex_lock(&m, RAD_FOREVER);
+ *     while (!ready) rad_cond_wait(&changed, &m, RAD_FOREVER);
+ *     rad_mutex_unlock(&m);
+ *
+ * All calls are for anybody: fibers park, threads sleep. Who waits for a lock may be another kind than who holds it.
+ *
+ * Objects    lie wherever the caller wants, and stay there. They begin with their initialiser, or in memory that is
+ *            all zero: nothing has to be opened, nothing is allocated, nothing has to be closed. An object may be
+ *            freed when nobody is inside a call on it, nor will come; but rad_mutex_unlock, rad_rwlock_unlock,
+ *            rad_semaphore_release and rad_waitgroup_done do not count as such once another call shows that they
+ *            have had their effect: the last one who unlocks may free, and so may the one who waits for a group or a
+ *            semaphore.
+ * Answers    0 is success. Calls with a deadline `until` (see raddle/fiber.h: 0 is a try) answer RAD_ETIMEOUT when
+ *            it has passed, or RAD_ECANCELED when the fiber was cancelled while it waited, or before that; the
+ *            object is then as if the call had not been made. What can be had at once is had, also by a fiber that
+ *            was cancelled, so that it can clean up.
+ * Mistakes   (unlocking what somebody else holds, locking twice, more "done" than "add" ...) stop the process
+ *            with a message.
+ * Order      what was done before an unlock, release, done, signal or arrival is seen by whoever gets it. */
+#ifndef RADDLE_SYNC_H
+#define RADDLE_SYNC_H
+
+#include <raddle/fiber.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Mutex ------------------------------------------------------------------------------------------ */
+
+/* One at a time. Whoever comes while it is free gets it, also past those who wait, because a lock that is handed over
+ * to somebody who sleeps is of no use to anybody until he is awake; but nobody who has waited for a millisecond is
+ * passed by any more, and those who wait do so in the order in which they came. */
+typedef struct rad_mutex {
+    uint64_t private_[7];
+} rad_mutex;
+
+#define RAD_MUTEX_INIT                                                                             \
+    {                                                                                              \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+/* By its holder with until = 0: RAD_ETIMEOUT, with any other a mistake. May be a case of rad_select. */
+RAD_API RAD_MUST_USE int rad_mutex_lock(rad_mutex *m, rad_time until);
+
+/* By its holder: the same fiber or thread. Does not wait. */
+RAD_API void rad_mutex_unlock(rad_mutex *m);
+
+/* Whether the caller holds it. */
+RAD_API bool rad_mutex_is_mine(const rad_mutex *m);
+
+/* ---- RW lock ---------------------------------------------------------------------------------------- */
+
+/* Any number of readers, or one writer. Writers go first: as long as one waits no new reader gets in, and a writer
+ * that leaves is followed by the next one. So readers can be shut out by writers, but not the other way round; and
+ * whoever reads must not ask to read once more: a writer may wait in between. */
+typedef struct rad_rwlock {
+    uint64_t private_[9];
+} rad_rwlock;
+
+#define RAD_RWLOCK_INIT                                                                            \
+    {                                                                                              \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+RAD_API RAD_MUST_USE int rad_rwlock_read(rad_rwlock *l, rad_time until);
+RAD_API RAD_MUST_USE int rad_rwlock_write(rad_rwlock *l, rad_time until);
+
+/* By a reader or the writer. Does not wait. */
+RAD_API void rad_rwlock_unlock(rad_rwlock *l);
+
+/* ---- Condition -------------------------------------------------------------------------------------- */
+
+/* Something about data under a mutex that others wait for. */
+typedef struct rad_cond {
+    uint64_t private_[5];
+} rad_cond;
+
+#define RAD_COND_INIT                                                                              \
+    {                                                                                              \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+/* By the holder of m: unlocks it, waits for a signal, and locks it again; a signal that is given after the unlocking
+ * is not missed. The mutex is held afterwards in any case, also with RAD_ETIMEOUT and RAD_ECANCELED, however long
+ * that takes. With until = 0, and when it was cancelled before, it is not unlocked at all. No wait ends without a
+ * signal, but somebody else may have been faster with the mutex: look again. */
+RAD_API int rad_cond_wait(rad_cond *c, rad_mutex *m, rad_time until);
+
+/* Wakes the one who has waited longest, or all. Nobody waits: nothing happens. With or without the mutex. */
+RAD_API void rad_cond_signal(rad_cond *c);
+RAD_API void rad_cond_broadcast(rad_cond *c);
+
+/* ---- Semaphore -------------------------------------------------------------------------------------- */
+
+/* A number of permits, at most RAD_SEMAPHORE_MAX. First come, first served: who wants many is not starved by
+ * those who want few. */
+typedef struct rad_semaphore {
+    uint64_t private_[6];
+} rad_semaphore;
+
+#define RAD_SEMAPHORE_MAX UINT32_MAX
+/* clang-format off */
+#define RAD_SEMAPHORE_INIT(permits) {{(uint64_t)(permits) << 1}}
+/* clang-format on */
+
+RAD_API void rad_semaphore_init(rad_semaphore *s, uint32_t permits);
+
+/* Takes `permits` of them, all at once. May be a case of rad_select (one permit). */
+RAD_API RAD_MUST_USE int rad_semaphore_acquire(rad_semaphore *s, uint32_t permits, rad_time until);
+
+/* Adds so many; by anybody, also who never had one. Does not wait. */
+RAD_API void rad_semaphore_release(rad_semaphore *s, uint32_t permits);
+
+/* How many there are right now. */
+RAD_API uint32_t rad_semaphore_permits(const rad_semaphore *s);
+
+/* ---- Wait group ------------------------------------------------------------------------------------- */
+
+/* A count of what is to be done, and waiting until it is 0. It can be used again as soon as it is: those who waited
+ * then are through, whatever is added afterwards. To be sure that somebody waits for what is added, add before he
+ * begins to wait, or while the count is not 0. */
+typedef struct rad_waitgroup {
+    uint64_t private_[6];
+} rad_waitgroup;
+
+#define RAD_WAITGROUP_INIT                                                                         \
+    {                                                                                              \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+RAD_API void rad_waitgroup_add(rad_waitgroup *g, uint32_t count);
+
+/* One of them is done. Does not wait. */
+RAD_API void rad_waitgroup_done(rad_waitgroup *g);
+
+/* May be a case of rad_select. */
+RAD_API int rad_waitgroup_wait(rad_waitgroup *g, rad_time until);
+
+/* ---- Once ------------------------------------------------------------------------------------------- */
+
+/* Something that is to be done by whoever needs it first. */
+typedef struct rad_once {
+    uint64_t private_[6];
+} rad_once;
+
+#define RAD_ONCE_INIT                                                                              \
+    {                                                                                              \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+
+/* 0: fn(arg) has been called and answered 0, once for all callers of this object, and has ended. Others wait
+ * meanwhile. When it answers something else, its caller gets that, and the next one tries again. fn must not call
+ * this for the same object. */
+RAD_API int rad_once_run(rad_once *o, rad_fn fn, void *arg, rad_time until);
+
+/* ---- Barrier ---------------------------------------------------------------------------------------- */
+
+/* A place where `parties` meet: nobody goes on before all are there. Then it is as new. */
+typedef struct rad_barrier {
+    uint64_t private_[7];
+} rad_barrier;
+
+/* clang-format off */
+#define RAD_BARRIER_INIT(parties) {{(uint64_t)(parties)}}
+/* clang-format on */
+
+/* At least 1. */
+RAD_API void rad_barrier_init(rad_barrier *b, uint32_t parties);
+
+/* 1 for exactly one of them, 0 for the others. RAD_ETIMEOUT, RAD_ECANCELED: it was not all of them; the caller has
+ * left, and does not count any more. */
+RAD_API int rad_barrier_wait(rad_barrier *b, rad_time until);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,64 @@
+/* once.c — something that is done by whoever needs it first.
+ *
+ * Word      NEW --the first--> RUNNING --it answers 0--> DONE
+ *           RUNNING --it fails--> NEW, or RUNNING still, when somebody waits: he is told to try (code 1).
+ *
+ * E1  the word changes under the object's lock; DONE is seen without. */
+#include "rt/ops.h"
+#include "rt/sync.h"
+
+typedef struct once {
+    _Atomic uint64_t word;
+    rad_waitable object;
+    rad_queue waiters;
+} once;
+
+_Static_assert(sizeof(once) <= sizeof(rad_once), "there is room for it");
+
+enum { NEW = 0, RUNNING, DONE };
+enum { WAS_DONE = 0, TRY = 1 };
+
+static bool run_attempt(rad_clause *c, rad_wakes *wakes)
+{
+    (void)wakes;
+    once *o = (once *)((char *)c->object - offsetof(once, object));
+    uint64_t word = atomic_load_explicit(&o->word, memory_order_relaxed);
+    rad__waitable_begin(c->object, "once");
+    c->code = word == DONE ? WAS_DONE : TRY;
+    if (word == NEW) atomic_store_explicit(&o->word, RUNNING, memory_order_relaxed);
+    return word != RUNNING;
+}
+
+static void ran(once *o, bool well)
+{
+    rad_wakes wakes = {0};
+    rad__lock(&o->object.lock);
+    if (well) {
+        rad__queue_claim_all(&o->waiters, WAS_DONE, &wakes);
+        /* Pairs with the load in rad__op_once_run. */
+        atomic_store_explicit(&o->word, DONE, memory_order_release);
+    } else {
+        rad_clause *c = rad__queue_claim(&o->waiters);
+        if (c != NULL) {
+            c->code = TRY;
+            rad__wakes_add(&wakes, c);
+        } else {
+            atomic_store_explicit(&o->word, NEW, memory_order_relaxed);
+        }
+    }
+    rad__unlock(&o->object.lock);
+    rad__wakes_go(&wakes);
+}
+
+int rad__op_once_run(rad_once *public, rad_fn fn, void *arg, rad_time until)
+{
+    once *o = (once *)(void *)public;
+    /* Pairs with the store in `ran`. */
+    if (RAD_LIKELY(atomic_load_explicit(&o->word, memory_order_acquire) == DONE)) return 0;
+    rad_clause c = {.object = &o->object, .queue = &o->waiters, .attempt = run_attempt};
+    int done = rad__wait(&c, 1, 0, until);
+    if (done < 0 || c.code == WAS_DONE) return done;
+    int code = fn(arg);
+    ran(o, code == 0);
+    return code;
+}

@@ -1,0 +1,186 @@
+/* rwlock.c — many readers or one writer; writers first.
+ *
+ * Word      bit 0: WAITING, somebody is in a queue; bit 1: WRITER, one has it; above: how many readers have it.
+ *
+ * Whoever leaves last, and finds WAITING, passes it on: to the first writer, or else to all readers that wait.
+ *
+ * R1  WAITING is set and cleared under the object's lock, while somebody has the lock (Y3).
+ * R2  with WAITING nobody gets in but under the object's lock, and nobody leaves last but there.
+ * R3  readers wait only while a writer has it or waits. A writer that gives up is no longer in the way: it lets them
+ *     in. */
+#include "rt/ops.h"
+#include "rt/sync.h"
+
+typedef struct rwlock {
+    _Atomic uint64_t word;
+    rad_waitable object;
+    rad_queue readers, writers; /* data of writers: who */
+    _Atomic uint64_t writer;    /* who has it, to write */
+} rwlock;
+
+_Static_assert(sizeof(rwlock) <= sizeof(rad_rwlock), "there is room for it");
+
+#define WAITING UINT64_C(1)
+#define WRITER  UINT64_C(2)
+#define READER  UINT64_C(4) /* one of them */
+
+static rwlock *rwlock_of(rad_rwlock *l)
+{
+    return (rwlock *)(void *)l;
+}
+
+static rwlock *rwlock_at(const rad_clause *c)
+{
+    return (rwlock *)((char *)c->object - offsetof(rwlock, object));
+}
+
+static void writer_set(rwlock *l, uint64_t who)
+{
+    atomic_store_explicit(&l->writer, who, memory_order_relaxed);
+}
+
+/* Under the lock: the flag as it should be. */
+static uint64_t waiting(const rwlock *l)
+{
+    return l->readers.first || l->writers.first ? WAITING : 0;
+}
+
+/* ---- Getting in --------------------------------------------------------------------------------------- */
+
+static bool read_attempt(rad_clause *c, rad_wakes *wakes)
+{
+    (void)wakes;
+    rwlock *l = rwlock_at(c);
+    uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed), next;
+    bool in;
+    rad__waitable_begin(c->object, "rwlock");
+    do {
+        in = !(word & WRITER) && l->writers.first == NULL;
+        next = in ? ((word + READER) & ~WAITING) | waiting(l) : word | WAITING;
+        /* Pairs with the changes of those who leave. */
+    } while (!atomic_compare_exchange_weak_explicit(&l->word, &word, next, memory_order_acquire,
+                                                    memory_order_relaxed));
+    return in;
+}
+
+int rad__op_rwlock_read(rad_rwlock *public, rad_time until)
+{
+    rwlock *l = rwlock_of(public);
+    uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
+    while (!(word & (WAITING | WRITER))) /* Pairs with the changes of those who leave. */
+        if (atomic_compare_exchange_weak_explicit(&l->word, &word, word + READER,
+                                                  memory_order_acquire, memory_order_relaxed))
+            return 0;
+    rad_clause c = {.object = &l->object, .queue = &l->readers, .attempt = read_attempt};
+    return rad__wait(&c, 1, 0, until);
+}
+
+static bool write_attempt(rad_clause *c, rad_wakes *wakes)
+{
+    (void)wakes;
+    rwlock *l = rwlock_at(c);
+    uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed), next;
+    bool in;
+    rad__waitable_begin(c->object, "rwlock");
+    do {
+        in = word < READER && !(word & WRITER);
+        next = in ? WRITER | waiting(l) : word | WAITING;
+        /* Pairs with the changes of those who leave. */
+    } while (!atomic_compare_exchange_weak_explicit(&l->word, &word, next, memory_order_acquire,
+                                                    memory_order_relaxed));
+    if (in) writer_set(l, rad__clause_who(c));
+    return in;
+}
+
+/* R3: a writer has given up. */
+static void let_readers_in(rwlock *l)
+{
+    rad_wakes wakes = {0};
+    rad_clause *c;
+    rad__lock(&l->object.lock);
+    uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
+    while (!(word & WRITER) && l->writers.first == NULL &&
+           (c = rad__queue_claim(&l->readers)) != NULL) {
+        atomic_fetch_add_explicit(&l->word, READER, memory_order_relaxed); /* beside others: R1 */
+        rad__wakes_add(&wakes, c);
+    }
+    rad__unlock(&l->object.lock);
+    rad__wakes_go(&wakes);
+}
+
+int rad__op_rwlock_write(rad_rwlock *public, rad_time until)
+{
+    rwlock *l = rwlock_of(public);
+    uintptr_t self = rad__who();
+    uint64_t free = 0;
+    /* Pairs with the changes of those who leave. */
+    if (atomic_compare_exchange_strong_explicit(&l->word, &free, WRITER, memory_order_acquire,
+                                                memory_order_relaxed)) {
+        writer_set(l, self);
+        return 0;
+    }
+    if (until != 0 && atomic_load_explicit(&l->writer, memory_order_relaxed) == self)
+        rad__misuse("rad_rwlock_write", "the caller has it already");
+    rad_clause c = {
+        .object = &l->object, .queue = &l->writers, .attempt = write_attempt, .data = (void *)self};
+    int done = rad__wait(&c, 1, 0, until);
+    if (done < 0) let_readers_in(l);
+    return done;
+}
+
+/* ---- Leaving ------------------------------------------------------------------------------------------ */
+
+/* With WAITING, when the caller seemed to be the last. False: it still has the lock, and nobody waits, or it is not
+ * the last. */
+static bool pass_on(rwlock *l)
+{
+    rad_wakes wakes = {0};
+    rad__lock(&l->object.lock);
+    uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed), next = 0;
+    if (word >= 2 * READER) { /* others came in before we had the lock */
+        rad__unlock(&l->object.lock);
+        return false;
+    }
+    rad_clause *c = rad__queue_claim(&l->writers);
+    uint64_t writer = c ? rad__clause_who(c) : 0;
+    if (c != NULL) {
+        next = WRITER;
+        rad__wakes_add(&wakes, c);
+    } else {
+        while ((c = rad__queue_claim(&l->readers)) != NULL) {
+            next += READER;
+            rad__wakes_add(&wakes, c);
+        }
+    }
+    if (next != 0) writer_set(l, writer);
+    /* R2: nobody else changes it now. Pairs with those who get in. */
+    atomic_store_explicit(&l->word, next ? next | waiting(l) : word & ~WAITING,
+                          memory_order_release);
+    rad__unlock(&l->object.lock);
+    rad__wakes_go(&wakes);
+    return next != 0;
+}
+
+/* A writer is alone; a reader may leave as long as it is not the last one that somebody waits for. */
+void rad__op_rwlock_unlock(rad_rwlock *public)
+{
+    rwlock *l = rwlock_of(public);
+    uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
+    bool writes = word & WRITER;
+    if (word < WRITER) rad__misuse("rad_rwlock_unlock", "nobody has it");
+    if (writes && atomic_load_explicit(&l->writer, memory_order_relaxed) != rad__who())
+        rad__misuse("rad_rwlock_unlock", "somebody else has it");
+    for (;;) {
+        if ((word & WAITING) && word < 2 * READER) {
+            if (pass_on(l)) return;
+            word = atomic_load_explicit(&l->word, memory_order_relaxed);
+            continue;
+        }
+        if (writes) writer_set(l, 0);
+        /* Pairs with those who get in, and with other readers who leave. */
+        if (atomic_compare_exchange_weak_explicit(&l->word, &word,
+                                                  word - (writes ? WRITER : READER),
+                                                  memory_order_acq_rel, memory_order_relaxed))
+            return;
+    }
+}

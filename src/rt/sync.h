@@ -1,0 +1,35 @@
+/* sync.h — what locks and the like have in common.
+ *
+ * Each has a word, for those who need not wait: one compare-and-swap. Whoever has to wait, or finds that somebody
+ * does, goes by the object's lock and a queue of clauses (wait.h). A flag of the word tells: it is set under the
+ * lock by whoever is about to queue, before it looks for the last time, so that nobody gives anything back past the
+ * queue.
+ *
+ * Y1  zeros are a good object: its number and kind are given to it, under its lock, before anybody waits for it.
+ * Y2  as long as a clause lies in a queue, the flag is set; O2 of wait.h.
+ * Y3  whoever gives something back does not touch the object after another one could have taken it without the
+ *     object's lock, and freed it. So a holder that finds the queue empty clears the flag while it still holds,
+ *     gives the object's lock back, and then tries again without. Where nobody holds anything (semaphore, wait
+ *     group), only those who take clear the flag: as long as it is set, they have to pass the object's lock.
+ * Y4  who gets what he has waited for is told after the object's lock was given back. */
+#ifndef RAD_RT_SYNC_H
+#define RAD_RT_SYNC_H
+
+#include <raddle/sync.h>
+
+#include "rt/wait.h"
+
+/* Whom a clause of a lock is for, as rad__who says it: compared with others, and never put in an order. */
+static inline uint64_t rad__clause_who(const rad_clause *c)
+{
+    return (uintptr_t)c->data; /* tidy: address ok */
+}
+
+/* The same as rad_mutex_lock, whatever was cancelled: a fiber that waits for a condition has to have it back. */
+RAD_INTERNAL void rad__mutex_relock(rad_mutex *m);
+
+RAD_INTERNAL void rad__mutex_clause(rad_clause *c, rad_mutex *m);
+RAD_INTERNAL void rad__semaphore_clause(rad_clause *c, rad_semaphore *s);
+RAD_INTERNAL void rad__waitgroup_clause(rad_clause *c, rad_waitgroup *g);
+
+#endif
