@@ -11,6 +11,7 @@
 #define RADDLE_CHAN_H
 
 #include <raddle/fiber.h>
+#include <raddle/sync.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,13 +56,26 @@ RAD_API size_t rad_chan_count(rad_chan *chan);
 
 /* ---- Select ----------------------------------------------------------------------------------------- */
 
-enum rad_select_kind { RAD_ON_SEND = 0, RAD_ON_RECV, RAD_ON_JOIN };
+enum rad_select_kind {
+    RAD_ON_SEND = 0,
+    RAD_ON_RECV,
+    RAD_ON_JOIN,
+    RAD_ON_TIME, /* the time has come */
+    RAD_ON_CANCEL, /* the fiber was cancelled: instead of the answer RAD_ECANCELED. Never, for a thread */
+    RAD_ON_LOCK,    /* a mutex, which the caller then holds */
+    RAD_ON_ACQUIRE, /* one permit of a semaphore */
+    RAD_ON_GROUP    /* a wait group whose count is 0 */
+};
 
 typedef struct rad_select_case {
     enum rad_select_kind kind;
     union {
-        rad_chan *chan;  /* SEND, RECV */
-        rad_fiber fiber; /* JOIN */
+        rad_chan *chan;           /* SEND, RECV */
+        rad_fiber fiber;          /* JOIN */
+        rad_time time;            /* TIME */
+        rad_mutex *mutex;         /* LOCK */
+        rad_semaphore *semaphore; /* ACQUIRE */
+        rad_waitgroup *group;     /* GROUP */
     } on;
     void *value; /* what is sent; where it is received; rad_gift of JOIN, or NULL */
     int code;    /* afterwards, of the case that was done: what the call would have answered */
@@ -71,8 +85,8 @@ enum { RAD_SELECT_MAX = 64 };
 
 /* Does exactly one of the cases, and answers its index; the others have had no effect. When several can be done, any
  * of them may be. Waits until one can, not longer than `until`: 0 is a select with a default. A case whose channel
- * is closed can be done: its code says so. RAD_ETIMEOUT, RAD_ECANCELED, RAD_EINPUT (too many cases, or none),
- * RAD_ESTALE. */
+ * is closed can be done: its code says so. With a case for it, who was cancelled gets that one. RAD_ETIMEOUT,
+ * RAD_ECANCELED, RAD_EINPUT (too many cases, or none), RAD_ESTALE. */
 RAD_API int rad_select(rad_select_case *cases, uint32_t count, rad_time until);
 
 #ifdef __cplusplus

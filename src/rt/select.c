@@ -1,7 +1,9 @@
 /* select.c — one of several operations: the clauses of wait.h, with several of them. */
+#include "os/clock.h"
 #include "rt/chan.h"
 #include "rt/ops.h"
 #include "rt/runtime.h"
+#include "rt/sync.h"
 
 enum { FEW = 8 }; /* so many clauses fit into a small frame */
 
@@ -15,23 +17,88 @@ static uint32_t draw(uint32_t count)
     return atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % count;
 }
 
-static bool clause_of(rad_clause *c, const rad_select_case *from)
+/* Cases that are not clauses: they tell until when to wait, and what it means when that was for nothing. */
+typedef struct selection {
+    rad_select_case *cases;
+    rad_clause *clauses;
+    uint8_t *at; /* the case of each clause */
+    uint32_t count;
+    uint64_t time;     /* the earliest of RAD_ON_TIME */
+    int timer, cancel; /* cases, or -1 */
+    int code;          /* of the clause that was done */
+} selection;
+
+_Static_assert(RAD_SELECT_MAX <= UINT8_MAX, "a case fits into a byte");
+
+/* False: there is a handle that was given up. */
+static bool selection_add(selection *s, uint32_t index)
 {
+    const rad_select_case *from = &s->cases[index];
+    rad_clause *c = &s->clauses[s->count];
+    bool good = true;
     switch (from->kind) {
-    case RAD_ON_SEND: rad__send_clause(c, from->on.chan, from->value); return true;
-    case RAD_ON_RECV: rad__recv_clause(c, from->on.chan, from->value); return true;
-    case RAD_ON_JOIN: return rad__join_clause(c, from->on.fiber, from->value);
+    case RAD_ON_SEND: rad__send_clause(c, from->on.chan, from->value); break;
+    case RAD_ON_RECV: rad__recv_clause(c, from->on.chan, from->value); break;
+    case RAD_ON_JOIN: good = rad__join_clause(c, from->on.fiber, from->value); break;
+    case RAD_ON_LOCK: rad__mutex_clause(c, from->on.mutex); break;
+    case RAD_ON_ACQUIRE: rad__semaphore_clause(c, from->on.semaphore); break;
+    case RAD_ON_GROUP: rad__waitgroup_clause(c, from->on.group); break;
+    case RAD_ON_TIME:
+        if (s->timer < 0 || from->on.time < s->time) {
+            s->timer = (int)index;
+            s->time = from->on.time;
+        }
+        return true;
+    case RAD_ON_CANCEL: s->cancel = (int)index; return true;
+    default: rad__misuse("rad_select", "a case has a kind that does not exist");
     }
-    RAD_ASSERT(!"a case of select has a kind that does not exist");
-    return false;
+    s->at[s->count++] = (uint8_t)index;
+    return good;
 }
 
-static int select_among(rad_clause *clauses, rad_select_case *cases, uint32_t count, uint64_t until)
+static bool is_canceled(void)
 {
+    rad_strand *s = rad__running();
+    if (s == NULL) return false;
+    uint64_t deadline = rad__fiber_deadline(s);
+    return rad__fiber_is_canceled(s) || (deadline != RAD_FOREVER && rad__os_now_ns() >= deadline);
+}
+
+/* What can be done without a clause, or -1. */
+static int due(const selection *s)
+{
+    if (s->cancel >= 0 && is_canceled()) return s->cancel;
+    if (s->timer >= 0 && rad__os_now_ns() >= s->time) return s->timer;
+    return -1;
+}
+
+/* The case that was done, or why none was; looking begins at case number `start`. */
+static int selection_wait(selection *s, uint32_t start, uint64_t until)
+{
+    enum rad_select_kind kind = s->cases[start].kind;
+    int done = kind == RAD_ON_TIME || kind == RAD_ON_CANCEL ? due(s) : -1;
+    if (done >= 0) return done;
+    uint32_t first = 0;
+    while (first < s->count && s->at[first] < start) first++;
+    uint64_t limit = s->timer >= 0 && s->time < until ? s->time : until;
+    done = rad__wait(s->clauses, s->count, first < s->count ? first : 0, limit);
+    if (done >= 0) {
+        s->code = s->clauses[done].code;
+        return s->at[done];
+    }
+    if (done == RAD_ECANCELED) return s->cancel >= 0 ? s->cancel : done;
+    int other = due(s); /* also when it was a try */
+    return other >= 0 ? other : done;
+}
+
+static int select_among(rad_clause *clauses, uint8_t *at, rad_select_case *cases, uint32_t count,
+                        uint64_t until)
+{
+    selection s = {.cases = cases, .clauses = clauses, .at = at, .timer = -1, .cancel = -1};
     for (uint32_t i = 0; i < count; i++)
-        if (!clause_of(&clauses[i], &cases[i])) return RAD_ESTALE;
-    int done = rad__wait(clauses, count, count > 1 ? draw(count) : 0, until);
-    if (done >= 0) cases[done].code = clauses[done].code;
+        if (!selection_add(&s, i)) return RAD_ESTALE;
+    int done = selection_wait(&s, count > 1 ? draw(count) : 0, until);
+    if (done >= 0) cases[done].code = s.code;
     return done;
 }
 
@@ -39,14 +106,16 @@ static __attribute__((noinline)) int select_few(rad_select_case *cases, uint32_t
                                                 uint64_t until)
 {
     rad_clause clauses[FEW];
-    return select_among(clauses, cases, count, until);
+    uint8_t at[FEW];
+    return select_among(clauses, at, cases, count, until);
 }
 
 static __attribute__((noinline)) int select_many(rad_select_case *cases, uint32_t count,
                                                  uint64_t until)
 {
     rad_clause clauses[RAD_SELECT_MAX];
-    return select_among(clauses, cases, count, until);
+    uint8_t at[RAD_SELECT_MAX];
+    return select_among(clauses, at, cases, count, until);
 }
 
 int rad__op_select(rad_select_case *cases, uint32_t count, rad_time until)
