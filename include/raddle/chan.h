@@ -54,6 +54,64 @@ RAD_API int rad_chan_code(rad_chan *chan);
 /* What lies in it right now. */
 RAD_API size_t rad_chan_count(rad_chan *chan);
 
+/* ---- Sending as a fiber of its own ----------------------------------------------------------------------- */
+
+/* Starts a fiber that sends a copy of *value, and answers what rad_send does: whoever joins it knows how it ended, and
+ * whoever cancels it takes the offer back, unless it was taken. `fiber` as in rad_spawn. By a fiber. RAD_ENOMEM,
+ * RAD_ELIMIT, RAD_ECLOSED (the runtime is). */
+RAD_API int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value, rad_time until);
+
+/* ---- Tasks in order -------------------------------------------------------------------------------------- */
+
+/* A channel of fibers (values of sizeof(rad_fiber), RAD_CHAN_BLOCKS): they run at the same time and end in any order,
+ * but their results are received in the order in which they were sent. The capacity bounds how many are under way.
+ * Who waits for the first waits, even if the second has ended. What lies in it belongs to it: receive everything
+ * before it is destroyed. Both calls answer RAD_EINPUT for any other channel. */
+
+/* Starts fn(arg), and sends its handle. When that fails, as rad_send does, the fiber is waited for, however long it
+ * takes, and given up; when it fails because the caller was cancelled, the fiber is cancelled, too. By a fiber.
+ * RAD_ENOMEM, RAD_ELIMIT: nothing was started. */
+RAD_API int rad_chan_send_spawn(rad_chan *chan, rad_fn fn, void *arg, rad_time until);
+
+/* Receives the next one, waits until it has ended, copies what it leaves behind (`result` may be NULL; what it gave
+ * begins at bytes[0]), and gives it up. `until` is for receiving: a fiber that was received is waited for. When the
+ * caller is cancelled meanwhile, so is that fiber, and its result is received. Anybody. RAD_ECLOSED: there will be
+ * none. */
+RAD_API int rad_chan_recv_join(rad_chan *chan, rad_gift *result, rad_time until);
+
+/* ---- Stock ----------------------------------------------------------------------------------------------- */
+
+/* Things that are costly to make and used again and again (connections, buffers ...): who needs one takes it, and
+ * gives it back; at most `capacity` exist. */
+typedef struct rad_stock rad_stock;
+
+/* Any of them may be NULL. They are called by whoever takes, gives back or destroys, with no lock held: they may wait,
+ * and several may run at a time, each with another item. */
+typedef struct rad_stock_calls {
+    int (*on_create)(void *context,
+                     void *item); /* memory that is all zero becomes one; 0, or why not */
+    int (*on_reset)(void *context,
+                    void *item); /* it was given back; not 0: it is of no use any more */
+    void (*on_destroy)(void *context, void *item);
+    void *context;
+} rad_stock_calls;
+
+/* Of items of `size` bytes, aligned to 16; *calls is copied, and may be NULL. RAD_EINPUT (the capacity is 0),
+ * RAD_ENOMEM. */
+RAD_API RAD_MUST_USE int rad_stock_create(rad_stock **stock, size_t size, uint32_t capacity,
+                                          const rad_stock_calls *calls);
+
+/* One that was given back last; or else a new one, if there may be more; or else waits until one is given back: first
+ * come, first served. *item is the caller's until it gives it back. Anybody. RAD_ENOMEM, or what on_create
+ * answered. */
+RAD_API RAD_MUST_USE int rad_stock_take(rad_stock *stock, void **item, rad_time until);
+
+/* Anybody, once for each item that was taken. Waits only if on_reset does. */
+RAD_API void rad_stock_give(rad_stock *stock, void *item);
+
+/* Destroys all items. All of them have been given back, and nobody wants one. NULL is fine. */
+RAD_API void rad_stock_destroy(rad_stock *stock);
+
 /* ---- Select ----------------------------------------------------------------------------------------- */
 
 enum rad_select_kind {

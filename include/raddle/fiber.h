@@ -127,6 +127,54 @@ RAD_API int rad_sleep_until(rad_time until);
 /* The calling fiber; {NULL, 0} on a thread. This handle is not to be released. */
 RAD_API rad_fiber rad_self(void);
 
+/* What reports call the calling fiber; the text stays the caller's, and stays, until the fiber has ended (a literal).
+ * NULL: nothing. A fiber. */
+RAD_API void rad_name(const char *name);
+
+/* What a fiber is called, or NULL; also if it has ended. Anybody. */
+RAD_API const char *rad_name_of(rad_fiber fiber);
+
+/* ---- Tickers ---------------------------------------------------------------------------------------- */
+
+/* Something that happens again and again: tick number n is due n periods after the start, whatever was late before it.
+ * A variable of whoever waits for it; one at a time. Nothing has to be stopped. */
+typedef struct rad_ticker {
+    rad_time start;
+    uint64_t period; /* ns */
+    uint64_t last;   /* number of the last tick that was received; 0: none */
+    uint64_t missed; /* so many were never received, because a later one was due */
+} rad_ticker;
+
+/* From now on; `period` is not 0. */
+RAD_API void rad_ticker_start(rad_ticker *t, uint64_t period);
+
+/* Waits for the next tick. *tick (may be NULL) is its number; when several are due, that of the last of them.
+ * Anybody. */
+RAD_API int rad_ticker_wait(rad_ticker *t, uint64_t *tick, rad_time until);
+
+/* When the next tick is due, for RAD_ON_TIME; then rad_ticker_wait gets it at once. */
+RAD_API rad_time rad_ticker_next(const rad_ticker *t);
+
+/* ---- Locals ----------------------------------------------------------------------------------------- */
+
+/* A variable of which every fiber has its own, wherever it runs. At most RAD_LOCALS_MAX in a process. */
+typedef uint32_t rad_local_key;
+
+enum { RAD_LOCALS_MAX = 256 };
+
+/* When a fiber ends whose value is not NULL, destroy(value) is called (if it is not NULL), by the fiber, before those
+ * who join it are told; what it sets then is destroyed, too, a few times over. Anybody. RAD_ELIMIT. */
+RAD_API RAD_MUST_USE int rad_local_create(rad_local_key *key, void (*destroy)(void *value));
+
+/* Values that fibers still have are forgotten, not destroyed. Nobody may use the key any more. */
+RAD_API void rad_local_delete(rad_local_key key);
+
+/* NULL until it was set. A fiber. */
+RAD_API void *rad_local_get(rad_local_key key);
+
+/* What was there before is not destroyed. A fiber. RAD_ENOMEM. */
+RAD_API RAD_MUST_USE int rad_local_set(rad_local_key key, void *value);
+
 /* ---- Cancellation ----------------------------------------------------------------------------------- */
 
 /* Asks the fiber to end: every call of it that waits answers RAD_ECANCELED from now on, also the one it is in. Its

@@ -91,7 +91,9 @@ void rad__slot_body(void *context)
     rad_slot *slot = context;
     rad__strand_landed();
     for (;;) {
-        fiber_complete(slot, slot->fn(slot->arg));
+        int code = slot->fn(slot->arg);
+        if (RAD_UNLIKELY(slot->locals != NULL)) rad__locals_end(slot);
+        fiber_complete(slot, code);
         rad__strand_leave(RAD_LEAVE_END); /* comes back as the next fiber */
     }
 }
@@ -226,6 +228,16 @@ void rad__op_give(const void *bytes, size_t size)
     unsigned char *to = my_slot()->result.bytes;
     memcpy(to, bytes, size);
     memset(to + size, 0, RAD_GIFT_SIZE - size); /* of what it gave before */
+}
+
+void rad__op_name(const char *name)
+{
+    atomic_store_explicit(&my_slot()->name, name, memory_order_relaxed);
+}
+
+const char *rad__op_name_of(rad_fiber f)
+{
+    return handle_is_good(f) ? atomic_load_explicit(&f.slot->name, memory_order_relaxed) : NULL;
 }
 
 void rad__op_yield(void)

@@ -24,6 +24,7 @@
 #include "rt/wait.h"
 
 typedef struct rad_slot rad_slot;
+typedef struct rad_locals rad_locals; /* local.c */
 typedef struct rad_family rad_family; /* a nursery: nursery.h */
 
 struct rad_slot {
@@ -39,6 +40,7 @@ struct rad_slot {
     rad_waitable done; /* what joiners wait for */
     rad_queue joiners;
     rad_gift result;
+    rad_locals *locals;        /* only the fiber touches them; NULL: none was set */
     rad_time deadline;         /* of the nurseries it is in */
     rad_family *family;        /* the nursery it is in, or NULL */
     rad_slot *elder, *younger; /* in it */
@@ -114,6 +116,9 @@ RAD_INTERNAL void rad__fiber_enumerate(rad_slot *slot, rad_core *core);
 
 /* It began, and cannot be queued after all: the slot goes back. */
 RAD_INTERNAL void rad__fiber_undo(rad_slot *slot, rad_core *core);
+
+/* The fiber has ended: destroys what it has, on its stack. */
+RAD_INTERNAL void rad__locals_end(rad_slot *slot);
 
 /* Asks it to end, if it is still the same fiber. */
 RAD_INTERNAL void rad__slot_cancel(rad_slot *slot, uint32_t generation);

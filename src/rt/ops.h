@@ -42,6 +42,24 @@
     OP(int, chan_code, (rad_chan *chan), (chan), chan) \
     OP(size_t, chan_count, (rad_chan *chan), (chan), chan) \
     OP(int, select, (rad_select_case *cases, uint32_t count, rad_time until), (cases, count, until), NULL) \
+    OP(int, send_spawn, (rad_fiber *fiber, rad_chan *chan, const void *value, rad_time until), \
+       (fiber, chan, value, until), chan) \
+    OP(int, chan_send_spawn, (rad_chan *chan, rad_fn fn, void *arg, rad_time until), (chan, fn, arg, until), chan) \
+    OP(int, chan_recv_join, (rad_chan *chan, rad_gift *result, rad_time until), (chan, result, until), chan) \
+    OP(int, stock_create, (rad_stock **stock, size_t size, uint32_t capacity, const rad_stock_calls *calls), \
+       (stock, size, capacity, calls), NULL) \
+    OP(int, stock_take, (rad_stock *stock, void **item, rad_time until), (stock, item, until), stock) \
+    OP(void, stock_give, (rad_stock *stock, void *item), (stock, item), stock) \
+    OP(void, stock_destroy, (rad_stock *stock), (stock), stock) \
+    OP(void, name, (const char *name), (name), NULL) \
+    OP(const char *, name_of, (rad_fiber fiber), (fiber), fiber.slot) \
+    OP(void, ticker_start, (rad_ticker *t, uint64_t period), (t, period), t) \
+    OP(int, ticker_wait, (rad_ticker *t, uint64_t *tick, rad_time until), (t, tick, until), t) \
+    OP(rad_time, ticker_next, (const rad_ticker *t), (t), t) \
+    OP(int, local_create, (rad_local_key *key, void (*destroy)(void *value)), (key, destroy), NULL) \
+    OP(void, local_delete, (rad_local_key key), (key), NULL) \
+    OP(void *, local_get, (rad_local_key key), (key), NULL) \
+    OP(int, local_set, (rad_local_key key, void *value), (key, value), NULL) \
     OP(int, mutex_lock, (rad_mutex *m, rad_time until), (m, until), m) \
     OP(void, mutex_unlock, (rad_mutex *m), (m), m) \
     OP(bool, mutex_is_mine, (const rad_mutex *m), (m), m) \

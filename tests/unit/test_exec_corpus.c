@@ -27,7 +27,7 @@ static const char *bit_name(uint32_t bit, char text[64])
     const char *what = NULL, *kind = "";
     if (bit < RAD_OP_COUNT) {
         kind = "instruction ";
-        what = rad__op_name(bit);
+        what = rad__opcode_name(bit);
     } else if (bit >= RAD_COVER_PLACE && bit <= RAD_COVER_PLACE + RAD_PLACE_TO) {
         kind = "placement ";
         what = rad__place_name(bit - RAD_COVER_PLACE);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *rad__op_name(uint32_t op)
+const char *rad__opcode_name(uint32_t op)
 {
     static const char *const names[] = {
 #define OP_NAME(name, text) text,
@@ -150,7 +150,7 @@ bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t sel
     size_t length = word_take(&w, &word);
     *out = (rad_instruction){.op = RAD_OP_COUNT};
     for (uint32_t op = 0; op < RAD_OP_COUNT; op++)
-        if (word_is(word, length, rad__op_name(op))) out->op = (uint8_t)op;
+        if (word_is(word, length, rad__opcode_name(op))) out->op = (uint8_t)op;
     *expected = "yield, spawn, sleep, wait-io, try-acquire, release, jump, complete or panic";
     if (out->op == RAD_OP_COUNT) return false;
     bool good = parse_operands(&w, names, self_length, out);
@@ -167,7 +167,7 @@ bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t sel
 void rad__code_print(const rad_instruction *in, const rad_code_names *names, char *text,
                      size_t size)
 {
-    const char *op = rad__op_name(in->op), *place = rad__place_name(in->place);
+    const char *op = rad__opcode_name(in->op), *place = rad__place_name(in->place);
     switch (in->op) {
     case RAD_OP_YIELD: snprintf(text, size, "%s %s", op, place); break;
     case RAD_OP_SPAWN:

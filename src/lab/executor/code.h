@@ -68,7 +68,7 @@ RAD_INTERNAL bool rad__code_parse(const char *text, const rad_code_names *names,
 RAD_INTERNAL void rad__code_print(const rad_instruction *in, const rad_code_names *names,
                                   char *text, size_t size);
 
-RAD_INTERNAL const char *rad__op_name(uint32_t op);
+RAD_INTERNAL const char *rad__opcode_name(uint32_t op);
 RAD_INTERNAL const char *rad__place_name(uint32_t place);
 
 #endif

@@ -500,7 +500,7 @@ static const char *exec_site_name(const void *self, uint32_t site)
 {
     (void)self;
     if (site < SITE_OP) return rad__phase_name(site < RAD_PHASE_RUN ? site : site + 1);
-    if (site < SITE_EVENT) return rad__op_name(site - SITE_OP);
+    if (site < SITE_EVENT) return rad__opcode_name(site - SITE_OP);
     if (site < SITE_TIMER) return rad__event_name(site - SITE_EVENT);
     if (site >= SITE_END && site < SITE_COUNT)
         return rad__expect_name(site - SITE_END + RAD_EXPECT_COMPLETED);
