@@ -1,4 +1,5 @@
 /* tour.c — `raddle tour`: the main job in a minute, on a small machine with a real bug. */
+#include "tour.h"
 #include "coverage.h"
 #include "keep.h"
 #include "options.h"
@@ -34,7 +35,7 @@ typedef struct tour {
     shrunk small;
 } tour;
 
-static void part(cli *c, int n, const char *title, const char *command)
+void tour_part(cli *c, int n, const char *title, const char *command)
 {
     out(c, "\n%s%d. %s%s\n", style(c, STYLE_BOLD), n, title, style(c, STYLE_OFF));
     if (command) {
@@ -44,8 +45,7 @@ static void part(cli *c, int n, const char *title, const char *command)
     out_flush(c);
 }
 
-/* Something the tour has told did not happen: that is a bug in raddle. */
-static int not_as_told(const cli *c, const char *what)
+int tour_not_as_told(const cli *c, const char *what)
 {
     complain(c, "%s: this is a bug in raddle, please report it", what);
     return EXIT_BUG;
@@ -86,7 +86,7 @@ static int tell_machine(tour *t)
     const rad_machine *m = t->target.machine;
     char text[256];
     rad_target_text(&t->target, text, sizeof text);
-    part(c, 1, "The program on trial", NULL);
+    tour_part(c, 1, "The program on trial", NULL);
     out(c, "   %s%s%s: %s\n", style(c, STYLE_BOLD), text, style(c, STYLE_OFF), m->about);
     out(c, "   Its bug: %s\n", m->bug ? m->bug : "none");
     out_paragraph(c, 3,
@@ -117,10 +117,10 @@ static int find(tour *t)
     cli *c = t->c;
     rad_exploration e = {.runs = 0};
     char path[KEEP_PATH_MAX];
-    part(c, 2, "Explore: run it until something breaks", "explore buffer --stop-on-first");
+    tour_part(c, 2, "Explore: run it until something breaks", "explore buffer --stop-on-first");
     int status = explore(t, false, &e);
     if (status == 0 && e.finding_count == 0) {
-        status = not_as_told(c, "exploring the machine found nothing");
+        status = tour_not_as_told(c, "exploring the machine found nothing");
     }
     if (status != 0) {
         rad_exploration_free(&e);
@@ -145,7 +145,8 @@ static int shrink(tour *t)
 {
     cli *c = t->c;
     char path[KEEP_PATH_MAX];
-    part(c, 3, "Shrink: the smallest run that breaks in the same way", "shrink buffer.raddle.json");
+    tour_part(c, 3, "Shrink: the smallest run that breaks in the same way",
+              "shrink buffer.raddle.json");
     int status = shrink_artifact(c, t->found, &t->small);
     if (status != 0) {
         return status;
@@ -162,7 +163,7 @@ static int replay(tour *t)
     rad_error error = {.code = 0};
     rad_artifact *a = NULL;
     rad_replay r = {.as_recorded = false};
-    part(c, 4, "Replay: the file alone is enough", "replay buffer.min.raddle.json");
+    tour_part(c, 4, "Replay: the file alone is enough", "replay buffer.min.raddle.json");
     int code = rad_artifact_read(&a, t->small_file.path, false, &error);
     if (code == 0) {
         code = rad_lab_replay(a, NULL, &r, &error);
@@ -172,7 +173,7 @@ static int replay(tour *t)
         return complain_error(c, &error);
     }
     if (!r.as_recorded) {
-        return not_as_told(c, r.reason);
+        return tour_not_as_told(c, r.reason);
     }
     out_text(c, "   ");
     report_verdict(c, 3, &r.actual);
@@ -182,8 +183,8 @@ static int replay(tour *t)
 
 static int explain(tour *t)
 {
-    part(t->c, 5, "Explain: who did what, and the switches that matter",
-         "show buffer.min.raddle.json");
+    tour_part(t->c, 5, "Explain: who did what, and the switches that matter",
+              "show buffer.min.raddle.json");
     return tell_story(t->c, t->small.artifact, t->c->width, false);
 }
 
@@ -193,10 +194,11 @@ static int try_twin(tour *t)
     rad_exploration e = {.runs = 0};
     rad_target twin = t->target;
     twin.c.repaired = true;
-    part(c, 6, "The repaired twin: the same search finds nothing", "explore buffer --repaired");
+    tour_part(c, 6, "The repaired twin: the same search finds nothing",
+              "explore buffer --repaired");
     int status = explore(t, true, &e);
     if (status == 0 && e.finding_count > 0) {
-        status = not_as_told(c, "the repaired twin failed");
+        status = tour_not_as_told(c, "the repaired twin failed");
     }
     if (status == 0) {
         coverage_report(c, &twin, &e, TOUR_SEED);
@@ -241,8 +243,8 @@ static int try_executor(tour *t)
     rad_error error = {.code = 0};
     rad_exploration e = {.runs = 0};
     rad_target target;
-    part(c, 7, "The executor: every state of a case",
-         "exec gen --workers 2 --tasks 2 --programs 2 --family 2 --length 5 --events 1");
+    tour_part(c, 7, "The executor: every state of a case",
+              "exec gen --workers 2 --tasks 2 --programs 2 --family 2 --length 5 --events 1");
     int status = generate_case(t, &target);
     if (status != 0) {
         return status;
@@ -260,7 +262,7 @@ static int try_executor(tour *t)
         status = EXIT_INTERRUPTED;
     }
     if (status == 0 && (e.finding_count > 0 || !e.complete)) {
-        status = not_as_told(c, "the case of the executor was not explored without a failure");
+        status = tour_not_as_told(c, "the case of the executor was not explored without a failure");
     }
     if (status == 0) {
         coverage_report(c, &target, &e, TOUR_SEED);
@@ -268,6 +270,11 @@ static int try_executor(tour *t)
     rad_exploration_free(&e);
     rad_target_free(&target);
     return status;
+}
+
+static int try_fibers(tour *t)
+{
+    return tour_fibers(t->c);
 }
 
 static void tell_next(tour *t)
@@ -287,8 +294,8 @@ static void tell_next(tour *t)
 
 static int tour_run(cli *c, int argc, char **argv)
 {
-    static int (*const parts[])(tour *) = {tell_machine, find,     shrink,      replay,
-                                           explain,      try_twin, try_executor};
+    static int (*const parts[])(tour *) = {tell_machine, find,     shrink,       replay,
+                                           explain,      try_twin, try_executor, try_fibers};
     static tour t;
     tour_args a = {.output = NULL};
     rad_error error = {.code = 0};
