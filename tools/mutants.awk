@@ -1,77 +1,242 @@
-# mutants.awk — machine-made bugs for the executor, as a list that tools/planted.sh reads.
+# mutants.awk — machine-made bugs for production code, as a list that tools/planted.sh reads.
 #
-#   awk -v path=src/exec/idle.c -f tools/mutants.awk src/exec/idle.c
+#   awk -v path=src/exec/idle.c -v hunt=exec -v tests="l2 exec_queues" -f tools/mutants.awk src/exec/idle.c
 #
-# wake      each statement that wakes somebody is deleted, or answers nobody
-# recheck   each look at a queue before going to sleep is deleted, or sees nothing
-# publish   each store or exchange that releases something changes places with the statement before it, and with the
-#           one behind it
+# wake      each call that wakes somebody is left out. A call that does something else as well and answers whom to wake
+#           does that, and its answer is lost. A call that decides whether to wake says no.
+# recheck   each look at a queue, a token or the end, before sleeping or going on, sees nothing
+# publish   each statement that makes something visible (a release or stronger, a push, an announcement, a token)
+#           changes places with what comes before it in its block, and with what comes behind it, unless one needs
+#           the other's result. A `return` behind it is evaluated first.
+# The layout is what clang-format makes of it: brackets of functions in the first column, blocks by indentation.
 # Names are FILE:FUNCTION:KIND-N, so that they last as long as the function does.
 
 function trim(s) { sub(/^[ \t]+/, "", s); return s }
-
-function is_statement(s) { s = trim(s); return s ~ /;$/ && s !~ /^(for|while|if|else|return|case|default|do|break|goto|\}|#|\/\*|\*|typedef|static const|continue)/ }
-
-# A statement that declares what others use cannot change places.
-function declares(s) { return trim(s) ~ /^(const )?(struct |enum |u?int[0-9]*_t|bool|rad_[a-z_]+|_Atomic)[ *]/ }
+function code_of(s) { sub(/[ \t]*\/\*.*\*\/[ \t]*$/, "", s); return s }
+function is_comment(s) { return trim(s) ~ /^(\/\*|\* |\*\/)/ }
+function joined(from, to,    i, s) { s = ""; for (i = from; i <= to; i++) s = s line[i] "\n"; return s }
 
 function occurrences(text,    rest, n, at) {
     rest = whole
-    n = 0
     while ((at = index(rest, "\n" text)) > 0) { n++; rest = substr(rest, at + 1) }
-    return n
+    return n + 0
 }
 
-function joined(from, to,    i, s) { s = ""; for (i = from; i <= to; i++) s = s line[i] "\n"; return s }
-
-# Lines from..to become `text` ("" = nothing). As much is taken around them as makes the old text unique.
-function mutant(kind, from, to, text,    a, b, old, fresh, i, parts, n) {
+# Lines from..to become `text`. As much is taken around them as makes the old text unique.
+function mutant(kind, from, to, text,    a, b, i, parts, n, others) {
+    if (text == joined(from, to) || (from, kind, text) in made) return
+    made[from, kind, text] = 1
     a = from; b = to
-    while (occurrences(joined(a, b)) > 1 && (a > 1 || b < count)) { if (a > 1) a--; if (b < count && occurrences(joined(a, b)) > 1) b++ }
-    fresh = joined(a, from - 1) text joined(to + 1, b)
-    old = joined(a, b)
-    number[current, kind]++
-    printf "bug %s:%s:%s-%d\ndepth L2\nhunt exec\ntests %s\nfile %s\n", base, current, kind, number[current, kind], tests, path
-    n = split(substr(old, 1, length(old) - 1), parts, "\n")
-    for (i = 1; i <= n; i++) print "- " parts[i]
-    if (fresh != "") {
-        n = split(substr(fresh, 1, length(fresh) - 1), parts, "\n")
-        for (i = 1; i <= n; i++) print "+ " parts[i]
+    while (occurrences(joined(a, b)) > 1 && (a > 1 || b < count)) {
+        if (a > 1) a--
+        if (b < count && occurrences(joined(a, b)) > 1) b++
     }
+    printf "bug %s:%s:%s-%d\ndepth finder\n", base, current, kind, ++number[current, kind]
+    # What moves between two instructions is seen at L2; a look at all of L1 takes longer.
+    others = tests
+    if (kind == "publish" && sub(/(^| )l2( |$)/, " ", others)) print "tests l2"
+    if (hunt) print "hunt " hunt
+    printf "tests %s\nfile %s\n", others, path
+    for (i = a; i <= b; i++) print "- " line[i]
+    n = split(joined(a, from - 1) text joined(to + 1, b), parts, "\n")
+    for (i = 1; i < n; i++) print "+ " parts[i]
     print ""
 }
 
-function mutate_wake(i,    s) {
-    s = line[i]
-    if (s !~ /(rad__idle_notify|rad__idle_notify_worker|rad__idle_notify_self|rad__idle_end_search|rad__idle_call|token_give|rad__os_wake|rad__sched_wake|rad__sched_send|shell_wake|ticket_use)\(/) return
-    if (trim(s) ~ /^return .*;$/) { sub(/return .*;/, "return RAD_NONE;", s); mutant("wake", i, i, s "\n") }
-    else if (is_statement(s) && !declares(s)) mutant("wake", i, i, "")
+# Where the bracket that opens at position `at` of s closes.
+function closing(s, at,    depth, c) {
+    for (; at <= length(s); at++) {
+        c = substr(s, at, 1)
+        if (c == "(") depth++
+        if (c == ")" && --depth == 0) return at
+    }
+    return 0
 }
 
-function mutate_recheck(i,    s) {
-    s = line[i]
-    if (s ~ /^[ \t]+if \(.*is_empty\(.*\) return true;$/) mutant("recheck", i, i, "")
-    else if (s ~ / = !rad__[a-z]+_is_empty\(.*;$/) { sub(/= !rad__.*;/, "= false;", s); mutant("recheck", i, i, s "\n") }
-    else if (s ~ /sees_work\(w\) \? RAD_PHASE_NOTIFY : /) { sub(/w->only_mine \|\| sees_work\(w\)/, "w->only_mine", s); mutant("recheck", i, i, s "\n") }
+# The position of a call of one of `names` in s, at or behind `from`; RLENGTH is that of name and bracket.
+function find_call(s, names, from,    rest, at) {
+    rest = substr(s, from)
+    while (match(rest, "(^|[^a-z_0-9])(" names ")\\(")) {
+        at = RSTART + (substr(rest, RSTART, 1) ~ /[a-z_0-9]/ ? 0 : 1)
+        RLENGTH -= at - RSTART
+        return from + at - 1
+    }
+    return 0
 }
 
-# The statement that line i begins goes on to the line that ends in ";".
-function end_of(i) { while (i < count && line[i] !~ /;([ \t]*\/\*.*)?$/) i++; return i }
+# ---- Statements: first[n] to last[n], and top[n], where the comments before it begin
 
-function mutate_publish(i,    last, first, a, b, after) {
-    if (trim(line[i]) !~ /^atomic_(store|exchange|fetch_[a-z]+|flag_clear)_explicit/) return
-    last = end_of(i)
-    if (joined(i, last) !~ /memory_order_(release|seq_cst|acq_rel)/) return
-    first = i
-    while (first > 1 && trim(line[first - 1]) ~ /^(\/\*|\*)/) first--
-    a = first - 1
-    if (is_statement(line[a]) && !declares(line[a]) && line[a - 1] ~ /[;{}\/]$/)
-        mutant("publish", a, last, joined(first, last) joined(a, a))
-    b = last + 1
-    while (b < count && trim(line[b]) ~ /^(\/\*|\*)/) b++
-    after = end_of(b)
-    if (trim(line[b]) ~ /^[a-z_>*.\[\]\-]+(\(| [-+|&]?= )/ && trim(line[b]) !~ /^(return|if|while|for)/)
-        mutant("publish", first, after, joined(last + 1, after) joined(first, last))
+function depth_of(s,    d) { d = gsub(/\(/, "", s); return d - gsub(/\)/, "", s) }
+
+function split_statements(from, to,    i, depth) {
+    statements = 0
+    for (i = from; i <= to; i++) {
+        top[++statements] = i
+        while (i <= to && is_comment(line[i])) i++
+        first[statements] = i
+        depth = depth_of(line[i])
+        while (i < to && (depth > 0 || code_of(line[i]) !~ /[;{}:]$/)) depth += depth_of(line[++i])
+        last[statements] = i
+    }
+}
+
+# ---- What comes before and behind a statement in its block
+
+function indent_of(i) { match(line[i], /^ */); return RLENGTH }
+function goes_on(i, indent) { return indent_of(i) > indent || trim(line[i]) ~ /^(\}|else|\{)/ }
+
+# Its last line is `end`; answers its first, comments included, or 0.
+function beginning_of(end, indent,    i) {
+    for (i = end; i > body && goes_on(i, indent); i--) continue
+    if (i < body || indent_of(i) != indent || is_comment(line[i])) return 0
+    while (i > body && is_comment(line[i - 1]) && indent_of(i - 1) >= indent) i--
+    return i
+}
+
+# The other way round.
+function end_of(begin, indent,    i) {
+    for (i = begin; i < tail && is_comment(line[i]); i++) continue
+    if (indent_of(i) != indent || trim(line[i]) ~ /^(\}|else|case|default|[a-z_]+:)/) return 0
+    while (i < tail && goes_on(i + 1, indent)) {
+        if (line[i] !~ /[{]$/ && trim(line[i + 1]) ~ /^\}/ && indent_of(i + 1) < indent) break
+        i++
+    }
+    return i
+}
+
+function code_begins(i) { while (is_comment(line[i])) i++; return i }
+
+# What lines declare for the block they are in, or "".
+function declared(from,    s) {
+    s = trim(line[code_begins(from)])
+    if (s !~ /^(const )?(struct |enum )?[a-z_0-9]+ \**[a-z_]+( =|;|,|$)/ || s ~ /^(return|goto|else|do) /) return ""
+    sub(/ =.*|;.*|,.*/, "", s)
+    sub(/.*[ *]/, "", s)
+    return s
+}
+
+function uses(text, name) { return name != "" && text ~ "(^|[^a-z_.>])" name "($|[^a-z_0-9])" }
+
+# ---- The three kinds
+
+# One that is only about waking; one that also does something; one that decides.
+BEGIN {
+    wakers = "rad__idle_notify|rad__idle_notify_worker|rad__idle_notify_self|rad__idle_call|token_give|plain_notify" \
+        "|wake_one|bits_claim_one|rad__os_word_wake|rad__exec_wake_thread|rad__shell_ring|rad__shell_offer" \
+        "|rad__worker_share|group_send_finish|rad_worker_spawn_on|step_spread|woke"
+    answerers = "rad__sched_wake|rad__sched_send|inject|push_local|rad__worker_spawn|rad__worker_spawn_global" \
+        "|rad__worker_spawn_on|rad__worker_wake|rad__worker_end_search|rad__worker_unnest"
+    deciders = "rad__choose_wake|rad__idle_end_search|rad__choose_hoard|rad__idle_could_wake|stop_searching"
+    looks = split("rad__injector_is_empty rad__deque_is_empty rad__inbox_is_empty ring_is_empty sees_work " \
+        "rad__sched_is_done step_if_done rad__idle_has_token group_is_complete bits_any", look, " ")
+    for (i = 1; i <= looks; i++) sees[i] = look[i] ~ /is_empty$/ ? "true" : "false"
+    publishers = "rad__injector_push|rad__inbox_push|rad__deque_push|rad__deque_publish|rad__idle_announce" \
+        "|rad__sched_finish|rad__gate_add|rad__idle_call|token_give|rad_worker_spawn_on|rad__shell_spawn|stop_searching"
+}
+
+# A statement as before + core + behind: `if (…) `, `case X: ` | what it does | `;` and the rest.
+function take_apart(s,    at, t) {
+    before = ""
+    for (;;) {
+        match(s, /^[ \t\n]*/)
+        before = before substr(s, 1, RLENGTH)
+        s = substr(s, RLENGTH + 1)
+        if (s ~ /^(if|while|for) \(/) at = closing(s, index(s, "("))
+        else if (match(s, /^(else|do|case [A-Za-z_0-9]+:|default:)[ \n]/)) at = RLENGTH - 1
+        else break
+        before = before substr(s, 1, at)
+        s = substr(s, at + 1)
+    }
+    at = index(s, ";")
+    core = substr(s, 1, at - 1)
+    behind = substr(s, at)
+}
+
+function mutate_wake(n,    s, a, b, at, to, left, value, name) {
+    a = first[n]; b = last[n]
+    s = joined(a, b)
+    for (at = find_call(s, deciders, 1); at > 0; at = find_call(s, deciders, at + 1)) {
+        to = closing(s, at + RLENGTH - 1)
+        name = substr(s, at, to - at + 1)
+        name = name ~ /^(stop_searching|rad__idle_end)/ ? "(" name " && false)" : "false"
+        mutant("wake", a, b, substr(s, 1, at - 1) name substr(s, to + 1))
+    }
+    take_apart(s)
+    if (core ~ /^return (rather|worker|woken|step\.woken)$/) mutant("wake", a, b, before "return RAD_NONE" behind)
+    if (core ~ /^step->woken = [^(]*$/) mutant("wake", a, b, before "(void)(" substr(core, 15) ")" behind)
+    if (core ~ /^atomic_(store|exchange|fetch_add)_explicit\(.*(\.token|->bell), 1/) mutant("wake", a, b, before behind)
+    if (!find_call(core, wakers "|" answerers, 1)) return
+    if (core ~ /^return /) {
+        value = substr(core, 8)
+        mutant("wake", a, b, before "{ (void)(" value "); return RAD_NONE; }" substr(behind, 2))
+        if (!find_call(value, answerers, 1)) mutant("wake", a, b, before "return RAD_NONE" behind)
+    } else if (match(core, / = /)) {
+        left = substr(core, 1, RSTART - 1)
+        value = substr(core, RSTART + 3)
+        if (left ~ /^[a-z_0-9]+ [a-z_]+$/) {
+            mutant("wake", a, b, before left " = ((void)(" value "), RAD_NONE)" behind)
+            if (!find_call(value, answerers, 1)) mutant("wake", a, b, before left " = RAD_NONE" behind)
+        } else {
+            mutant("wake", a, b, before "(void)(" value ")" behind)
+            if (!find_call(value, answerers, 1)) mutant("wake", a, b, before behind)
+        }
+    } else if (find_call(core, answerers, 1) && match(core, /, /))
+        mutant("wake", a, b, before "(void)(" substr(core, RSTART + 2, length(core) - RSTART - 2) ")" behind)
+    else mutant("wake", a, b, before behind)
+}
+
+function mutate_recheck(n,    s, i, name, at, to) {
+    s = joined(first[n], last[n])
+    take_apart(s)
+    if (core ~ /^rad__os_word_wait\(/ && match(before, /(while|if) \(/)) { # a wait without the look before it
+        mutant("recheck", first[n], last[n], substr(before, 1, RSTART - 1) core behind)
+        return
+    }
+    if (current ~ /is_empty$/ && core ~ /^return /) {
+        mutant("recheck", first[n], last[n], before "return true" behind)
+        if (match(core, / && /)) {
+            mutant("recheck", first[n], last[n], before substr(core, 1, RSTART - 1) behind)
+            mutant("recheck", first[n], last[n], before "return " substr(core, RSTART + 4) behind)
+        }
+        return
+    }
+    for (i = 1; i <= looks; i++) {
+        name = look[i]
+        for (at = find_call(s, name, 1); at > 0; at = find_call(s, name, at + 1)) {
+            to = closing(s, at + RLENGTH - 1)
+            mutant("recheck", first[n], last[n], substr(s, 1, at - 1) sees[i] substr(s, to + 1))
+        }
+    }
+}
+
+function publishes(n,    s) {
+    s = trim(joined(first[n], last[n]))
+    if (s ~ "^(for \\(.*\\) )?(" publishers ")\\(") return 1
+    if (s ~ /^(if|for|while|return|do|\})/) return 0
+    if (s !~ /memory_order_(release|seq_cst|acq_rel)/) return 0
+    return s ~ /atomic_(store|exchange|fetch_[a-z]+|flag_clear|compare_exchange_[a-z]+)_explicit/
+}
+
+# Nothing happens there that anybody could see.
+function is_idle(text) { return text ~ /^[ \n]*[a-z_ ]+\*?[a-z_]+ = &[a-z_>.-]+;\n$/ }
+
+function mutate_publish(n,    own, indent, begin, end, other, at) {
+    if (!publishes(n)) return
+    own = joined(top[n], last[n])
+    indent = indent_of(first[n])
+    begin = top[n] > body ? beginning_of(top[n] - 1, indent) : 0
+    other = joined(begin, top[n] - 1)
+    if (begin > 0 && !uses(own, declared(begin)) && !is_idle(other) && trim(other) !~ /^(case|default|return)/)
+        mutant("publish", begin, last[n], own other)
+    end = last[n] < tail ? end_of(last[n] + 1, indent) : 0
+    other = joined(last[n] + 1, end)
+    if (end == 0 || uses(other, declared(first[n])) || is_idle(other)) return
+    at = code_begins(last[n] + 1)
+    if (trim(line[at]) ~ /^return .*\(/)
+        mutant("publish", top[n], end, substr(other, 1, index(other, "return ") - 1) "__auto_type answer = " \
+            substr(other, index(other, "return ") + 7) own "    return answer;\n")
+    else if (trim(line[at]) !~ /^(return|break|continue|goto)/)
+        mutant("publish", top[n], end, other own)
 }
 
 { line[++count] = $0; whole = whole "\n" $0 }
@@ -81,10 +246,17 @@ END {
     base = path
     sub(/.*\//, "", base)
     for (i = 1; i <= count; i++) {
-        if (line[i] ~ /^[a-z].*\(/ && line[i] !~ /;$/) { current = line[i]; sub(/\(.*/, "", current); sub(/.*[ *]/, "", current) }
-        if (current == "") continue
-        mutate_wake(i)
-        mutate_recheck(i)
-        mutate_publish(i)
+        if (line[i] ~ /^[a-z].*\(/ && line[i] !~ /;$/) {
+            current = line[i]
+            gsub(/__attribute__\(\([a-z]+\)\) /, "", current)
+            sub(/\(.*/, "", current)
+            sub(/.*[ *]/, "", current)
+        }
+        if (line[i] != "{" || current == "") continue
+        body = i + 1
+        for (tail = i; line[tail + 1] != "}"; tail++) continue
+        split_statements(body, tail)
+        for (n = 1; n <= statements; n++) { mutate_wake(n); mutate_recheck(n); mutate_publish(n) }
+        current = ""
     }
 }
