@@ -94,7 +94,8 @@ struct rad_fiber {
 };
 
 /* Starts fn(arg). With `fiber` the caller gets a handle, which must be given up by rad_release when nobody will join
- * any more; NULL: nobody will. By a fiber; does not wait, unless the option says so. RAD_ENOMEM, RAD_ELIMIT. */
+ * any more; NULL: nobody will. By a fiber; does not wait, unless the option says so (then RAD_ECANCELED is possible).
+ * RAD_ENOMEM, RAD_ELIMIT; RAD_ECLOSED: the runtime is being shut down. */
 RAD_API int rad_spawn(rad_fiber *fiber, rad_fn fn, void *arg);
 
 enum { RAD_GIFT_SIZE = 48 };

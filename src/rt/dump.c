@@ -43,9 +43,9 @@ void rad__dump(rad_runtime *rt, FILE *to)
 {
     uint64_t now = rad__os_now_ns(), shown = 0, count = 0;
     enum { MOST = 1000 };
-    rad__lock(&rt->lock);
+    rad__lock(&rt->room.lock);
     rad_slot *made = rt->made;
-    rad__unlock(&rt->lock);
+    rad__unlock(&rt->room.lock);
     for (const rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
         uint64_t word = rad__life_look(&slot->strand.life);
         if (rad__life_state(word) == RAD_FIBER_IDLE) continue;

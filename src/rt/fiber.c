@@ -145,6 +145,10 @@ int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
     if (RAD_UNLIKELY(atomic_load_explicit(&core->runtime->closing, memory_order_relaxed)))
         return RAD_ECLOSED;
     rad_slot *slot = rad__slot_take(core->runtime, core, &code);
+    if (RAD_UNLIKELY(slot == NULL && code == RAD_ELIMIT && core->runtime->spawn_waits)) {
+        slot = rad__slot_wait(core->runtime, &code);
+        core = rad__core(); /* perhaps another one */
+    }
     if (RAD_UNLIKELY(slot == NULL)) return code;
     rad__fiber_begin(slot, handle, fn, arg);
     rad__fiber_enumerate(slot, core);

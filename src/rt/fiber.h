@@ -102,6 +102,9 @@ RAD_INTERNAL void rad__alarm_off(rad_alarm *alarm);
  * thread. */
 RAD_INTERNAL rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code);
 
+/* There are as many as there may be: waits until one is given back. By a fiber. NULL and *code: RAD_ECANCELED. */
+RAD_INTERNAL rad_slot *rad__slot_wait(rad_runtime *rt, int *code);
+
 /* Nobody refers to it any more. */
 RAD_INTERNAL void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot);
 

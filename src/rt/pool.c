@@ -18,9 +18,9 @@ static rad_slot *split(rad_slot *list, uint32_t count, uint32_t *got, rad_slot *
 
 static rad_slot *take_shared(rad_runtime *rt, uint32_t count, uint32_t *got, int *code)
 {
-    rad__lock(&rt->lock);
+    rad__lock(&rt->room.lock);
     rad_slot *first = split(rt->idle, count, got, &rt->idle);
-    rad__unlock(&rt->lock);
+    rad__unlock(&rt->room.lock);
     if (first != NULL) return first;
     first = rad__runtime_grow(rt, count, code);
     for (rad_slot *s = first; s != NULL; s = s->next) ++*got;
@@ -31,10 +31,32 @@ static void give_shared(rad_runtime *rt, rad_slot *first)
 {
     rad_slot *last = first;
     while (last->next != NULL) last = last->next;
-    rad__lock(&rt->lock);
-    last->next = rt->idle;
-    rt->idle = first;
-    rad__unlock(&rt->lock);
+    rad__lock(&rt->room.lock);
+    rad_clause *spawner = rad__queue_claim(&rt->spawners); /* with a limit, so it is one slot */
+    if (spawner != NULL) {
+        spawner->data = first;
+    } else {
+        last->next = rt->idle;
+        rt->idle = first;
+    }
+    rad__unlock(&rt->room.lock);
+    if (spawner != NULL) rad__clause_notify(spawner);
+}
+
+static bool room_attempt(rad_clause *c, rad_wakes *wakes)
+{
+    rad_runtime *rt = (rad_runtime *)((char *)c->object - offsetof(rad_runtime, room));
+    uint32_t got;
+    (void)wakes;
+    c->data = split(rt->idle, 1, &got, &rt->idle);
+    return c->data != NULL;
+}
+
+rad_slot *rad__slot_wait(rad_runtime *rt, int *code)
+{
+    rad_clause c = {.object = &rt->room, .queue = &rt->spawners, .attempt = room_attempt};
+    *code = rad__wait(&c, 1, 0, RAD_FOREVER);
+    return *code == 0 ? c.data : NULL;
 }
 
 rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code)

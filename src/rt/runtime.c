@@ -31,10 +31,10 @@ rad_slot *rad__runtime_grow(rad_runtime *rt, uint32_t count, int *code)
             rad__free(slot);
             break;
         }
-        rad__lock(&rt->lock);
+        rad__lock(&rt->room.lock);
         slot->made_before = rt->made;
         rt->made = slot;
-        rad__unlock(&rt->lock);
+        rad__unlock(&rt->room.lock);
         slot->next = first;
         first = slot;
     }
@@ -178,6 +178,8 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rt->own_threads = waits ? 2 : 1; /* the watch, and who waits */
     rt->reports_deadlock = waits && !o->no_deadlock_report;
     rt->is_capped = o->fibers != 0;
+    rt->spawn_waits = rt->is_capped && o->spawn_waits;
+    rad__waitable_open(&rt->room, "room");
     rt->watch = rad__alloc_lines(1, sizeof *rt->watch);
     code = rt->watch ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);
     if (code == 0) { /* too many runtimes at a time: then it is not reported, that is all */
@@ -219,9 +221,9 @@ void rad_runtime_shutdown(rad_runtime *rt)
     /* Pairs with the load in rad__fiber_begin: who begins later finds it, who began before is found below. */
     atomic_store_explicit(&rt->closing, true, memory_order_seq_cst);
     rad_exec_close(rt->exec);
-    rad__lock(&rt->lock);
+    rad__lock(&rt->room.lock);
     rad_slot *made = rt->made;
-    rad__unlock(&rt->lock);
+    rad__unlock(&rt->room.lock);
     for (rad_slot *slot = made; slot != NULL; slot = slot->made_before)
         rad__slot_cancel(slot, rad__fiber_generation(&slot->strand));
 }

@@ -10,12 +10,14 @@
 
 struct rad_runtime {
     rad_exec *exec;
-    rad_lock tree;  /* of nurseries */
-    rad_lock lock;  /* of the pool */
-    rad_slot *idle; /* slots that no core has */
-    rad_slot *made; /* all slots, newest first */
+    rad_lock tree;      /* of nurseries */
+    rad_waitable room;  /* its lock is that of the pool */
+    rad_queue spawners; /* who waits for a slot; then none is idle */
+    rad_slot *idle;     /* slots that no core has */
+    rad_slot *made;     /* all slots, newest first */
     bool
         is_capped; /* no more fibers than the options say: cores keep no slots that others may need */
+    bool spawn_waits; /* then a fiber that spawns waits */
     rad_stacks stacks;
     uint64_t seed;
     _Atomic uint64_t spawned; /* by threads */

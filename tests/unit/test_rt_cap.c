@@ -15,9 +15,13 @@ static int returns(void *arg)
     return 0;
 }
 
+static _Atomic int closes_seen;
+
 static int waits_for_close(void *arg)
 {
-    return rad_recv(arg, NULL, RAD_FOREVER) == RAD_ECLOSED ? 0 : 1;
+    CHECK(rad_recv(arg, NULL, RAD_FOREVER) == RAD_ECLOSED);
+    atomic_fetch_add(&closes_seen, 1);
+    return 0;
 }
 
 static rad_chan *gate_new(void)
@@ -108,11 +112,98 @@ static void a_few_fibers_are_far_from_the_limit(void **state)
     assert_int_equal(rad_main(&o, spawns_on_all_workers, NULL, NULL), 0);
 }
 
+/* ---- Waiting for room ------------------------------------------------------------------------------------- */
+
+enum { ROOM = 10, SPAWNERS = 4, SPAWNS = 500 };
+
+static _Atomic int live, live_most, ran;
+
+static int takes_a_while(void *arg)
+{
+    uint64_t number = *(uint64_t *)arg;
+    int now = atomic_fetch_add(&live, 1) + 1, most = atomic_load(&live_most);
+    while (now > most && !atomic_compare_exchange_weak(&live_most, &most, now)) {
+    }
+    if (number % 3 == 0) rad_yield();
+    if (number % 7 == 0) CHECK(rad_sleep(10000) == 0);
+    atomic_fetch_add(&ran, 1);
+    atomic_fetch_sub(&live, 1);
+    return 0;
+}
+
+static int spawns_and_waits(void *arg)
+{
+    static uint64_t number[SPAWNS];
+    (void)arg;
+    for (uint64_t i = 0; i < SPAWNS; i++) {
+        number[i] = i;
+        CHECK(rad_spawn(NULL, takes_a_while, &number[i]) == 0);
+    }
+    return 0;
+}
+
+static int several_spawn(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < SPAWNERS; i++) CHECK(rad_spawn(NULL, spawns_and_waits, NULL) == 0);
+    return 0;
+}
+
+static void at_the_limit_a_fiber_waits_by_option(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 4; workers++) {
+        rad_options o = {.workers = workers, .fibers = ROOM, .spawn_waits = true};
+        live = live_most = ran = 0;
+        assert_int_equal(rad_main(&o, several_spawn, NULL, NULL), 0);
+        assert_int_equal(ran, SPAWNERS * SPAWNS);
+        assert_true(live_most > 1 && live_most < ROOM);
+    }
+}
+
+/* It waits with all that belongs to waiting: it can be cancelled, and has taken nothing then. */
+static int waits_in_vain(void *arg)
+{
+    CHECK(rad_spawn(NULL, waits_for_close, arg) == 0);
+    CHECK(rad_spawn(NULL, waits_for_close, arg) == RAD_ECANCELED);
+    return 0;
+}
+
+static int cancels_who_waits(void *arg)
+{
+    rad_chan *gate = gate_new();
+    rad_nursery n;
+    (void)arg;
+    closes_seen = 0;
+    rad_nursery_open(&n, rad_after(5000000));
+    CHECK(rad_nursery_spawn(&n, NULL, waits_in_vain, gate) == 0);
+    CHECK(rad_nursery_wait(&n) == 0);
+    rad_fiber f;
+    CHECK(rad_spawn(&f, returns, NULL) == 0); /* in the place of that one */
+    CHECK(rad_join(f, NULL, RAD_FOREVER) == 0);
+    rad_release(f);
+    rad_chan_close(gate, 0);
+    while (atomic_load(&closes_seen) == 0) rad_yield();
+    rad_chan_destroy(gate);
+    return 0;
+}
+
+static void who_waits_for_room_can_be_cancelled(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        rad_options o = {.workers = workers, .fibers = 3, .spawn_waits = true};
+        assert_int_equal(rad_main(&o, cancels_who_waits, NULL, NULL), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_is_reached_and_not_passed),
         cmocka_unit_test(a_few_fibers_are_far_from_the_limit),
+        cmocka_unit_test(at_the_limit_a_fiber_waits_by_option),
+        cmocka_unit_test(who_waits_for_room_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
