@@ -1,12 +1,9 @@
-/* bench_exec.c — what the executor costs: spawn, join, steal, inject, wake.
- *
- *     bench_exec [--tiny] [--json FILE]              all workloads with one and with two workers
- *     bench_exec --one WORKLOAD WORKERS [--tiny]     one run, for comparisons: "RESULT value unit checksum"
+/* bench_exec.c — what the executor costs: spawn, join, steal, inject, wake. Its calls: loads.h.
  *
  * In all workloads but `inject` and `wake` the root is itself a task. Tasks hand their number back in a slot
  * of their own; slots and tasks are allocated, touched and added up outside the time taken. */
 #define _GNU_SOURCE
-#include "bench.h"
+#include "loads.h"
 
 #include <raddle.h>
 
@@ -15,35 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-typedef struct figure {
-    double value;
-    const char *unit;
-    uint64_t checksum;
-} figure;
-
-/* One measurement: up to two figures. */
-typedef struct measured {
-    figure figures[2];
-    uint32_t count;
-} measured;
-
-static measured one_figure(double value, const char *unit, uint64_t checksum)
-{
-    return (measured){{{value, unit, checksum}}, 1};
-}
-
-static void *allocate(uint64_t count, size_t size)
-{
-    void *p = calloc(count, size);
-    if (p == NULL) {
-        fprintf(stderr, "bench_exec: out of memory\n");
-        exit(3);
-    }
-    memset(p, 0x55, count * size); /* touched: page faults are not what is measured */
-    memset(p, 0, count * size);
-    return p;
-}
 
 /* ---- fib -------------------------------------------------------------------------------------------- */
 
@@ -82,13 +50,13 @@ static uint64_t fib_spawns(uint64_t n)
     return current - 1;
 }
 
-static measured run_fib(rad_worker *w, uint64_t n)
+static bench_measured run_fib(void *w, uint64_t n)
 {
     fib root = {.n = n};
     double start = bench_now();
     fib_run(&root.job, w);
     double seconds = bench_now() - start;
-    return one_figure(seconds * 1e9 / (double)fib_spawns(n), "ns", root.value);
+    return bench_one(seconds * 1e9 / (double)fib_spawns(n), "ns", root.value);
 }
 
 /* ---- spawn and join --------------------------------------------------------------------------------- */
@@ -107,9 +75,9 @@ static enum rad_run numbered_run(rad_job *job, rad_worker *w)
     return RAD_RUN_DONE;
 }
 
-static measured spawn_batches(rad_worker *w, uint64_t count, uint64_t batch)
+static bench_measured spawn_batches(void *w, uint64_t count, uint64_t batch)
 {
-    numbered *tasks = allocate(count, sizeof *tasks);
+    numbered *tasks = bench_allocate(count, sizeof *tasks);
     uint64_t sum = 0;
     for (uint64_t i = 0; i < count; i++) tasks[i].number = (uint32_t)i;
     double start = bench_now();
@@ -122,20 +90,20 @@ static measured spawn_batches(rad_worker *w, uint64_t count, uint64_t batch)
     double seconds = bench_now() - start;
     for (uint64_t i = 0; i < count; i++) sum += tasks[i].slot;
     free(tasks);
-    return one_figure(seconds * 1e9 / (double)count, "ns", sum);
+    return bench_one(seconds * 1e9 / (double)count, "ns", sum);
 }
 
-static measured run_spawn_one(rad_worker *w, uint64_t count)
+static bench_measured run_spawn_one(void *w, uint64_t count)
 {
     return spawn_batches(w, count, 1);
 }
 
-static measured run_spawn_batches(rad_worker *w, uint64_t count)
+static bench_measured run_spawn_batches(void *w, uint64_t count)
 {
     return spawn_batches(w, count, 10000);
 }
 
-static measured run_burst(rad_worker *w, uint64_t count)
+static bench_measured run_burst(void *w, uint64_t count)
 {
     return spawn_batches(w, count, count);
 }
@@ -173,14 +141,14 @@ static enum rad_run link_run(rad_job *job, rad_worker *w)
     return RAD_RUN_DONE;
 }
 
-static measured run_chain(rad_worker *w, uint64_t length)
+static bench_measured run_chain(void *w, uint64_t length)
 {
     chain c = {.group = RAD_GROUP_INIT(w), .length = length};
     double start = bench_now();
     c.links[0].chain = &c;
     rad_group_spawn(w, &c.group, &c.links[0].job, link_run);
     rad_group_wait(w, &c.group);
-    return one_figure((bench_now() - start) * 1e9 / (double)length, "ns", c.hash);
+    return bench_one((bench_now() - start) * 1e9 / (double)length, "ns", c.hash);
 }
 
 /* ---- tree ------------------------------------------------------------------------------------------- */
@@ -224,12 +192,12 @@ static enum rad_run node_run(rad_job *job, rad_worker *w)
     return RAD_RUN_DONE;
 }
 
-static measured run_tree(rad_worker *w, uint64_t depth)
+static bench_measured run_tree(void *w, uint64_t depth)
 {
     node root = {.state = mix(541), .levels_below = depth};
     double start = bench_now();
     node_run(&root.job, w);
-    return one_figure((bench_now() - start) * 1e3, "ms", root.count);
+    return bench_one((bench_now() - start) * 1e3, "ms", root.count);
 }
 
 /* ---- skynet ----------------------------------------------------------------------------------------- */
@@ -260,12 +228,12 @@ static enum rad_run sky_run(rad_job *job, rad_worker *w)
     return RAD_RUN_DONE;
 }
 
-static measured run_skynet(rad_worker *w, uint64_t leaves)
+static bench_measured run_skynet(void *w, uint64_t leaves)
 {
     sky root = {.leaves = leaves};
     double start = bench_now();
     sky_run(&root.job, w);
-    return one_figure((bench_now() - start) * 1e3, "ms", root.sum);
+    return bench_one((bench_now() - start) * 1e3, "ms", root.sum);
 }
 
 /* ---- From outside: inject and wake ------------------------------------------------------------------ */
@@ -287,9 +255,7 @@ static void latch_wait(latch *l)
 
 static void must_spawn(rad_exec *exec, rad_task *task)
 {
-    if (rad_exec_spawn(exec, task)) return;
-    fprintf(stderr, "bench_exec: a spawn was refused\n");
-    exit(3);
+    if (!rad_exec_spawn(exec, task)) bench_fail("a spawn was refused");
 }
 
 typedef struct injected {
@@ -308,10 +274,10 @@ static enum rad_run injected_run(rad_task *task, rad_worker *w)
     return RAD_RUN_DONE;
 }
 
-static measured run_inject(rad_exec *exec, uint64_t count)
+static bench_measured run_inject(void *exec, uint64_t count)
 {
     latch done = {.left = count};
-    injected *tasks = allocate(count, sizeof *tasks);
+    injected *tasks = bench_allocate(count, sizeof *tasks);
     uint64_t sum = 0;
     sem_init(&done.zero, 0, 0);
     for (uint64_t i = 0; i < count; i++) {
@@ -326,7 +292,7 @@ static measured run_inject(rad_exec *exec, uint64_t count)
     for (uint64_t i = 0; i < count; i++) sum += tasks[i].slot;
     free(tasks);
     sem_destroy(&done.zero);
-    return one_figure(seconds * 1e9 / (double)count, "ns", sum);
+    return bench_one(seconds * 1e9 / (double)count, "ns", sum);
 }
 
 typedef struct woken {
@@ -344,15 +310,9 @@ static enum rad_run woken_run(rad_task *task, rad_worker *w)
     return RAD_RUN_DONE;
 }
 
-static int compare_doubles(const void *a, const void *b)
+static bench_measured wake_after(void *exec, uint64_t count, uint32_t gap_us)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static measured wake_after(rad_exec *exec, uint64_t count, uint32_t gap_us)
-{
-    double *latencies_us = allocate(count, sizeof *latencies_us);
+    double *latencies_us = bench_allocate(count, sizeof *latencies_us);
     struct timespec gap = {.tv_nsec = (long)gap_us * 1000};
     woken t = {.task.run = woken_run};
     sem_init(&t.ran, 0, 0);
@@ -364,74 +324,59 @@ static measured wake_after(rad_exec *exec, uint64_t count, uint32_t gap_us)
         latencies_us[i] = (t.began - t.submitted) * 1e6;
     }
     sem_destroy(&t.ran);
-    qsort(latencies_us, count, sizeof *latencies_us, compare_doubles);
-    measured m = {{{latencies_us[count * 50 / 100], "us-p50", count},
-                   {latencies_us[count * 99 / 100], "us-p99", count}},
-                  2};
+    bench_measured m = bench_percentiles(latencies_us, count);
     free(latencies_us);
     return m;
 }
 
-static measured run_wake(rad_exec *exec, uint64_t count)
+static bench_measured run_wake(void *exec, uint64_t count)
 {
     return wake_after(exec, count, 500);
 }
 
-static measured run_wake_5ms(rad_exec *exec, uint64_t count)
+static bench_measured run_wake_5ms(void *exec, uint64_t count)
 {
     return wake_after(exec, count, 5000);
 }
 
 /* ---- The table of workloads ------------------------------------------------------------------------- */
 
-typedef struct workload {
-    const char *name, *about;
-    measured (*inside)(rad_worker *w, uint64_t size);   /* as a task, or */
-    measured (*outside)(rad_exec *exec, uint64_t size); /* on a thread that is no worker */
-    uint64_t full, tiny;
-} workload;
-
-static const workload WORKLOADS[] = {
-    {"fib", "left spawned, right inline; per spawn", run_fib, NULL, 32, 16},
-    {"spawn1", "spawn and join one", run_spawn_one, NULL, 1000000, 1000},
-    {"spawnb", "batches of 10,000, per task", run_spawn_batches, NULL, 1000000, 10000},
-    {"burst", "all at once, per task", run_burst, NULL, 1000000, 1000},
-    {"chain", "each spawns the next, per task", run_chain, NULL, 1000000, 1000},
-    {"inject", "from a foreign thread, per task", NULL, run_inject, 1000000, 1000},
-    {"tree", "unbalanced, 1,008,095 nodes", run_tree, NULL, 14, 8},
-    {"skynet", "1,000,000 leaves", run_skynet, NULL, 1000000, 1000},
-    {"wake", "0.5 ms apart", NULL, run_wake, 2000, 20},
-    {"wake5ms", "5 ms apart", NULL, run_wake_5ms, 300, 5},
+static const bench_load WORKLOADS[] = {
+    {"fib", "left spawned, right inline; per spawn", run_fib, NULL, 32, 16, false},
+    {"spawn1", "spawn and join one", run_spawn_one, NULL, 1000000, 1000, false},
+    {"spawnb", "batches of 10,000, per task", run_spawn_batches, NULL, 1000000, 10000, false},
+    {"burst", "all at once, per task", run_burst, NULL, 1000000, 1000, false},
+    {"chain", "each spawns the next, per task", run_chain, NULL, 1000000, 1000, false},
+    {"inject", "from a foreign thread, per task", NULL, run_inject, 1000000, 1000, false},
+    {"tree", "unbalanced, 1,008,095 nodes", run_tree, NULL, 14, 8, false},
+    {"skynet", "1,000,000 leaves", run_skynet, NULL, 1000000, 1000, false},
+    {"wake", "0.5 ms apart", NULL, run_wake, 2000, 20, false},
+    {"wake5ms", "5 ms apart", NULL, run_wake_5ms, 300, 5, false},
 };
-enum { WORKLOAD_COUNT = sizeof WORKLOADS / sizeof *WORKLOADS };
 
 typedef struct root {
     rad_task task;
-    const workload *workload;
+    const bench_load *load;
     uint64_t size;
     uint32_t samples;
-    measured *into;
+    bench_measured *into;
 } root;
 
 static enum rad_run root_run(rad_task *task, rad_worker *w)
 {
     root *r = (root *)task;
-    r->workload->inside(w, r->workload->tiny); /* warms up */
-    for (uint32_t i = 0; i < r->samples; i++) r->into[i] = r->workload->inside(w, r->size);
+    r->load->inside(w, r->load->tiny);
+    for (uint32_t i = 0; i < r->samples; i++) r->into[i] = r->load->inside(w, r->size);
     return RAD_RUN_DONE;
 }
 
-/* Measures `samples` times, after a tiny one that does not count. */
-static void run(const workload *l, uint32_t workers, bool tiny, uint32_t samples, measured *into)
+static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
+                    bench_measured *into)
 {
     rad_exec_options options = {.workers = workers};
     rad_exec *exec;
     rad_error error = {0};
-    if (rad_exec_create(&exec, &options, &error) != 0) {
-        fprintf(stderr, "bench_exec: %s\n", error.text);
-        exit(3);
-    }
-    uint64_t size = tiny ? l->tiny : l->full;
+    if (rad_exec_create(&exec, &options, &error) != 0) bench_fail(error.text);
     root r = {{.run = root_run}, l, size, samples, into};
     if (l->inside != NULL) {
         must_spawn(exec, &r.task);
@@ -443,49 +388,9 @@ static void run(const workload *l, uint32_t workers, bool tiny, uint32_t samples
     rad_exec_destroy(exec);
 }
 
-static int run_one(int argc, char **argv)
-{
-    bool tiny = argc == 5 && strcmp(argv[4], "--tiny") == 0;
-    long workers = argc >= 4 ? strtol(argv[3], NULL, 10) : 0;
-    if (workers < 1 || workers > 256 || (argc != 4 && !tiny)) {
-        fprintf(stderr, "usage: bench_exec --one WORKLOAD WORKERS [--tiny]\n");
-        return 2;
-    }
-    for (uint32_t i = 0; i < WORKLOAD_COUNT; i++) {
-        measured m;
-        if (strcmp(WORKLOADS[i].name, argv[2]) != 0) continue;
-        run(&WORKLOADS[i], (uint32_t)workers, tiny, 1, &m);
-        for (uint32_t k = 0; k < m.count; k++)
-            printf("RESULT %.3f %s %llu\n", m.figures[k].value, m.figures[k].unit,
-                   (unsigned long long)m.figures[k].checksum);
-        return 0;
-    }
-    fprintf(stderr, "bench_exec: no workload '%s'\n", argv[2]);
-    return 2;
-}
-
 int main(int argc, char **argv)
 {
-    bench b;
-    if (argc > 1 && strcmp(argv[1], "--one") == 0) return run_one(argc, argv);
-    if (!bench_open(&b, "exec", argc, argv)) return 2;
-    for (uint32_t i = 0; i < WORKLOAD_COUNT; i++) {
-        for (uint32_t workers = 1; workers <= 2; workers++) {
-            measured m[BENCH_SAMPLES];
-            uint32_t samples = bench_samples(&b);
-            run(&WORKLOADS[i], workers, b.tiny, samples, m);
-            for (uint32_t k = 0; k < m[0].count; k++) {
-                double values[BENCH_SAMPLES];
-                char what[100];
-                for (uint32_t s = 0; s < samples; s++) {
-                    values[s] = m[s].figures[k].value;
-                    bench_result(&b, m[s].figures[k].checksum);
-                }
-                snprintf(what, sizeof what, "%s (%s), w%u", WORKLOADS[i].name, WORKLOADS[i].about,
-                         workers);
-                bench_row(&b, what, m[0].figures[k].unit, values, samples);
-            }
-        }
-    }
-    return bench_close(&b);
+    static const bench_loads ALL = {"exec", WORKLOADS, sizeof WORKLOADS / sizeof *WORKLOADS,
+                                    measure};
+    return bench_loads_main(&ALL, argc, argv);
 }

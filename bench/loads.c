@@ -1,0 +1,102 @@
+#include "loads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void bench_fail(const char *text)
+{
+    fprintf(stderr, "bench: %s\n", text);
+    exit(3);
+}
+
+void *bench_allocate(uint64_t count, size_t size)
+{
+    void *p = calloc(count, size);
+    if (p == NULL) bench_fail("out of memory");
+    memset(p, 0x55, count * size);
+    memset(p, 0, count * size);
+    return p;
+}
+
+/* ---- Figures ----------------------------------------------------------------------------------------- */
+
+void bench_add(bench_measured *m, double value, const char *unit, uint64_t checksum)
+{
+    if (m->count == BENCH_FIGURES) bench_fail("too many figures");
+    m->figures[m->count++] = (bench_value){value, unit, checksum};
+}
+
+bench_measured bench_one(double value, const char *unit, uint64_t checksum)
+{
+    bench_measured m = {.count = 0};
+    bench_add(&m, value, unit, checksum);
+    return m;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+bench_measured bench_percentiles(double *microseconds, uint64_t count)
+{
+    qsort(microseconds, count, sizeof *microseconds, compare_doubles);
+    bench_measured m = bench_one(microseconds[count * 50 / 100], "us-p50", count);
+    bench_add(&m, microseconds[count * 99 / 100], "us-p99", count);
+    return m;
+}
+
+/* ---- One run ----------------------------------------------------------------------------------------- */
+
+static int run_one(const bench_loads *all, int argc, char **argv)
+{
+    bool tiny = argc == 5 && strcmp(argv[4], "--tiny") == 0;
+    long workers = argc >= 4 ? strtol(argv[3], NULL, 10) : 0;
+    if (workers < 1 || workers > 256 || (argc != 4 && !tiny)) {
+        fprintf(stderr, "usage: bench_%s --one WORKLOAD WORKERS [--tiny]\n", all->name);
+        return 2;
+    }
+    for (uint32_t i = 0; i < all->count; i++) {
+        const bench_load *l = &all->loads[i];
+        bench_measured m;
+        if (strcmp(l->name, argv[2]) != 0) continue;
+        all->measure(l, (uint32_t)workers, tiny ? l->tiny : l->full, 1, &m);
+        for (uint32_t k = 0; k < m.count; k++)
+            printf("RESULT %.3f %s %llu\n", m.figures[k].value, m.figures[k].unit,
+                   (unsigned long long)m.figures[k].checksum);
+        return 0;
+    }
+    fprintf(stderr, "bench_%s: no workload '%s'\n", all->name, argv[2]);
+    return 2;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------- */
+
+static void run_and_show(bench *b, const bench_loads *all, const bench_load *l, uint32_t workers)
+{
+    bench_measured m[BENCH_SAMPLES];
+    uint32_t samples = l->once ? 1 : bench_samples(b);
+    all->measure(l, workers, b->tiny ? l->tiny : l->full, samples, m);
+    for (uint32_t k = 0; k < m[0].count; k++) {
+        double values[BENCH_SAMPLES];
+        char what[100];
+        for (uint32_t s = 0; s < samples; s++) {
+            values[s] = m[s].figures[k].value;
+            bench_result(b, m[s].figures[k].checksum);
+        }
+        snprintf(what, sizeof what, "%s (%s), w%u", l->name, l->about, workers);
+        bench_row(b, what, m[0].figures[k].unit, values, samples);
+    }
+}
+
+int bench_loads_main(const bench_loads *all, int argc, char **argv)
+{
+    bench b;
+    if (argc > 1 && strcmp(argv[1], "--one") == 0) return run_one(all, argc, argv);
+    if (!bench_open(&b, all->name, argc, argv)) return 2;
+    for (uint32_t i = 0; i < all->count; i++)
+        for (uint32_t workers = 1; workers <= 2; workers++)
+            run_and_show(&b, all, &all->loads[i], workers);
+    return bench_close(&b);
+}

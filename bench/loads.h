@@ -1,0 +1,59 @@
+/* loads.h — a bench program that is a list of workloads, which others (bench/peers) have too:
+ *
+ *     bench_x [--tiny] [--json FILE]              all workloads with one and with two workers
+ *     bench_x --one WORKLOAD WORKERS [--tiny]     one run, for comparisons: "RESULT value unit checksum"
+ *
+ * Status 2: there is no such workload, and other usage errors. */
+#ifndef BENCH_LOADS_H
+#define BENCH_LOADS_H
+
+#include "bench.h"
+
+#include <stddef.h>
+
+enum { BENCH_FIGURES = 6 };
+
+typedef struct bench_value {
+    double value;
+    const char *unit;
+    uint64_t checksum; /* of what was computed: all programs that did the same work have the same */
+} bench_value;
+
+/* What one run gives. */
+typedef struct bench_measured {
+    bench_value figures[BENCH_FIGURES];
+    uint32_t count;
+} bench_measured;
+
+typedef struct bench_load {
+    const char *name, *about;
+    bench_measured (*inside)(void *worker, uint64_t size); /* by a worker, or */
+    bench_measured (*outside)(void *pool, uint64_t size);  /* by a thread that is none */
+    uint64_t full, tiny;
+    bool once; /* it takes long: no more than one sample in the table */
+} bench_load;
+
+typedef struct bench_loads {
+    const char *name;
+    const bench_load *loads;
+    uint32_t count;
+    /* With a pool of its own: runs it in its tiny size, which does not count, then `samples` times. */
+    void (*measure)(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
+                    bench_measured *into);
+} bench_loads;
+
+int bench_loads_main(const bench_loads *all, int argc, char **argv);
+
+bench_measured bench_one(double value, const char *unit, uint64_t checksum);
+void bench_add(bench_measured *m, double value, const char *unit, uint64_t checksum);
+
+/* 50th and 99th percentile; sorts the values. */
+bench_measured bench_percentiles(double *microseconds, uint64_t count);
+
+/* Cleared and touched, so that page faults are not what is measured. Ends the program when there is no memory. */
+void *bench_allocate(uint64_t count, size_t size);
+
+/* Ends the program. */
+void bench_fail(const char *text);
+
+#endif
