@@ -12,6 +12,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { BENCH_SAMPLES = 5 };
 
 typedef struct bench {
@@ -42,5 +46,9 @@ void bench_figure(bench *b, const char *what, const char *unit, double value, co
 
 /* Takes a result into the hash. */
 void bench_result(bench *b, uint64_t value);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -342,16 +342,17 @@ static bench_measured run_wake_5ms(void *exec, uint64_t count)
 /* ---- The table of workloads ------------------------------------------------------------------------- */
 
 static const bench_load WORKLOADS[] = {
-    {"fib", "left spawned, right inline; per spawn", run_fib, NULL, 32, 16, false},
-    {"spawn1", "spawn and join one", run_spawn_one, NULL, 1000000, 1000, false},
-    {"spawnb", "batches of 10,000, per task", run_spawn_batches, NULL, 1000000, 10000, false},
-    {"burst", "all at once, per task", run_burst, NULL, 1000000, 1000, false},
-    {"chain", "each spawns the next, per task", run_chain, NULL, 1000000, 1000, false},
-    {"inject", "from a foreign thread, per task", NULL, run_inject, 1000000, 1000, false},
-    {"tree", "unbalanced, 1,008,095 nodes", run_tree, NULL, 14, 8, false},
-    {"skynet", "1,000,000 leaves", run_skynet, NULL, 1000000, 1000, false},
-    {"wake", "0.5 ms apart", NULL, run_wake, 2000, 20, false},
-    {"wake5ms", "5 ms apart", NULL, run_wake_5ms, 300, 5, false},
+    {"fib", "left spawned, right inline; per spawn", run_fib, NULL, 32, 16, false, false},
+    {"spawn1", "spawn and join one", run_spawn_one, NULL, 1000000, 1000, false, false},
+    {"spawnb", "batches of 10,000, per task", run_spawn_batches, NULL, 1000000, 10000, false,
+     false},
+    {"burst", "all at once, per task", run_burst, NULL, 1000000, 1000, false, false},
+    {"chain", "each spawns the next, per task", run_chain, NULL, 1000000, 1000, false, false},
+    {"inject", "from a foreign thread, per task", NULL, run_inject, 1000000, 1000, false, false},
+    {"tree", "unbalanced, 1,008,095 nodes", run_tree, NULL, 14, 8, false, false},
+    {"skynet", "1,000,000 leaves", run_skynet, NULL, 1000000, 1000, false, false},
+    {"wake", "0.5 ms apart", NULL, run_wake, 2000, 20, false, false},
+    {"wake5ms", "5 ms apart", NULL, run_wake_5ms, 300, 5, false, false},
 };
 
 typedef struct root {

@@ -1,7 +1,10 @@
+#define _GNU_SOURCE
 #include "loads.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 void bench_fail(const char *text)
 {
@@ -47,7 +50,75 @@ bench_measured bench_percentiles(double *microseconds, uint64_t count)
     return m;
 }
 
+/* ---- Memory and time of many ------------------------------------------------------------------------- */
+
+/* A line of /proc/self/status, in KiB. */
+static double status_kib(const char *name)
+{
+    char line[256];
+    double found = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        if (strncmp(line, name, strlen(name)) == 0) found = strtod(line + strlen(name), NULL);
+    if (f != NULL) fclose(f);
+    return found;
+}
+
+double bench_memory_kib(void)
+{
+    malloc_trim(0);
+    return status_kib("VmRSS:") + status_kib("VmPTE:");
+}
+
+double bench_bytes_each(double before_kib, double after_kib, uint64_t count)
+{
+    return after_kib > before_kib ? (after_kib - before_kib) * 1024 / (double)count : 0;
+}
+
+double bench_cpu(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+}
+
+/* The peak of resident memory is that of the time after this: runs before may have had more. */
+static void peak_begins(void)
+{
+    FILE *f = fopen("/proc/self/clear_refs", "w");
+    malloc_trim(0);
+    if (f == NULL) return;
+    fputs("5", f);
+    fclose(f);
+}
+
+bench_sleep bench_sleep_begin(uint64_t count)
+{
+    peak_begins();
+    return (bench_sleep){
+        .base_ms = count > 1000 ? 1000 : 10, .cpu = bench_cpu(), .start = bench_now()};
+}
+
+bench_measured bench_sleep_end(const bench_sleep *s, uint64_t checksum)
+{
+    double late_ms = (s->ended - s->spawned) * 1e3 - (2 * s->base_ms - 1);
+    bench_measured m = bench_one((s->spawned - s->start) * 1e3, "ms-spawn", checksum);
+    bench_add(&m, late_ms > 0 ? late_ms : 0, "ms-late", checksum);
+    bench_add(&m, s->latest_ms > 0 ? s->latest_ms : 0, "ms-latest", checksum);
+    bench_add(&m, bench_cpu() - s->cpu, "s-CPU", checksum);
+    bench_add(&m, status_kib("VmHWM:") / 1024, "MiB-peak", checksum);
+    return m;
+}
+
 /* ---- One run ----------------------------------------------------------------------------------------- */
+
+static void print_result(const bench_value *v, bool part)
+{
+    char checksum[24] = "-";
+    if (!part) snprintf(checksum, sizeof checksum, "%llu", (unsigned long long)v->checksum);
+    printf("RESULT %.3f %s %s\n", v->value, v->unit, checksum);
+}
 
 static int run_one(const bench_loads *all, int argc, char **argv)
 {
@@ -62,9 +133,7 @@ static int run_one(const bench_loads *all, int argc, char **argv)
         bench_measured m;
         if (strcmp(l->name, argv[2]) != 0) continue;
         all->measure(l, (uint32_t)workers, tiny ? l->tiny : l->full, 1, &m);
-        for (uint32_t k = 0; k < m.count; k++)
-            printf("RESULT %.3f %s %llu\n", m.figures[k].value, m.figures[k].unit,
-                   (unsigned long long)m.figures[k].checksum);
+        for (uint32_t k = 0; k < m.count; k++) print_result(&m.figures[k], l->part);
         return 0;
     }
     fprintf(stderr, "bench_%s: no workload '%s'\n", all->name, argv[2]);

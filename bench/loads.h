@@ -11,6 +11,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { BENCH_FIGURES = 6 };
 
 typedef struct bench_value {
@@ -31,6 +35,7 @@ typedef struct bench_load {
     bench_measured (*outside)(void *pool, uint64_t size);  /* by a thread that is none */
     uint64_t full, tiny;
     bool once; /* it takes long: no more than one sample in the table */
+    bool part; /* it does less than others, who are faster: its checksum, "-", says nothing */
 } bench_load;
 
 typedef struct bench_loads {
@@ -55,5 +60,31 @@ void *bench_allocate(uint64_t count, size_t size);
 
 /* Ends the program. */
 void bench_fail(const char *text);
+
+/* ---- Memory and time of many ------------------------------------------------------------------------- */
+
+/* What is resident, and the page tables for it, without what was freed, in KiB. */
+double bench_memory_kib(void);
+double bench_bytes_each(double before_kib, double after_kib, uint64_t count); /* at least 0 */
+
+/* Of this process, in seconds. */
+double bench_cpu(void);
+
+/* Many that sleep: number i for base_ms + i % base_ms, from when it begins. */
+typedef struct bench_sleep {
+    uint32_t base_ms;
+    double cpu, start;     /* bench_sleep_begin */
+    double spawned, ended; /* all are begun, all are through: by the caller */
+    double latest_ms;      /* the longest that one woke after its time, by its own clock */
+} bench_sleep;
+
+bench_sleep bench_sleep_begin(uint64_t count);
+
+/* ms-spawn; ms-late: after the last one's sleep, counted from the last spawn; ms-latest; s-CPU; MiB-peak. */
+bench_measured bench_sleep_end(const bench_sleep *s, uint64_t checksum);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
