@@ -47,9 +47,11 @@ format: ## lay out every C file with clang-format
 bench: all ## run the benchmarks, print their tables, leave build/bench.json
 	@tools/bench.sh $(BUILD)
 
-bench-peers: all ## the executor beside Go, Tokio and oneTBB (installed from Debian packages); R=5 repetitions
+bench-peers: all ## executor and fibers beside Go, Tokio, oneTBB, Boost ... (Debian packages); R=5 repetitions
 	@tools/build_peers.sh $(BUILD)
-	@bench/run_peers.sh $(BUILD) $(if $(R),--repetitions $(R))
+	@status=0; for suite in exec fibers; do \
+	    bench/run_peers.sh $(BUILD) --suite $$suite $(if $(R),--repetitions $(R)) || status=1; \
+	done; exit $$status
 
 scoreboard: all ## run the scoreboards of the lab, leave build/scoreboard.json
 	@tools/scoreboard.sh $(BUILD)

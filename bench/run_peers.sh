@@ -1,17 +1,21 @@
 #!/bin/bash
-# run_peers.sh BUILD_DIR [OPTIONS] — runs our executor and the installed peers side by side: prints tables, leaves
-# BUILD_DIR/peers/peers_exec.json (which becomes part of BUILD_DIR/bench.json) and every single run in BUILD_DIR/peers/runs.tsv.
+# run_peers.sh BUILD_DIR [OPTIONS] — runs our programs and the installed peers side by side: prints tables, leaves
+# BUILD_DIR/peers/peers_SUITE.json (which becomes part of BUILD_DIR/bench.json) and every single run in
+# BUILD_DIR/peers/runs_SUITE.tsv.
 #
+#   --suite exec              tasks on the executor, the usual one; or `fibers`
 #   --repetitions N           runs of everything, 5 unless told
 #   --workers "1 2"           numbers of workers
 #   --only "fib tree"         only these workloads
 #   --tiny                    small sizes: does everything still work?
 #   --count-all               disturbed runs (below) count like the others
+#   --cpu                     CPU time of the runs too, in all tables: what is left to compare on a busy machine
 #   --program NAME=COMMAND    instead of the usual programs; may be repeated. `raddle` is ours: ratios are ours / other
 #
 # COMMAND is called as bench/peers/README.md says: COMMAND WORKLOAD WORKERS [--tiny]. The programs take turns within
 # each workload, so that a disturbance of the machine meets all of them, and neighbours in time are compared. Medians
-# are over the repetitions; all checksums of a workload have to be the same.
+# are over the repetitions; all checksums of a workload have to be the same ("-" is that of a run that did less).
+# A program that ends with status 2 does not know the workload, or not with so many workers, and is left out.
 #
 # For each run the CPU time of all other processes is noted, from /proc/stat. Where at least three undisturbed runs
 # are left (others had less than a quarter of a core), the disturbed ones do not count; else the figure gets a star.
@@ -31,9 +35,11 @@ build=$(cd "$1" && pwd) || exit 2
 shift
 repetitions=5
 worker_counts="1 2"
-workloads="fib spawn1 spawnb burst chain inject tree skynet wake wake5ms"
+suite=exec
+workloads=
 tiny=
 count_all=
+show_cpu=
 names=()
 declare -A command_of
 while [ $# -gt 0 ]; do
@@ -41,10 +47,12 @@ while [ $# -gt 0 ]; do
     case $option in
     --tiny) tiny=--tiny && shift && continue ;;
     --count-all) count_all=yes && shift && continue ;;
-    --repetitions | --workers | --only | --program) [ $# -ge 2 ] || usage "$option needs a value" ;;
+    --cpu) show_cpu=yes && shift && continue ;;
+    --suite | --repetitions | --workers | --only | --program) [ $# -ge 2 ] || usage "$option needs a value" ;;
     *) usage "no option '$option'" ;;
     esac
     case $option in
+    --suite) suite=$2 ;;
     --repetitions) [[ $2 =~ ^[1-9][0-9]*$ ]] && repetitions=$2 || usage "'$2' is no number of repetitions" ;;
     --workers) worker_counts=$2 ;;
     --only) workloads=$2 ;;
@@ -57,12 +65,27 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 
-# ---- The programs -------------------------------------------------------------------------------
+# ---- The suite ----------------------------------------------------------------------------------
 
+case $suite in
+exec)
+    ours="$build/tests/bench_exec --one"
+    usual="raddle go tokio tbb"
+    all="fib spawn1 spawnb burst chain inject tree skynet wake wake5ms"
+    ;;
+fibers)
+    ours="$build/tests/bench_rt --one"
+    usual="raddle go tokio boost st pthreads"
+    all="yield spawn1 spawnb pingpong timeout buf11 buf44 select4 mutex timer timer1m skychan unpark unpark5ms"
+    all="$all parked sleep100k sleep1m"
+    ;;
+*) usage "'$suite' is no suite" ;;
+esac
+: "${workloads:=$all}"
 if [ ${#names[@]} = 0 ]; then
-    command_of=([raddle]="$build/tests/bench_exec --one" [go]="$build/peers/go" [tokio]="$build/peers/tokio"
-        [tbb]="$build/peers/tbb")
-    for name in raddle go tokio tbb; do
+    for name in $usual; do
+        command_of[$name]=$build/peers/$name
+        if [ "$name" = raddle ]; then command_of[$name]=$ours; fi
         if [ -x "${command_of[$name]%% *}" ]; then
             names+=("$name")
         else
@@ -73,8 +96,8 @@ fi
 [ ${#names[@]} -gt 0 ] || { echo "run_peers.sh: no program to run; 'make bench-peers' builds them" >&2; exit 2; }
 
 mkdir -p "$build/peers"
-runs=$build/peers/runs.tsv
-versions=$build/peers/versions.tsv
+runs=$build/peers/runs_$suite.tsv
+versions=$build/peers/versions_$suite.tsv
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 : >"$runs"
@@ -108,6 +131,7 @@ run_once() { # NAME WORKLOAD WORKERS
     status=$?
     wall_us=$((${EPOCHREALTIME//[.,]/} - wall_us))
     busy=$(($(busy_ms) - busy))
+    [ $status != 2 ] || return 0
     if [ $status != 0 ]; then
         echo "$1 $2 with $3 workers: failed with status $status: $(tail -n 1 "$scratch/err")" >&2
         return 1
@@ -118,7 +142,7 @@ run_once() { # NAME WORKLOAD WORKERS
     if [ -z "$count_all" ] && [ $foreign_ms -gt $((wall_us / 4000)) ] && [ $foreign_ms -gt 40 ]; then disturbed=1; fi
     while read -r word value unit checksum rest; do
         [ "$word" = RESULT ] || continue
-        if ! [[ $value =~ ^[0-9]+(\.[0-9]+)?$ && -n $unit && $checksum =~ ^[0-9]+$ && -z $rest ]]; then
+        if ! [[ $value =~ ^[0-9]+(\.[0-9]+)?$ && -n $unit && $checksum =~ ^([0-9]+|-)$ && -z $rest ]]; then
             echo "$1 $2 with $3 workers: not RESULT value unit checksum: $word $value $unit $checksum $rest" >&2
             return 1
         fi
@@ -143,7 +167,10 @@ done
 
 # ---- What came of it ----------------------------------------------------------------------------
 
-awk -v json="$build/peers/peers_exec.json" -v repetitions="$repetitions" -v tiny="${tiny:+true}" \
-    -f bench/peers/table.awk "$versions" "$runs" || bad=1
+for workload in $workloads; do
+    grep -q "^$workload	" "$runs" || { echo "no program did '$workload'" >&2 && bad=1; }
+done
+awk -v json="$build/peers/peers_$suite.json" -v suite="$suite" -v show_cpu="$show_cpu" \
+    -v repetitions="$repetitions" -v tiny="${tiny:+true}" -f bench/peers/table.awk "$versions" "$runs" || bad=1
 tools/join_bench.sh "$build"
 exit $bad

@@ -1,6 +1,6 @@
 #!/bin/bash
-# build_peers.sh BUILD_DIR [PEER...] — installs the peers of the benchmarks (go, tokio, tbb; all of them when none is
-# named) and builds their programs, bench/peers/*, as BUILD_DIR/peers/PEER.
+# build_peers.sh BUILD_DIR [PEER...] — installs the peers of the benchmarks (go, tokio, tbb, boost, st, pthreads; all of
+# them when none is named) and builds their programs, bench/peers/*, as BUILD_DIR/peers/PEER.
 #
 # A peer that cannot be installed or built is named and skipped: the rest can still be compared. Only Debian's packages
 # are used, and nothing is downloaded by go or cargo: Tokio comes from the crates that librust-tokio-dev puts on the disk.
@@ -44,16 +44,31 @@ build_tbb() {
     g++ -std=c++20 -O2 -Wall -Wextra -o "$out/tbb.new" bench/peers/tbb/main.cpp -ltbb -pthread
 }
 
+# The rest share bench/loads.c.
+build_boost() {
+    gcc -O2 -c -o "$out/bench.o" bench/bench.c && gcc -O2 -c -o "$out/loads.o" bench/loads.c &&
+        g++ -std=c++17 -O2 -Wall -Wextra -o "$out/boost.new" bench/peers/boost/main.cpp "$out/bench.o" "$out/loads.o" \
+            -lboost_fiber -lboost_context -pthread
+}
+
+build_st() {
+    gcc -O2 -Wall -Wextra -o "$out/st.new" bench/peers/st/main.c bench/loads.c bench/bench.c -lst
+}
+
+build_pthreads() {
+    gcc -O2 -Wall -Wextra -o "$out/pthreads.new" bench/peers/pthreads/main.c bench/loads.c bench/bench.c -pthread
+}
+
 skip() { # PEER REASON
     echo "$1: skipped, $2"
     rm -f "$out/$1"
     [ ! -s "$out/$1.log" ] || tail -n 5 "$out/$1.log" | sed 's/^/    /'
 }
 
-[ $# -gt 0 ] || set -- go tokio tbb
+[ $# -gt 0 ] || set -- go tokio tbb boost st pthreads
 for peer in "$@"; do
     if ! declare -F "build_$peer" >/dev/null; then
-        echo "build_peers.sh: no peer '$peer' (go, tokio, tbb)" >&2
+        echo "build_peers.sh: no peer '$peer' (go, tokio, tbb, boost, st, pthreads)" >&2
         exit 2
     fi
     rm -f "$out/$peer.new"

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 files=()
-for path in "$1"/bench-parts/*.json "$1"/peers/peers_exec.json; do
+for path in "$1"/bench-parts/*.json "$1"/peers/peers_*.json; do
     if [ -f "$path" ]; then files+=("$path"); fi
 done
 tools/join_json.sh "$1/bench.json" "${files[@]}"

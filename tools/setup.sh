@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh [build|format|ci|nightly|peer_go|peer_tokio|peer_tbb]... — installs the Debian packages these parts need and which are
+# setup.sh [build|format|ci|nightly|peer_PEER]... — installs the Debian packages these parts need and which are
 # missing. As root or through sudo; without the rights it prints the one command to run, and exits 2.
 set -euo pipefail
 
@@ -13,12 +13,15 @@ packages_nightly="valgrind libc6-dbg gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 packages_peer_go="golang-go"
 packages_peer_tokio="rustc cargo librust-tokio-dev"
 packages_peer_tbb="g++ libtbb-dev"
+packages_peer_boost="gcc g++ libboost-fiber-dev"
+packages_peer_st="gcc libst-dev"
+packages_peer_pthreads="gcc libc6-dev"
 
 wanted=
 for part in "${@:-build}"; do
     list=packages_$part
     if [ -z "${!list:-}" ]; then
-        echo "setup.sh: no part '$part' (build, format, ci, nightly, peer_go, peer_tokio, peer_tbb)" >&2
+        echo "setup.sh: no part '$part' (build, format, ci, nightly, peer_go, peer_tokio, peer_tbb, peer_boost, peer_st, peer_pthreads)" >&2
         exit 2
     fi
     wanted="$wanted ${!list}"

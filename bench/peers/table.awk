@@ -5,11 +5,14 @@
 # Ends with status 1 when checksums of a workload differ, whoever is right.
 BEGIN {
     FS = "\t"
-    set_of["tree"] = set_of["skynet"] = 2
-    set_of["wake"] = set_of["wake5ms"] = 3
-    title[1] = "Spawn and join, per task"
+    set_of["tree"] = set_of["skynet"] = set_of["skychan"] = 2
+    set_of["wake"] = set_of["wake5ms"] = set_of["unpark"] = set_of["unpark5ms"] = 3
+    set_of["parked"] = set_of["sleep100k"] = set_of["sleep1m"] = 4
+    set_count = 4
+    title[1] = suite == "fibers" ? "Fibers, per operation" : "Spawn and join, per task"
     title[2] = "Trees, in all"
-    title[3] = "Waking an idle pool"
+    title[3] = suite == "fibers" ? "Waking a parked fiber from outside" : "Waking an idle pool"
+    title[4] = "Many at a time"
 }
 
 NR == FNR { # VERSIONS
@@ -28,7 +31,7 @@ NR == FNR { # VERSIONS
     value[row, $3, n] = $4 + 0
     disturbed[row, $3, n] = $8
     cpu_ms[row, $3] += $7
-    if (!(($1, $6) in sum_seen)) {
+    if ($6 != "-" && !(($1, $6) in sum_seen)) {
         sum_seen[$1, $6] = 1
         sums[$1] = sums[$1] (sums[$1] == "" ? "" : ", ") $6 " (" $3 ", w" $2 ")"
         if (++sum_count[$1] == 2) differing[++differing_count] = $1
@@ -76,18 +79,22 @@ function print_row(set, row,    part, line, i, name, ours, ratios) {
         else if (has_ours) ratios = ratios " " (ours == "" || median == 0 ? "–" : sprintf("%.2f", ours / median)) " |"
     }
     print line ratios
-    if (set == 3 && part[2] == "us-p99") print_cpu(row, part)
+    if (set == 3 && part[2] == "us-p99" || show_cpu != "" && part[2] ~ /^(ns|ms|ns-cancel)$/) print_cpu(row, part)
 }
 
 function mean_cpu_ms(row, name) {
     return cpu_ms[row, name] / run_count[row, name]
 }
 
-function print_cpu(row, part,    line, ratios, i) {
+function print_cpu(row, part,    line, ratios, i, name, ours, theirs) {
     line = "| `" part[1] "` CPU ms of the run, w" part[3] " |"
     for (i = 1; i <= program_count; i++) {
-        line = line " " ((row, program[i]) in run_count ? three_digits(mean_cpu_ms(row, program[i])) : "–") " |"
-        if (has_ours && program[i] != "raddle") ratios = ratios " |"
+        name = program[i]
+        theirs = (row, name) in run_count ? mean_cpu_ms(row, name) : 0
+        line = line " " (theirs ? three_digits(theirs) : "–") " |"
+        if (name == "raddle") ours = theirs
+        else if (show_cpu == "" || !ours || !theirs) ratios = ratios (has_ours ? " |" : "")
+        else ratios = ratios sprintf(" %.2f |", ours / theirs)
     }
     print line ratios
 }
@@ -154,7 +161,7 @@ function write_json(    i, j, part, name, separator) {
 
 END {
     has_ours = ("raddle" in version) && program_count > 1
-    for (i = 1; i <= 3; i++) print_table(i)
+    for (i = 1; i <= set_count; i++) print_table(i)
     print ""
     if (any_star) print "*: fewer than three runs were undisturbed by other processes"
     for (i = 1; i <= differing_count; i++)

@@ -66,6 +66,23 @@ both="--program raddle=$PWD/raddle --program fast=$PWD/fast"
     has err 'fast fib with 2 workers: failed with status 1: fast has no more lines' "which, and why"
     has out '| `fib` ns, w2 | 1.00 (1.00..1.00) | – | – |' "the others are shown"
 
+    # What did less is not compared, and who cannot do it at all is left out.
+    printf 'RESULT 2 ns 8\n' >raddle.lines
+    printf 'RESULT 4 ns -\n' >fast.lines
+    compare $both --repetitions 1 --cpu
+    status 0 "less work"
+    has out '| `fib` ns, w2 | 2.00 (2.00..2.00) | 4.00 (4.00..4.00) | 0.50 |' "the figures of less work"
+    has out '| `fib` CPU ms of the run, w2 |' "a row for the CPU time"
+    printf '#!/bin/sh\nexit 2\n' >unable
+    chmod +x unable
+    echo 'RESULT 2 ns 8' >raddle.lines
+    compare --program "raddle=$PWD/raddle" --program "unable=$PWD/unable" --repetitions 1
+    status 0 "a program that cannot do it"
+    has out '| `fib` ns, w2 | 2.00 (2.00..2.00) | – | – |' "is left out"
+    compare --program "unable=$PWD/unable" --repetitions 1
+    status 1 "nobody can do it"
+    has err "no program did 'fib'" "is told"
+
     echo 'RESULT fast ns 8' >raddle.lines
     compare --program "raddle=$PWD/raddle" --repetitions 1
     status 1 "no number"
@@ -85,6 +102,9 @@ has json '"disturbed": true' "the JSON says so"
 compare --repetitions none
 status 2 "a usage error"
 has err "'none' is no number of repetitions" "what is wrong"
+compare --suite none
+status 2 "no such suite"
+has err "'none' is no suite" "what is wrong with it"
 compare
 status 2 "nothing is built"
 has err "no program to run" "nothing to run"

@@ -313,6 +313,11 @@ func runWake(count int, gap time.Duration) []result {
 			latencies = append(latencies, <-ran)
 		}
 	})
+	return percentiles(latencies)
+}
+
+func percentiles(latencies []time.Duration) []result {
+	count := len(latencies)
 	sort.Slice(latencies, func(i, j int) bool { return latencies[i] < latencies[j] })
 	percentile := func(p int) float64 { return float64(latencies[count*p/100].Nanoseconds()) / 1e3 }
 	return []result{{percentile(50), "us-p50", uint64(count)}, {percentile(99), "us-p99", uint64(count)}}

@@ -1,5 +1,7 @@
 //! The Tokio peer: spawned futures, joined by their handles, on the multi-thread runtime. bench/peers/README.md
 //! says what each workload does.
+mod fibers;
+
 use std::future::Future;
 use std::pin::Pin;
 use std::process::exit;
@@ -50,9 +52,10 @@ fn main() {
     let workers: usize = workers.parse().unwrap_or_else(|_| fail("tokio: WORKERS is no number"));
     let workload = WORKLOADS
         .iter()
+        .chain(fibers::WORKLOADS)
         .find(|w| w.name == name)
         .unwrap_or_else(|| fail(&format!("tokio: no workload '{name}'")));
-    let runtime = Builder::new_multi_thread().worker_threads(workers).build().expect("a runtime");
+    let runtime = Builder::new_multi_thread().worker_threads(workers).enable_time().build().expect("a runtime");
     (workload.run)(&runtime, workload.tiny); // warms up
     for figure in (workload.run)(&runtime, if tiny { workload.tiny } else { workload.full }) {
         println!("RESULT {:.3} {} {}", figure.value, figure.unit, figure.checksum);
@@ -264,14 +267,17 @@ fn run_skynet(runtime: &Runtime, leaves: u64) -> Vec<Figure> {
 // ---- wake -----------------------------------------------------------------------------------------
 
 fn run_wake(runtime: &Runtime, count: u64, gap: Duration) -> Vec<Figure> {
-    let mut latencies: Vec<Duration> = (0..count)
-        .map(|_| {
-            std::thread::sleep(gap);
-            let submitted = Instant::now();
-            let task = runtime.spawn(async move { submitted.elapsed() });
-            runtime.block_on(task).expect("a task ends") // parks this thread
-        })
-        .collect();
+    let latencies = (0..count).map(|_| {
+        std::thread::sleep(gap);
+        let submitted = Instant::now();
+        let task = runtime.spawn(async move { submitted.elapsed() });
+        runtime.block_on(task).expect("a task ends") // parks this thread
+    });
+    percentiles(latencies.collect())
+}
+
+fn percentiles(mut latencies: Vec<Duration>) -> Vec<Figure> {
+    let count = latencies.len() as u64;
     latencies.sort();
     let percentile = |p: u64| latencies[(count * p / 100) as usize].as_nanos() as f64 / 1e3;
     vec![
