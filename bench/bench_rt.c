@@ -6,12 +6,6 @@
 #include "loads.h"
 
 #include <raddle.h>
-#if __has_include(<raddle/sync.h>)
-#include <raddle/sync.h>
-#define HAVE_SYNC 1
-#else
-#define HAVE_SYNC 0
-#endif
 
 #include "rt/timer.h"
 
@@ -316,7 +310,6 @@ static bench_measured run_select(void *worker, uint64_t count)
 
 /* ---- Mutex ------------------------------------------------------------------------------------------- */
 
-#if HAVE_SYNC
 typedef struct crowd {
     rad_mutex mutex;
     uint64_t share, count;
@@ -345,7 +338,6 @@ static bench_measured run_mutex(void *worker, uint64_t count)
     must(rad_nursery_wait(&n));
     return per_operation(start, count, c.count);
 }
-#endif
 
 /* ---- Timers ------------------------------------------------------------------------------------------ */
 
@@ -524,9 +516,7 @@ static const bench_load WORKLOADS[] = {
     {"buf11", "buffer of 128, 1:1, per item", run_buffered_1, NULL, 4000000, 4000, false, false},
     {"buf44", "buffer of 128, 4:4, per item", run_buffered_4, NULL, 4000000, 4000, false, false},
     {"select4", "one of 4 unbuffered, per item", run_select, NULL, 1000000, 1000, false, false},
-#if HAVE_SYNC
     {"mutex", "100 fibers, lock and unlock", run_mutex, NULL, 1000000, 1000, false, false},
-#endif
     {"timer", "armed, cancelled", run_timer, NULL, 1000000, 1000, false, false},
     {"timer1m", "a million live", run_timers_live, NULL, 1000000, 1000, false, false},
     {"skychan", "1,000,000 leaves, channels", run_skynet, NULL, 1000000, 1000, false, false},
