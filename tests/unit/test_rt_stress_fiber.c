@@ -173,7 +173,7 @@ static void no_wake_is_lost(void **state)
 {
     (void)state;
     enum { LEAST = 1, MOST = 4 };
-    uint64_t quota = storm_amount(1000000) / (HAMMERS * SLEEPERS * (MOST - LEAST + 1)) + 1;
+    uint64_t quota = storm_amount(1000000) / ((HAMMERS - 1) * SLEEPERS * (MOST - LEAST + 1)) + 1;
     for (uint32_t workers = LEAST; workers <= MOST; workers++) {
         static hammer h[HAMMERS];
         pthread_t thread;

@@ -1,0 +1,583 @@
+/* test_rt_decisions.c — the decisions the runtime was built on, one test each, named after it. What races is explored
+ * at L2 (src/lab/l2/models) and hammered in test_rt_stress_*.c; here is what can be shown in so many words. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rt/runtime.h"
+#include "storm_support.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MS = 1000000 };
+
+static rad_chan *chan_of(size_t size, size_t capacity)
+{
+    rad_chan *c;
+    CHECK(rad_chan_create(&c, size, capacity, RAD_CHAN_BLOCKS) == 0);
+    return c;
+}
+
+/* Exit status of a child process that does this; 4 is that of an internal error. */
+static int status_of(void (*body)(void))
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        if (freopen("/dev/null", "w", stderr) == NULL) _exit(1);
+        body();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* ---- 1: one word --------------------------------------------------------------------------------------------- */
+
+static void owns_what_is_idle(void)
+{
+    rad_life life;
+    rad__life_init(&life);
+    rad__life_own(&life, 1);
+}
+
+static void retires_what_runs(void)
+{
+    rad_life life;
+    rad__life_init(&life);
+    rad__life_begin(&life);
+    rad__life_own(&life, 1);
+    rad__life_retire(&life);
+}
+
+static int parks_with_and_without_a_signal(void *arg)
+{
+    rad_slot *slot = rad_self().slot;
+    uint32_t generation = rad_self().generation;
+    rad_timer timer = {0};
+    (void)arg;
+    for (int i = 0; i < 3; i++) rad__strand_unpark(&slot->strand, generation);
+    rad__strand_leave(RAD_LEAVE_PARK); /* three of them are one: this one does not wait … */
+    rad_time until = rad_after(2 * MS);
+    rad__wheel_arm(&rad__seat_of(rad__core())->wheel, &timer, until, &slot->strand, generation);
+    rad__strand_leave(RAD_LEAVE_PARK); /* … and this one does */
+    CHECK(rad_now() >= until);
+    rad__timer_disarm(&timer);
+    return 0;
+}
+
+static void decision_01_one_word(void **state)
+{
+    (void)state;
+    assert_int_equal(sizeof(rad_life), 8);
+    storm_run(2, parks_with_and_without_a_signal, NULL);
+    assert_int_equal(status_of(owns_what_is_idle), 4);
+    assert_int_equal(status_of(retires_what_runs), 4);
+}
+
+/* ---- 2: recycling -------------------------------------------------------------------------------------------- */
+
+static int returns_its_arg(void *arg)
+{
+    return *(int *)arg;
+}
+
+static int sleeps_undisturbed(void *arg)
+{
+    (void)arg;
+    int code = rad_sleep(5 * MS);
+    return rad_is_canceled() ? -1 : code;
+}
+
+static int uses_old_handles(void *arg)
+{
+    rad_fiber before, after;
+    rad_gift gift;
+    int seven = 7;
+    (void)arg;
+    CHECK(rad_spawn(&before, returns_its_arg, &seven) == 0);
+    CHECK(rad_join(before, &gift, RAD_FOREVER) == 0 && gift.code == 7);
+    rad_release(before);
+    while (rad__fiber_generation(&before.slot->strand) == before.generation) rad_yield();
+    CHECK(rad_spawn(&after, sleeps_undisturbed, NULL) == 0);
+    CHECK(after.slot == before.slot); /* the newest is used first: the same place */
+    CHECK(after.generation != before.generation);
+    rad_yield(); /* it sleeps */
+    rad_cancel(before);
+    rad__strand_unpark(&before.slot->strand, before.generation);
+    CHECK(!rad__life_signalled(rad__life_look(&after.slot->strand.life)));
+    CHECK(rad_join(before, &gift, RAD_FOREVER) == RAD_ESTALE);
+    rad_select_case join = {.kind = RAD_ON_JOIN, .on.fiber = before};
+    CHECK(rad_select(&join, 1, RAD_FOREVER) == RAD_ESTALE);
+    CHECK(rad_join(after, &gift, RAD_FOREVER) == 0 && gift.code == 0);
+    rad_release(after);
+    return 0;
+}
+
+static void decision_02_generations_tell_fibers_apart(void **state)
+{
+    (void)state;
+    storm_run(1, uses_old_handles, NULL);
+}
+
+/* ---- 3: sleepers --------------------------------------------------------------------------------------------- */
+
+static int sleeps_while_prodded(void *arg)
+{
+    _Atomic int *runs = arg;
+    rad_time until = rad_after(10 * MS);
+    CHECK(rad_sleep_until(until) == 0 && rad_now() >= until);
+    atomic_fetch_add(runs, 1);
+    return 0;
+}
+
+static int prods_a_sleeper(void *arg)
+{
+    _Atomic int runs = 0;
+    rad_fiber f;
+    (void)arg;
+    CHECK(rad_spawn(&f, sleeps_while_prodded, &runs) == 0);
+    while (rad_join(f, NULL, 0) == RAD_ETIMEOUT) {
+        rad__strand_unpark(&f.slot->strand, f.generation);
+        rad_yield();
+    }
+    CHECK(runs == 1);
+    rad_release(f);
+    return 0;
+}
+
+static void decision_03_a_sleeper_is_parked_and_woken_once(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) storm_run(workers, prods_a_sleeper, NULL);
+}
+
+/* ---- 4: workers that sleep, threads that join ---------------------------------------------------------------- */
+
+static void decision_04_sleeping_workers_and_threads_are_woken(void **state)
+{
+    (void)state;
+    rad_prng prng = storm_prng(4);
+    rad_options o = {.workers = 2};
+    rad_runtime *rt;
+    int value = 5;
+    assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+    for (uint64_t i = 0; i < storm_amount(3000); i++) { /* a wake that is lost hangs here */
+        rad_fiber f;
+        rad_gift gift;
+        if (i % 100 == 0) storm_block_ms(1); /* all of them sleep */
+        assert_int_equal(rad_runtime_spawn(rt, &f, returns_its_arg, &value), 0);
+        storm_spin(&prng, 3000);
+        assert_int_equal(rad_join(f, &gift, RAD_FOREVER), 0);
+        assert_int_equal(gift.code, 5);
+        rad_release(f);
+    }
+    rad_runtime_destroy(rt);
+}
+
+/* ---- 5: startup ---------------------------------------------------------------------------------------------- */
+
+static int counts(void *arg)
+{
+    atomic_fetch_add((_Atomic uint32_t *)arg, 1);
+    return 0;
+}
+
+static void decision_05_work_before_the_workers_run(void **state)
+{
+    (void)state;
+    for (uint64_t round = 0; round < storm_amount(50); round++) {
+        rad_options o = {.workers = 1 + (uint32_t)(round % 8)};
+        _Atomic uint32_t ran = 0;
+        rad_runtime *rt;
+        assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+        for (int i = 0; i < 100; i++)
+            assert_int_equal(rad_runtime_spawn(rt, NULL, counts, &ran), 0);
+        rad_runtime_destroy(rt);
+        assert_int_equal(ran, 100);
+    }
+}
+
+/* ---- 6: nobody waits in the inbox of a worker that does not come --------------------------------------------- */
+
+/* Blocks its worker until the others are done, so what was meant for that worker has to run elsewhere. */
+static int blocks_until_done(void *arg)
+{
+    _Atomic uint32_t *ran = arg;
+    for (int i = 0; i < 20000 && atomic_load(ran) < 100; i++) storm_block_ms(1);
+    return atomic_load(ran) == 100 ? 0 : 1;
+}
+
+static void decision_06_work_goes_around_a_busy_worker(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 2, .extra_workers = RAD_NONE};
+    _Atomic uint32_t ran = 0;
+    rad_runtime *rt;
+    rad_fiber f;
+    rad_gift gift;
+    assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+    assert_int_equal(rad_runtime_spawn(rt, &f, blocks_until_done, &ran), 0);
+    storm_block_ms(2);
+    for (int i = 0; i < 100; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, counts, &ran), 0);
+    assert_int_equal(rad_join(f, &gift, RAD_FOREVER), 0);
+    assert_int_equal(gift.code, 0);
+    rad_release(f);
+    rad_runtime_destroy(rt);
+}
+
+/* ---- 7: timers before the backlog ---------------------------------------------------------------------------- */
+
+enum { BACKLOG = 4000 };
+
+static _Atomic uint32_t backlog_left;
+
+static int backlog_item(void *arg)
+{
+    rad_time end = rad_after(50000);
+    (void)arg;
+    while (rad_now() < end) {
+    }
+    atomic_fetch_sub(&backlog_left, 1);
+    return 0;
+}
+
+static int sleeps_beside_a_backlog(void *arg)
+{
+    (void)arg;
+    CHECK(rad_sleep(MS) == 0);
+    return (int)atomic_load(&backlog_left);
+}
+
+static int has_a_backlog(void *arg)
+{
+    rad_fiber f;
+    rad_gift gift;
+    rad_nursery n;
+    (void)arg;
+    backlog_left = BACKLOG;
+    rad_nursery_open(&n, RAD_FOREVER);
+    CHECK(rad_spawn(&f, sleeps_beside_a_backlog, NULL) == 0);
+    rad_yield(); /* it sleeps */
+    for (int i = 0; i < BACKLOG; i++) CHECK(rad_nursery_spawn(&n, NULL, backlog_item, NULL) == 0);
+    CHECK(rad_nursery_wait(&n) == 0);
+    CHECK(rad_join(f, &gift, RAD_FOREVER) == 0);
+    rad_release(f);
+    CHECK(gift.code > BACKLOG / 2); /* one millisecond is twenty of them */
+    return 0;
+}
+
+static void decision_07_timers_outrank_the_backlog(void **state)
+{
+    (void)state;
+    storm_run(1, has_a_backlog, NULL);
+}
+
+/* ---- 8: what belongs to a fiber moves with it ---------------------------------------------------------------- */
+
+static int keeps_its_context(void *arg)
+{
+    rad_fiber self = rad_self();
+    uint64_t given[2] = {self.generation, 42};
+    rad_nursery n;
+    uint32_t moves = 0;
+    rad_give(given, sizeof given);
+    rad_nursery_open(&n, rad_after((uint64_t)3600 * 1000 * MS));
+    rad_shield(true);
+    rad_cancel(self);
+    rad_time deadline = self.slot->deadline, until = rad_after((uint64_t)20000 * MS);
+    while (moves < 3 && rad_now() < until) {
+        uint32_t before = rad__core()->worker->id;    /* pthread_self would be asked only once */
+        CHECK(rad_recv(arg, NULL, RAD_FOREVER) == 0); /* cancelled, but shielded */
+        rad_time busy = rad_after(20000);
+        while (rad_now() < busy) rad_yield();
+        moves += before != rad__core()->worker->id;
+        rad_fiber now = rad_self();
+        CHECK(now.slot == self.slot && now.generation == self.generation);
+        CHECK(rad_is_canceled() && self.slot->deadline == deadline);
+    }
+    CHECK(moves == 3);
+    rad_shield(false);
+    CHECK(rad_sleep(1) == RAD_ECANCELED);
+    rad_shield(true);
+    CHECK(rad_nursery_wait(&n) == 0);
+    return (int)(given[1]);
+}
+
+/* Whom a thread wakes goes on wherever there is somebody to run it. */
+static void *wakes_from_outside(void *arg)
+{
+    while (rad_send(arg, NULL, RAD_FOREVER) == 0) {
+    }
+    return NULL;
+}
+
+static int makes_them_move(void *arg)
+{
+    enum { COUNT = 16 };
+    rad_fiber f[COUNT];
+    rad_chan *ticks = chan_of(0, 0);
+    pthread_t thread;
+    (void)arg;
+    CHECK(pthread_create(&thread, NULL, wakes_from_outside, ticks) == 0);
+    for (int i = 0; i < COUNT; i++) CHECK(rad_spawn(&f[i], keeps_its_context, ticks) == 0);
+    for (int i = 0; i < COUNT; i++) {
+        rad_gift gift;
+        uint64_t given[2];
+        CHECK(rad_join(f[i], &gift, RAD_FOREVER) == 0);
+        memcpy(given, gift.bytes, sizeof given);
+        CHECK(given[0] == f[i].generation && given[1] == 42 && gift.code == 42);
+        rad_release(f[i]);
+    }
+    rad_chan_close(ticks, 0);
+    pthread_join(thread, NULL);
+    rad_chan_destroy(ticks);
+    return 0;
+}
+
+static void decision_08_context_survives_migration(void **state)
+{
+    (void)state;
+    storm_run(4, makes_them_move, NULL);
+}
+
+/* ---- 9: close drains ----------------------------------------------------------------------------------------- */
+
+static int sends_one(void *arg)
+{
+    int value = 1;
+    return rad_send(arg, &value, RAD_FOREVER);
+}
+
+static int closes_and_drains(void *arg)
+{
+    rad_chan *c = chan_of(sizeof(int), 10);
+    rad_fiber f;
+    rad_gift gift;
+    int value;
+    (void)arg;
+    for (int i = 0; i < 10; i++) CHECK(rad_send(c, &i, 0) == 0);
+    CHECK(rad_spawn(&f, sends_one, c) == 0);
+    CHECK(rad_join(f, NULL, rad_after(MS)) == RAD_ETIMEOUT); /* it is full: that one waits */
+    CHECK(rad_chan_close(c, 77));
+    CHECK(rad_join(f, &gift, RAD_FOREVER) == 0 && gift.code == RAD_ECLOSED); /* was not taken */
+    rad_release(f);
+    for (int i = 0; i < 10; i++) CHECK(rad_recv(c, &value, RAD_FOREVER) == 0 && value == i);
+    for (int i = 0; i < 2; i++) CHECK(rad_recv(c, &value, RAD_FOREVER) == RAD_ECLOSED);
+    CHECK(rad_chan_code(c) == 77);
+    rad_chan_destroy(c);
+    return 0;
+}
+
+static void decision_09_close_drains(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 2; workers++) storm_run(workers, closes_and_drains, NULL);
+}
+
+/* ---- 10: select ---------------------------------------------------------------------------------------------- */
+
+enum { CASES = 8 };
+
+/* Where its clauses were is overwritten at once: whoever still knew one of them would read nonsense. */
+static __attribute__((noinline)) void overwrite_stack(void)
+{
+    volatile unsigned char many[8192];
+    for (size_t i = 0; i < sizeof many; i++) many[i] = 0xa5;
+}
+
+static int selects_once(void *arg)
+{
+    rad_chan **c = arg;
+    rad_select_case cases[CASES];
+    int values[CASES];
+    for (int i = 0; i < CASES; i++)
+        cases[i] = (rad_select_case){
+            .kind = RAD_ON_RECV, .on.chan = c[i], .value = &values[i], .code = 99};
+    int which = rad_select(cases, CASES, RAD_FOREVER);
+    overwrite_stack();
+    for (int i = 0; i < CASES; i++) CHECK(cases[i].code == (i == which ? 0 : 99));
+    return 100 * which + values[which];
+}
+
+static int selects_and_leaves_nothing(void *arg)
+{
+    rad_chan *c[CASES];
+    (void)arg;
+    for (int i = 0; i < CASES; i++) c[i] = chan_of(sizeof(int), 0);
+    for (int round = 0; round < 200; round++) {
+        int which = round % CASES, value = round % 100, other = 0;
+        rad_fiber f;
+        rad_gift gift;
+        CHECK(rad_spawn(&f, selects_once, c) == 0);
+        CHECK(rad_send(c[which], &value, RAD_FOREVER) == 0); /* one of them, and only once */
+        CHECK(rad_join(f, &gift, RAD_FOREVER) == 0 && gift.code == 100 * which + value);
+        rad_release(f);
+        for (int i = 0; i < CASES; i++) CHECK(rad_send(c[i], &other, 0) == RAD_ETIMEOUT);
+    }
+    for (int i = 0; i < CASES; i++) rad_chan_destroy(c[i]);
+    return 0;
+}
+
+static void decision_10_select_has_one_winner_and_leaves_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++)
+        storm_run(workers, selects_and_leaves_nothing, NULL);
+}
+
+/* ---- 11: a kidnapped worker ---------------------------------------------------------------------------------- */
+
+static int queues_and_blocks(void *arg)
+{
+    _Atomic uint32_t *ran = arg;
+    for (int i = 0; i < 100; i++) CHECK(rad_spawn(NULL, counts, ran) == 0);
+    return blocks_until_done(ran); /* without yielding: they are all behind it */
+}
+
+static void decision_11_a_kidnapped_worker_is_replaced(void **state)
+{
+    (void)state;
+    _Atomic uint32_t ran = 0;
+    storm_run(1, queues_and_blocks, &ran);
+}
+
+/* ---- 12: rendezvous and cancel ------------------------------------------------------------------------------- */
+
+typedef struct meeting {
+    rad_chan *chan;
+    int sent; /* what the send answered */
+} meeting;
+
+static int sends_to_meet(void *arg)
+{
+    meeting *m = arg;
+    int value = 33;
+    m->sent = rad_send(m->chan, &value, RAD_FOREVER);
+    return 0;
+}
+
+static int cancels_a_meeting(void *arg)
+{
+    rad_prng prng = storm_prng(12);
+    uint32_t met = 0, canceled = 0;
+    (void)arg;
+    for (uint64_t round = 0; round < storm_amount(3000); round++) {
+        meeting m = {.chan = chan_of(sizeof(int), 0)};
+        rad_fiber f;
+        int value = 0;
+        CHECK(rad_spawn(&f, sends_to_meet, &m) == 0);
+        if (rad__prng_below(&prng, 2)) rad_yield();
+        storm_spin(&prng, 300);
+        bool first = rad__prng_below(&prng, 2);
+        if (first) rad_cancel(f);
+        int received = rad_recv(m.chan, &value, 0);
+        if (!first) rad_cancel(f);
+        CHECK(rad_join(f, NULL, RAD_FOREVER) == 0);
+        rad_release(f);
+        CHECK(m.sent == 0 || m.sent == RAD_ECANCELED);
+        CHECK((m.sent == 0) == (received == 0) && (received != 0 || value == 33));
+        met += received == 0;
+        canceled += received != 0;
+        rad_chan_destroy(m.chan);
+    }
+    CHECK(met > 0 && canceled > 0);
+    return 0;
+}
+
+static void decision_12_a_rendezvous_is_committed_or_cancelled(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) storm_run(workers, cancels_a_meeting, NULL);
+}
+
+/* ---- 13: the cap; more of it in test_rt_cap.c ---------------------------------------------------------------- */
+
+static int lets_others_run_at_the_cap(void *arg)
+{
+    _Atomic uint32_t *ran = arg;
+    for (int i = 0; i < 200; i++) CHECK(rad_spawn(NULL, counts, ran) == 0);
+    return 0;
+}
+
+static void decision_13_at_the_cap_a_spawner_waits_and_its_worker_does_not(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE, .fibers = 3, .spawn_waits = true};
+    _Atomic uint32_t ran = 0;
+    assert_int_equal(rad_main(&o, lets_others_run_at_the_cap, &ran, NULL), 0);
+    assert_int_equal(ran, 200);
+}
+
+/* ---- 14: guards ---------------------------------------------------------------------------------------------- */
+
+static uint32_t mappings(void)
+{
+    uint32_t count = 0;
+    char line[512];
+    FILE *f = fopen("/proc/self/maps", "r");
+    while (f && fgets(line, sizeof line, f)) count += strchr(line, '\n') != NULL;
+    if (f) fclose(f);
+    return count;
+}
+
+static int has_many_guards(void *arg)
+{
+    rad_chan *gate = chan_of(0, 0);
+    rad_nursery n;
+    rad_stacks_report before, report;
+    uint32_t *most = arg;
+    const rad_stacks *stacks = &rad_self().slot->strand.runtime->stacks;
+    rad__stacks_report(stacks, &before);
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < 3000; i++) CHECK(rad_nursery_spawn(&n, NULL, (rad_fn)sends_one, gate) == 0);
+    rad__stacks_report(stacks, &report);
+    CHECK(report.stacks >= 3000 && report.page_table_bytes > 0);
+    *most = strcmp(report.guards, "guard regions") == 0 ? mappings() : 0;
+    rad_chan_close(gate, 0);
+    CHECK(rad_nursery_wait(&n) == RAD_ECLOSED);
+    rad_chan_destroy(gate);
+    return 0;
+}
+
+static void decision_14_guards_are_no_mappings(void **state)
+{
+    (void)state;
+    uint32_t before = mappings(), most = 0;
+    storm_run(2, has_many_guards, &most);
+    if (most == 0) skip(); /* an older system: each guard is one */
+    assert_true(most < before + 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decision_01_one_word),
+        cmocka_unit_test(decision_02_generations_tell_fibers_apart),
+        cmocka_unit_test(decision_03_a_sleeper_is_parked_and_woken_once),
+        cmocka_unit_test(decision_04_sleeping_workers_and_threads_are_woken),
+        cmocka_unit_test(decision_05_work_before_the_workers_run),
+        cmocka_unit_test(decision_06_work_goes_around_a_busy_worker),
+        cmocka_unit_test(decision_07_timers_outrank_the_backlog),
+        cmocka_unit_test(decision_08_context_survives_migration),
+        cmocka_unit_test(decision_09_close_drains),
+        cmocka_unit_test(decision_10_select_has_one_winner_and_leaves_nothing),
+        cmocka_unit_test(decision_11_a_kidnapped_worker_is_replaced),
+        cmocka_unit_test(decision_12_a_rendezvous_is_committed_or_cancelled),
+        cmocka_unit_test(decision_13_at_the_cap_a_spawner_waits_and_its_worker_does_not),
+        cmocka_unit_test(decision_14_guards_are_no_mappings),
+    };
+    storm_choose();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
