@@ -519,7 +519,8 @@ rad_task *rad__worker_next(rad_worker *w, enum rad_run (*run)(rad_task *task, ra
     enum rad_source source = RAD_FROM_LOCAL;
     RAD_DCHECK(w->phase == RAD_PHASE_RUN);
     if (RAD_UNLIKELY(rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched))) return NULL;
-    rad_task *task = rad__deque_pop(&w->local);
+    /* A look first: those who yield find nothing there, and popping costs as much as all the rest. */
+    rad_task *task = rad__deque_count(&w->local) > 0 ? rad__deque_pop(&w->local) : NULL;
     if (task == NULL) {
         source = RAD_FROM_LATER;
         task = take_oldest(&w->later);
@@ -549,9 +550,10 @@ uint32_t rad__worker_left(rad_worker *w, rad_task *task, enum rad_run answer)
 
 bool rad__worker_is_alone(rad_worker *w)
 {
+    if (RAD_LIKELY(rad__deque_count(&w->later) > 0 || rad__deque_count(&w->local) > 0))
+        return false;
     if (rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched)) return false;
-    bool alone = rad__deque_is_empty(&w->local) && rad__deque_is_empty(&w->later) &&
-                 rad__inbox_is_empty(&w->inbox) && rad__injector_is_empty(&w->sched->injector);
+    bool alone = rad__inbox_is_empty(&w->inbox) && rad__injector_is_empty(&w->sched->injector);
     w->picks += alone;
     return alone;
 }

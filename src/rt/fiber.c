@@ -246,8 +246,9 @@ const char *rad__op_name_of(rad_fiber f)
 
 void rad__op_yield(void)
 {
-    my_slot();
-    rad__strand_leave(RAD_LEAVE_YIELD);
+    rad_core *core = rad__core();
+    RAD_ASSERT(core != NULL && core->running != NULL); /* by a fiber */
+    if (!rad__worker_is_alone(core->worker)) rad__strand_leave_inline(core, RAD_LEAVE_YIELD);
 }
 
 /* ---- Cancellation ------------------------------------------------------------------------------------ */

@@ -69,9 +69,7 @@ void rad__strand_landed(void)
 
 void rad__strand_leave(enum rad_leave leave)
 {
-    rad_core *core = rad__core();
-    if (leave == RAD_LEAVE_YIELD && rad__worker_is_alone(core->worker)) return;
-    rad__strand_leave_inline(core, leave);
+    rad__strand_leave_inline(rad__core(), leave);
 }
 
 /* Something that is more urgent than s, which goes back to where it came from. */
