@@ -6,16 +6,20 @@
 #include "os/fault.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 static void *thread_main(void *context)
 {
     rad_os_thread *t = context;
+    atomic_store_explicit(&t->number, (int)syscall(SYS_gettid), memory_order_relaxed);
     t->body(t->context);
     return NULL;
 }
@@ -69,12 +73,20 @@ bool rad__os_thread_is_self(const rad_os_thread *t)
     return pthread_equal(t->handle, pthread_self());
 }
 
-uint64_t rad__os_thread_cpu_ns(const rad_os_thread *t)
+/* "number (name) state …", and a name may have anything in it but comes to an end. */
+bool rad__os_thread_sleeps(const rad_os_thread *t)
 {
-    clockid_t clock;
-    struct timespec used;
-    if (pthread_getcpuclockid(t->handle, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
-    return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
+    char path[64], text[256];
+    int number = atomic_load_explicit(&t->number, memory_order_relaxed);
+    if (number == 0 || rad__os_fails(EMFILE)) return false;
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", number);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    ssize_t size = read(file, text, sizeof text - 1);
+    close(file);
+    text[size > 0 ? size : 0] = 0;
+    const char *end = strrchr(text, ')');
+    return end != NULL && end[1] == ' ' && (end[2] == 'S' || end[2] == 'D');
 }
 
 uint32_t rad__os_thread_total(void)

@@ -6,6 +6,7 @@
 #define RAD_OS_THREAD_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/check.h"
 
@@ -13,6 +14,7 @@ typedef struct rad_os_thread {
     pthread_t handle;
     void (*body)(void *context);
     void *context;
+    _Atomic int number; /* the system's, once it runs */
 } rad_os_thread;
 
 /* Runs body(context) on a new thread with a stack of `stack_size` bytes, on CPU number `cpu` only (RAD_NONE: on
@@ -26,8 +28,9 @@ RAD_INTERNAL void rad__os_thread_join(rad_os_thread *t);
 /* Whether the caller is that thread. */
 RAD_INTERNAL bool rad__os_thread_is_self(const rad_os_thread *t);
 
-/* CPU time that a thread which has not been joined has used. */
-RAD_INTERNAL uint64_t rad__os_thread_cpu_ns(const rad_os_thread *t);
+/* Whether a thread that has not been joined sleeps in a system call, as the system sees it right now: it does not
+ * run, and would not if there were a CPU for it. */
+RAD_INTERNAL bool rad__os_thread_sleeps(const rad_os_thread *t);
 
 /* How many threads the process has; UINT32_MAX when the system does not say. */
 RAD_INTERNAL uint32_t rad__os_thread_total(void);

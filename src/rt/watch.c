@@ -81,7 +81,7 @@ static uint64_t look_at_timers(rad_watch *w, uint64_t now)
 
 /* ---- Workers that do not come back ------------------------------------------------------------------- */
 
-static void look_at_worker(rad_watch *w, uint32_t seat, uint64_t elapsed)
+static void look_at_worker(rad_watch *w, uint32_t seat)
 {
     rad_watch_seen *seen = &w->seen[seat];
     rad_shell *shell = &w->runtime->exec->shells[seat];
@@ -92,18 +92,16 @@ static void look_at_worker(rad_watch *w, uint32_t seat, uint64_t elapsed)
     seen->blocked = false;
     seen->stuck = moves ? 0 : seen->stuck + 1;
     if (moves) return;
-    uint64_t cpu = rad__os_thread_cpu_ns(&shell->thread);
-    seen->blocked = seen->stuck > 1 && cpu - seen->cpu_ns < elapsed / 4;
-    seen->cpu_ns = cpu;
+    seen->blocked = seen->stuck > 1 && rad__os_thread_sleeps(&shell->thread);
 }
 
-static void look_at_workers(rad_watch *w, uint64_t elapsed)
+static void look_at_workers(rad_watch *w)
 {
     rad_exec *exec = w->runtime->exec;
     uint32_t blocked = 0, stuck = 0;
     for (uint32_t i = 0; i < rad__sched_live(&exec->sched); i++) {
         if (!rad__exec_is_manned(exec, i)) continue;
-        look_at_worker(w, i, elapsed);
+        look_at_worker(w, i);
         blocked += w->seen[i].blocked;
         stuck += w->seen[i].stuck >= STUCK_LOOKS;
     }
@@ -171,7 +169,7 @@ static void look(rad_watch *w)
     atomic_store_explicit(&w->runtime->now_ns, now, memory_order_relaxed);
     uint64_t next = look_at_timers(w, now);
     w->quiet++;
-    look_at_workers(w, now - w->looked_ns);
+    look_at_workers(w);
     look_at_urgent(w);
     if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS) ||
         rad__urgent_any(&w->runtime->urgent))
@@ -180,7 +178,6 @@ static void look(rad_watch *w)
         look_for_deadlock(w, next);
     else
         w->dead = 0;
-    w->looked_ns = now;
 }
 
 static uint64_t pause_ns(const rad_watch *w)
@@ -194,7 +191,6 @@ static uint64_t pause_ns(const rad_watch *w)
 static void watch_main(void *context)
 {
     rad_watch *w = context;
-    w->looked_ns = rad__os_now_ns();
     while (!atomic_load_explicit(&w->ends, memory_order_relaxed)) {
         uint64_t ns = pause_ns(w);
         atomic_store_explicit(&w->runtime->dozing, ns == DOZE_NS, memory_order_relaxed);

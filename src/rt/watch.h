@@ -22,7 +22,7 @@
 #include "rt/strand.h"
 
 typedef struct rad_watch_seen {
-    uint64_t ran, cpu_ns;
+    uint64_t ran;
     uint32_t stuck; /* looks in a row */
     bool blocked;
 } rad_watch_seen;
@@ -36,7 +36,6 @@ typedef struct rad_watch {
     uint64_t ran;   /* of all workers */
     uint32_t quiet; /* looks in a row in which nothing happened */
     uint32_t dead;  /* … in which nothing can */
-    uint64_t looked_ns;
     rad_watch_seen seen[RAD_WORKERS_MAX];
 } rad_watch;
 
