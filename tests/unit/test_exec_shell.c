@@ -14,6 +14,7 @@
 
 #include <raddle.h>
 
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -651,9 +652,20 @@ static void options_have_ranges(void **state)
     rad_exec_destroy(exec);
 }
 
+static uint32_t thread_count(void)
+{
+    uint32_t count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (struct dirent *d; (d = readdir(tasks)) != NULL;) count += d->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
 static void making_one_may_fail_anywhere(void **state)
 {
     (void)state;
+    uint32_t threads = thread_count();
     rad_exec_options options = {.workers = 3, .scratch_size = 100, .pin = true};
     for (int os = 0; os < 2; os++) {
         uint32_t failures = 0;
@@ -676,6 +688,8 @@ static void making_one_may_fail_anywhere(void **state)
             assert_null(exec);
             assert_int_equal(code, os ? RAD_EIO : RAD_ENOMEM);
             assert_true(error.text[0] != 0);
+            for (uint32_t ms = 0; ms < 500 && thread_count() != threads; ms++) usleep(1000);
+            assert_int_equal(thread_count(), threads);
         }
         assert_true(failures >= (os ? 7 : 12));
     }

@@ -210,6 +210,17 @@ static void the_largest_cases_run(void **state)
     }
 }
 
+/* What takes more preemptions than can all be tried. */
+static void clean_at_random(const char *words, uint64_t runs)
+{
+    rad_target target = target_of(words, false);
+    rad_exploration e = explored(&target, "random", runs);
+    if (e.finding_count > 0)
+        fail_msg("%s: %s", words, rad_artifact_verdict(e.findings[0].artifact)->message);
+    assert_int_equal(e.runs, runs);
+    rad_exploration_free(&e);
+}
+
 static void groups_are_clean(void **state)
 {
     static const trial trials[] = {
@@ -221,6 +232,8 @@ static void groups_are_clean(void **state)
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
+    clean_at_random("l2-group", 5000);
+    clean_at_random("l2-group jobs=2 grandchild=1", 2000);
 }
 
 static void every_way_in_is_clean(void **state)

@@ -48,6 +48,7 @@ static enum rad_run root_body(rad_task *task, rad_worker *w)
     g->worker = w;
     for (uint32_t i = 0; i < job_count; i++) rad_group_spawn(w, g, &jobs[i].job, job_body);
     RAD_MODEL_ASSERT(rad_group_wait(w, g));
+    RAD_MODEL_ASSERT(!w->searching); /* somebody who is busy would keep others from being woken */
     for (uint32_t i = 0; i < job_count; i++) {
         RAD_MODEL_ASSERT(jobs[i].ran == 1);
         if (jobs[i].child) RAD_MODEL_ASSERT(jobs[i].child->ran == 1);
