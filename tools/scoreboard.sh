@@ -1,7 +1,8 @@
 #!/bin/bash
 # scoreboard.sh BUILD_DIR — the public scoreboards: prints their tables, leaves BUILD_DIR/scoreboard.json,
 # {"entries": [...]} with one entry per bug: suite, name, found, runs, shrunk, twin_reports,
-# twin_evaluations, twin_reached. Exits 1 when a bug was missed or a twin reported something.
+# twin_evaluations, twin_reached; of planted bugs also depth, and workers of the shrunk case. Exits 1 when a
+# bug was missed or a twin reported something.
 #
 # A suite is a program that writes one entry per line: bench/scoreboard_*.c, and tools/planted.sh for
 # the bugs planted in raddle itself.
