@@ -155,7 +155,9 @@ function take_apart(s,    at, t) {
 function mutate_wake(n,    s, a, b, at, to, left, value, name) {
     a = first[n]; b = last[n]
     s = joined(a, b)
-    for (at = find_call(s, deciders, 1); at > 0; at = find_call(s, deciders, at + 1)) {
+    take_apart(s)
+    value = core !~ ("^(" deciders ")\\([^()]*\\)$") # somebody looks at what it decides
+    for (at = value ? find_call(s, deciders, 1) : 0; at > 0; at = find_call(s, deciders, at + 1)) {
         to = closing(s, at + RLENGTH - 1)
         name = substr(s, at, to - at + 1)
         name = name ~ /^(stop_searching|rad__idle_end)/ ? "(" name " && false)" : "false"

@@ -71,10 +71,27 @@ static void one_worker_can_be_meant(void **state)
     rad__idle_close(&idle);
 }
 
+static void a_claim_counts_when_it_is_had(void **state)
+{
+    (void)state;
+    begin(256);
+    assert_false(rad__idle_claim(&idle, 70)); /* awake */
+    assert_int_equal(rad__idle_searching(&idle), 0);
+    parks(70);
+    assert_true(rad__idle_claim(&idle, 70));
+    assert_int_equal(rad__idle_searching(&idle), 1);
+    assert_int_equal(rad__idle_parked(&idle), 0);
+    assert_false(rad__idle_claim(&idle, 70));
+    assert_int_equal(rad__idle_searching(&idle), 1);
+    assert_false(rad__idle_has_token(&idle, 70)); /* it needs none: the claimer is awake */
+    rad__idle_close(&idle);
+}
+
 static void the_plain_order_wakes_anybody(void **state)
 {
     (void)state;
     assert_true(rad__idle_open(&idle, 3, true));
+    assert_false(rad__idle_claim(&idle, 0));
     for (uint32_t i = 0; i < 7; i++) assert_int_equal(rad__idle_notify(&idle), i % 3);
     assert_int_equal(rad__idle_notify_worker(&idle, 2), 2);
     assert_int_equal(rad__idle_notify(&idle), 1); /* the turn is as it was */
@@ -91,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sleepers_are_woken_in_turn),
         cmocka_unit_test(one_worker_can_be_meant),
+        cmocka_unit_test(a_claim_counts_when_it_is_had),
         cmocka_unit_test(the_plain_order_wakes_anybody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
