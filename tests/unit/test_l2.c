@@ -38,13 +38,19 @@ static rad_target target_of(const char *words, bool repaired)
     return t;
 }
 
-static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs)
+static rad_exploration tried(const rad_target *t, const char *strategy, uint64_t runs, bool stops)
 {
     rad_exploration e;
     rad_error error = {0};
-    rad_explore_options o = {.strategy = strategy, .runs = runs, .seed = 5, .jobs = 2};
+    rad_explore_options o = {
+        .strategy = strategy, .runs = runs, .seed = 5, .jobs = 2, .stop_on_first = stops};
     if (rad_lab_explore(t, &o, &e, &error) != 0) fail_msg("%s: %s", t->machine->name, error.text);
     return e;
+}
+
+static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs)
+{
+    return tried(t, strategy, runs, false);
 }
 
 /* ---- Models of production code ------------------------------------------------------------------------- */
@@ -58,7 +64,7 @@ typedef struct trial {
 static void clean(const trial *t)
 {
     rad_target target = target_of(t->words, false);
-    rad_exploration e = explored(&target, t->strategy, 2000000);
+    rad_exploration e = tried(&target, t->strategy, 2000000, true);
     const rad_phase *last = &e.phases[e.phase_count - 1];
     if (e.finding_count > 0)
         fail_msg("%s: %s", t->words, rad_artifact_verdict(e.findings[0].artifact)->message);
@@ -284,7 +290,9 @@ static void selects_are_clean(void **state)
         {"l2-select kind=5", "preempt:2", 4000},
         {"l2-select kind=5 capacity=1", "preempt:2", 2000},
         {"l2-select kind=6 public=1", "preempt:1", 5000},
-        {"l2-select kind=7", "preempt:2", 20000},
+        {"l2-select kind=7", "preempt:2", 10000},
+        {"l2-select kind=8", "preempt:3", 200},
+        {"l2-select kind=8 capacity=1", "preempt:3", 200},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -306,7 +314,7 @@ static void time_that_is_up_is_clean(void **state)
 static void mostly_clean(const char *words, uint64_t runs)
 {
     rad_target target = target_of(words, false);
-    rad_exploration e = explored(&target, "pct:3", runs);
+    rad_exploration e = tried(&target, "pct:3", runs, true);
     if (e.finding_count > 0)
         fail_msg("%s: %s", words, rad_artifact_verdict(e.findings[0].artifact)->message);
     assert_int_equal(e.runs, runs);

@@ -4,7 +4,8 @@
  * use after free.
  *
  * Each thread has a text to follow, steps separated by a blank: "s0|r1" sends to channel 0 or receives from 1, "c0"
- * closes channel 0, a "t" before it gives it time until the clock moves. */
+ * closes channel 0, "q0" receives only when channels have no room; a "t" before it gives it time until the clock
+ * moves. */
 #include "base/alloc.h"
 #include "lab/l2/model.h"
 #include "rt/chan.h"
@@ -25,6 +26,7 @@ static const script selects[] = {
     {{"s0|r1 c1 c0", "s1|r0 c0 c1", "c0"}},                   /* two that meet, and close */
     {{"s0|s1", "r1|r0", "s1|s0", "r0|r1"}},                   /* two pairs */
     {{"s0|r1 c0 c1 c2", "s1|r2 c1 c2 c0", "s2|r0 c2 c0 c1"}}, /* a ring: one is left, and closed */
+    {{"s0 s0", "r0 q0"}}, /* who waits is let go as soon as there is room */
 };
 
 static const script timeouts[] = {
@@ -98,6 +100,7 @@ static void step(const rad_case *c, const char *text, uint64_t own, event *e)
     uint32_t count = 0;
     rad_time until = *text == 't' ? rad_after(10) : RAD_FOREVER;
     if (*text == 't') text++;
+    if (*text == 'q' && c->params[CAPACITY]) return;
     if (*text == 'c') {
         rad_chan_close(chans[text[1] - '0'], 1);
         return;
