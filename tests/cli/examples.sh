@@ -1,0 +1,72 @@
+#!/bin/sh
+# Every program in examples/ that is built ends by itself, succeeds, and prints what it should.
+. "$(dirname "$0")/tap"
+src=${RADDLE_SRC:-$(dirname "$0")/../..}
+build=${RADDLE_BUILD:-$(dirname "$RADDLE")}
+
+runs() { # NAME [FILTER]: runs it; `expected` has what it is to print
+    if [ ! -x "$build/examples/$1" ]; then
+        tap_count=$((tap_count + 1))
+        echo "ok $tap_count - $1 # SKIP not built: what it needs is not installed"
+        return
+    fi
+    timeout 60 "$build/examples/$1" >out 2>err
+    status=$?
+    status 0 "$1 succeeds"
+    silent "$1"
+    "${2:-cat}" <out >filtered
+    same filtered expected "$1 prints what it should"
+}
+
+echo '10000 orders from 2 threads, done by 8 fibers: all of them' >expected
+runs between_threads
+
+echo '21 blocks, in order: the same again' >expected
+runs compress
+if [ -x "$build/examples/compress" ] && command -v zstd >/dev/null; then
+    "$build/examples/compress" "$src/README.md" readme.zst && zstd -q -d readme.zst -o readme
+    same readme "$src/README.md" "what compress makes zstd understands"
+fi
+
+sort >expected <<'END' # on a machine that is busy both may answer at the same time
+two answers are enough:
+  replica 0 has answered
+  replica 1 has answered
+  2 answers, 3 stopped
+nobody answers in time:
+  0 answers, 5 stopped
+END
+runs fan_out sort
+
+echo '20000 numbers, 1834634 steps; 17647 takes most, 278' >expected
+runs fiber_pipeline
+
+cat >expected <<'END'
+keeps up: got everything
+misses the newest: got a part
+misses the oldest: got a part
+END
+runs pub_sub
+
+echo '60 operations, 10 at once and then one per millisecond: not faster than that' >expected
+runs rate_limiter
+
+timeout 60 "$build/examples/worker_pool" >out 2>err
+status=$?
+status 0 "worker_pool succeeds"
+check "worker_pool counts all jobs" \
+    grep -qE '^300 jobs: [0-9]+ done, [0-9]+ refused at once, [0-9]+ after waiting a while$' out
+
+for name in fork_join pipeline; do
+    timeout 60 "$build/examples/$name" >out 2>err
+    status=$?
+    status 0 "$name succeeds"
+done
+
+# None is forgotten: what there is, is built here or in example.sh, and is short enough to be read.
+for path in "$src"/examples/*.c; do
+    name=$(basename "$path" .c)
+    check "$name is tested" grep -qw "$name" "$src/tests/cli/examples.sh" "$src/tests/cli/example.sh"
+    check "$name has fewer than 120 lines" [ "$(wc -l <"$path")" -lt 120 ]
+done
+finish
