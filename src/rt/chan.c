@@ -37,7 +37,7 @@ static inline void copy(void *to, const void *from, uint32_t size)
 {
     if (size == 8) /* one instruction instead of a call */
         memcpy(to, from, 8);
-    else
+    else if (size != 0) /* a signal without content may have no address, either */
         memcpy(to, from, size);
 }
 

@@ -230,7 +230,7 @@ void rad__op_give(const void *bytes, size_t size)
 {
     RAD_ASSERT(size <= RAD_GIFT_SIZE);
     unsigned char *to = my_slot()->result.bytes;
-    memcpy(to, bytes, size);
+    if (size > 0) memcpy(to, bytes, size);
     memset(to + size, 0, RAD_GIFT_SIZE - size); /* of what it gave before */
 }
 

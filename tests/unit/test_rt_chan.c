@@ -188,13 +188,23 @@ static void modes_and_answers(void **state)
     rad_chan_destroy(c);
 }
 
+static void signals_have_no_content(void **state)
+{
+    (void)state;
+    rad_chan *c = chan_of(0, 2);
+    for (int i = 0; i < 3; i++) assert_int_equal(rad_send(c, NULL, 0), i < 2 ? 0 : RAD_ETIMEOUT);
+    assert_int_equal(rad_recv(c, NULL, 0), 0);
+    assert_int_equal(rad_recv_many(c, NULL, 5, 0), 1);
+    assert_int_equal(rad_recv(c, NULL, 0), RAD_ETIMEOUT);
+    rad_chan_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pipeline_loses_nothing),
-        cmocka_unit_test(a_select_gets_everything_once),
-        cmocka_unit_test(threads_and_fibers_meet),
-        cmocka_unit_test(modes_and_answers),
+        cmocka_unit_test(a_pipeline_loses_nothing), cmocka_unit_test(a_select_gets_everything_once),
+        cmocka_unit_test(threads_and_fibers_meet),  cmocka_unit_test(modes_and_answers),
+        cmocka_unit_test(signals_have_no_content),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
