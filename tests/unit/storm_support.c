@@ -37,7 +37,7 @@ uint64_t storm_amount(uint64_t quick)
 
 uint64_t storm_live(uint64_t quick)
 {
-    uint64_t amount = quick * number_from("RADDLE_STRESS", 1);
+    uint64_t amount = storm_amount(quick);
     return amount < STORM_LIVE_MOST ? amount : STORM_LIVE_MOST;
 }
 

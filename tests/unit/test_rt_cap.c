@@ -117,15 +117,16 @@ static void a_few_fibers_are_far_from_the_limit(void **state)
 enum { ROOM = 10, SPAWNERS = 4, SPAWNS = 500 };
 
 static _Atomic int live, live_most, ran;
+static uint64_t number[SPAWNS];
 
 static int takes_a_while(void *arg)
 {
-    uint64_t number = *(uint64_t *)arg;
+    uint64_t mine = *(uint64_t *)arg;
     int now = atomic_fetch_add(&live, 1) + 1, most = atomic_load(&live_most);
     while (now > most && !atomic_compare_exchange_weak(&live_most, &most, now)) {
     }
-    if (number % 3 == 0) rad_yield();
-    if (number % 7 == 0) CHECK(rad_sleep(10000) == 0);
+    if (mine % 3 == 0) rad_yield();
+    if (mine % 7 == 0) CHECK(rad_sleep(10000) == 0);
     atomic_fetch_add(&ran, 1);
     atomic_fetch_sub(&live, 1);
     return 0;
@@ -133,18 +134,15 @@ static int takes_a_while(void *arg)
 
 static int spawns_and_waits(void *arg)
 {
-    static uint64_t number[SPAWNS];
     (void)arg;
-    for (uint64_t i = 0; i < SPAWNS; i++) {
-        number[i] = i;
-        CHECK(rad_spawn(NULL, takes_a_while, &number[i]) == 0);
-    }
+    for (int i = 0; i < SPAWNS; i++) CHECK(rad_spawn(NULL, takes_a_while, &number[i]) == 0);
     return 0;
 }
 
 static int several_spawn(void *arg)
 {
     (void)arg;
+    for (uint64_t i = 0; i < SPAWNS; i++) number[i] = i;
     for (int i = 0; i < SPAWNERS; i++) CHECK(rad_spawn(NULL, spawns_and_waits, NULL) == 0);
     return 0;
 }

@@ -82,6 +82,7 @@ static void decision_01_one_word(void **state)
     (void)state;
     assert_int_equal(sizeof(rad_life), 8);
     storm_run(2, parks_with_and_without_a_signal, NULL);
+    if (STORM_SLOWER >= 20) return; /* forks and the thread sanitizer do not go together */
     assert_int_equal(status_of(owns_what_is_idle), 4);
     assert_int_equal(status_of(retires_what_runs), 4);
 }
@@ -541,9 +542,10 @@ static int has_many_guards(void *arg)
     const rad_stacks *stacks = &rad_self().slot->strand.runtime->stacks;
     rad__stacks_report(stacks, &before);
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < 3000; i++) CHECK(rad_nursery_spawn(&n, NULL, (rad_fn)sends_one, gate) == 0);
+    uint32_t count = (uint32_t)storm_live(3000);
+    for (uint32_t i = 0; i < count; i++) CHECK(rad_nursery_spawn(&n, NULL, sends_one, gate) == 0);
     rad__stacks_report(stacks, &report);
-    CHECK(report.stacks >= 3000 && report.page_table_bytes > 0);
+    CHECK(report.stacks + 64 >= before.stacks + count && report.page_table_bytes > 0);
     *most = strcmp(report.guards, "guard regions") == 0 ? mappings() : 0;
     rad_chan_close(gate, 0);
     CHECK(rad_nursery_wait(&n) == RAD_ECLOSED);
@@ -557,7 +559,7 @@ static void decision_14_guards_are_no_mappings(void **state)
     uint32_t before = mappings(), most = 0;
     storm_run(2, has_many_guards, &most);
     if (most == 0) skip(); /* an older system: each guard is one */
-    assert_true(most < before + 200);
+    assert_true(most < before + 100 + storm_live(3000) / 20);
 }
 
 int main(void)

@@ -459,7 +459,7 @@ static void nurseries_nest_ten_thousand_deep(void **state)
 {
     (void)state;
     for (int stays = 0; stays < 2; stays++) {
-        uint64_t left = STORM_LIVE_MOST < 10000 ? STORM_LIVE_MOST / 2 : 9999;
+        uint64_t left = 9999 / STORM_SLOWER;
         depth d = {.top = {.left = left, .stays = stays}};
         storm_run(2, deep_main, &d);
     }

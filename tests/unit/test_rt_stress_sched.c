@@ -247,7 +247,7 @@ static int interfere_main(void *arg)
 static void channels_do_not_interfere(void **state)
 {
     (void)state;
-    uint64_t ns = (storm_is_long() ? 2000 : 200) * (uint64_t)MS;
+    uint64_t ns = (storm_is_long() || STORM_SLOWER > 1 ? 2000 : 200) * (uint64_t)MS;
     interference alone = {.pairs = 1, .ns = ns}, crowd = {.pairs = PAIRS_MOST, .ns = ns};
     storm_run(4, interfere_main, &alone);
     storm_run(4, interfere_main, &crowd);
