@@ -48,7 +48,11 @@ _Static_assert(sizeof(mutex) <= sizeof(rad_mutex), "there is room for it");
 #define FLAGS     (CONTENDED | WOKEN)
 
 enum { TAKEN = 0, TRY = 1 }; /* the code of a clause that was claimed */
-enum { SPINS = 30, OVERTAKEN = 64, PATIENCE_NS = 1000000 };
+enum { OVERTAKEN = 64, PATIENCE_NS = 1000000 };
+
+#ifndef RAD_MUTEX_SPINS
+#define RAD_MUTEX_SPINS 30 /* the lab looks once */
+#endif
 
 static mutex *mutex_of(rad_mutex *m)
 {
@@ -113,7 +117,7 @@ static bool spin(mutex *m, uint64_t self)
 {
     rad_core *core = rad__core();
     if (core != NULL && rad_exec_workers(core->runtime->exec) == 1) return barge(m, self);
-    for (uint32_t i = 0; i < SPINS; i++) {
+    for (uint32_t i = 0; i < RAD_MUTEX_SPINS; i++) {
         if (barge(m, self)) return true;
         if (atomic_load_explicit(&m->word, memory_order_relaxed) & CONTENDED) return false;
         rad__os_pause();

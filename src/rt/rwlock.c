@@ -136,7 +136,8 @@ static bool pass_on(rwlock *l)
 {
     rad_wakes wakes = {0};
     rad__lock(&l->object.lock);
-    uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed), next = 0;
+    /* Pairs with the changes of readers who have left: whoever gets it sees what they did, too. */
+    uint64_t word = atomic_load_explicit(&l->word, memory_order_acquire), next = 0;
     if (word >= 2 * READER) { /* others came in before we had the lock */
         rad__unlock(&l->object.lock);
         return false;

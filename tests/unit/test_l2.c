@@ -161,6 +161,28 @@ static void the_life_of_a_fiber_is_clean(void **state)
     all_clean(trials, sizeof trials / sizeof *trials);
 }
 
+static void locks_and_the_like_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-mutex turns=2", "preempt:3", 1000},
+        {"l2-mutex threads=3", "preempt:2", 2000},
+        {"l2-mutex hasty=2", "preempt:3", 500},
+        {"l2-cond", "preempt:3", 500},
+        {"l2-cond hasty=1", "preempt:3", 500},
+        {"l2-rwlock", "preempt:3", 500},
+        {"l2-rwlock threads=3 hasty=1", "preempt:2", 10000},
+        {"l2-rwlock threads=4", "preempt:1", 500},
+        {"l2-semaphore hasty=1", "preempt:2", 1000},
+        {"l2-semaphore hasty=1 turns=2", "preempt:2", 1000},
+        {"l2-permit threads=3 hasty=1", "preempt:2", 2000},
+        {"l2-waitgroup hasty=1", "preempt:2", 1000},
+        {"l2-barrier turns=2", "preempt:3", 500},
+        {"l2-barrier threads=3 hasty=3", "preempt:2", 5000},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
 static void the_wheel_of_timers_is_clean(void **state)
 {
     static const trial trials[] = {
@@ -695,6 +717,7 @@ int main(void)
         cmocka_unit_test(the_inbox_is_clean),
         cmocka_unit_test(the_idle_protocol_is_clean),
         cmocka_unit_test(the_life_of_a_fiber_is_clean),
+        cmocka_unit_test(locks_and_the_like_are_clean),
         cmocka_unit_test(the_wheel_of_timers_is_clean),
         cmocka_unit_test(the_executor_is_clean),
         cmocka_unit_test(a_worker_leaves_nothing_of_its_own),
