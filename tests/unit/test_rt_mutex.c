@@ -154,17 +154,6 @@ static int in_line(void *arg)
     return 0;
 }
 
-static int stands_aside(void *arg)
-{
-    line *l = arg;
-    while (atomic_load(&l->waiting) < 2) { /* never leaves its worker, but for the lock */
-        assert_int_equal(rad_mutex_lock(&l->m, RAD_FOREVER), 0);
-        if (l->waiting == 0) l->waiting = 1;
-        rad_mutex_unlock(&l->m);
-    }
-    return 0;
-}
-
 static int wants_it_once(void *arg)
 {
     line *l = arg;
@@ -179,15 +168,20 @@ static int hog(void *arg)
 {
     (void)arg;
     line l = {.m = RAD_MUTEX_INIT};
-    rad_nursery n;
-    rad_nursery_open(&n, RAD_FOREVER);
+    rad_fiber f;
     assert_int_equal(rad_mutex_lock(&l.m, 0), 0);
-    assert_int_equal(rad_nursery_spawn(&n, NULL, wants_it_once, &l), 0);
-    rad_yield();
-    assert_int_equal(rad_nursery_spawn(&n, NULL, stands_aside, &l), 0);
-    rad_yield();
+    assert_int_equal(rad_spawn(&f, wants_it_once, &l), 0);
+    for (int i = 0; i < 10; i++) rad_yield();
+    for (int i = 0; i < 1000000 && l.waiting < 2;
+         i++) { /* never leaves its worker, but for the lock */
+        rad_mutex_unlock(&l.m);
+        assert_int_equal(rad_mutex_lock(&l.m, RAD_FOREVER), 0);
+    }
+    assert_int_equal(l.waiting, 2);
     rad_mutex_unlock(&l.m);
-    return rad_nursery_wait(&n);
+    assert_int_equal(rad_join(f, NULL, RAD_FOREVER), 0);
+    rad_release(f);
+    return 0;
 }
 
 static void those_who_wait_get_it(void **state)

@@ -194,7 +194,7 @@ static int a_writer_gives_up(void *arg)
         rad_rwlock l = RAD_RWLOCK_INIT;
         char order[8] = "";
         int at = 0;
-        visitor w = {&l, order, &at, 'w', how ? rad_after(20 * MS) : RAD_FOREVER, 1};
+        visitor w = {&l, order, &at, 'w', how ? rad_after(200 * MS) : RAD_FOREVER, 1};
         visitor r = {&l, order, &at, 'r', RAD_FOREVER, 1};
         rad_fiber f, g;
         assert_int_equal(rad_rwlock_read(&l, 0), 0);
@@ -288,7 +288,7 @@ static int in_order(void *arg)
     for (int how = 0; how < 3; how++) {
         rad_semaphore s;
         rad_semaphore_init(&s, 1);
-        wish big = {&s, 3, how == 1 ? rad_after(20 * MS) : RAD_FOREVER, 1},
+        wish big = {&s, 3, how == 1 ? rad_after(200 * MS) : RAD_FOREVER, 1},
              small = {&s, 1, RAD_FOREVER, 1};
         rad_fiber f, g;
         assert_int_equal(rad_spawn(&f, wishes, &big), 0);
