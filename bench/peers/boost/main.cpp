@@ -10,7 +10,6 @@
 #include <boost/version.hpp>
 
 #include <atomic>
-#include <cstring>
 #include <semaphore.h>
 #include <string>
 #include <thread>
@@ -156,35 +155,6 @@ static bench_measured run_buffered_4(void *, uint64_t items)
     return belt(items, 4);
 }
 
-static void skynet(unbuffered &out, uint64_t first, uint64_t leaves)
-{
-    if (leaves == 1) {
-        out.push(first);
-        return;
-    }
-    unbuffered results;
-    std::vector<fiber> below;
-    uint64_t sum = 0;
-    below.reserve(10);
-    for (uint64_t i = 0; i < 10; i++)
-        below.push_back(spawn(
-            [&results, first, leaves, i] { skynet(results, first + i * (leaves / 10), leaves / 10); }));
-    for (int i = 0; i < 10; i++) sum += results.value_pop();
-    join_all(below);
-    out.push(sum);
-}
-
-static bench_measured run_skynet(void *, uint64_t leaves)
-{
-    unbuffered out;
-    double start = bench_now();
-    fiber root = spawn([&] { skynet(out, 0, leaves); });
-    uint64_t sum = out.value_pop();
-    bench_measured m = bench_one((bench_now() - start) * 1e3, "ms", sum);
-    root.join();
-    return m;
-}
-
 // ---- Mutex ------------------------------------------------------------------------------------------
 
 static bench_measured run_mutex(void *, uint64_t count)
@@ -308,7 +278,6 @@ static const bench_load WORKLOADS[] = {
     {"buf11", "", run_buffered_1, nullptr, 4000000, 4000, false, false},
     {"buf44", "", run_buffered_4, nullptr, 4000000, 4000, false, false},
     {"mutex", "", run_mutex, nullptr, 1000000, 1000, false, false},
-    {"skychan", "", run_skynet, nullptr, 1000000, 1000, false, false},
     {"unpark", "", run_unpark, nullptr, 2000, 20, false, false},
     {"unpark5ms", "", run_unpark_5ms, nullptr, 300, 5, false, false},
     {"parked", "", run_parked, nullptr, 100000, 10, false, false},
@@ -331,8 +300,6 @@ static void measure(const bench_load *l, uint32_t count, uint64_t size, uint32_t
 {
     static std::atomic<uint32_t> ready{1};
     workers = count;
-    // 17 GB of stacks with one worker, which creates all children before it runs any.
-    if (workers == 1 && size > 100000 && std::strcmp(l->name, "skychan") == 0) _exit(2);
     for (uint32_t i = 1; i < workers; i++) std::thread([] { help(ready); }).detach();
     if (workers > 1) fibers::use_scheduling_algorithm<fibers::algo::work_stealing>(workers, true);
     while (ready < workers) std::this_thread::yield();
