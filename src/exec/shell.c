@@ -41,8 +41,10 @@ static void search_begins(rad_shell *shell)
 static void search_missed(rad_shell *shell)
 {
     rest(CALM_PAUSES);
-    if (++shell->misses % CLOCK_EVERY != 0) return;
-    if (rad__os_now_ns() - shell->search_began_ns < shell->exec->spin_ns) return;
+    const rad_exec_hooks *hooks = &shell->exec->hooks;
+    bool hurry = hooks->hurry != NULL && hooks->hurry(hooks->context);
+    if (++shell->misses % CLOCK_EVERY != 0 && !hurry) return;
+    if (rad__os_now_ns() - shell->search_began_ns < shell->exec->spin_ns && !hurry) return;
     rad__worker_give_up(&shell->worker);
     shell->gave_up = true;
 }
@@ -70,29 +72,40 @@ static uint32_t shell_draw(rad_shell *shell)
     return (uint32_t)rad__prng_below(&shell->prng, rad__sched_live(w->sched) - 1);
 }
 
+/* False: the time has passed. */
+static bool sleep_for(const rad_exec_hooks *hooks, rad_worker *w, uint64_t ns)
+{
+    _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
+    enum rad_exec_slept slept = hooks->sleep ? hooks->sleep(hooks->context, w, ns) : RAD_SLEPT_NOT;
+    if (slept != RAD_SLEPT_NOT) return slept == RAD_SLEPT_UNTIL_WOKEN;
+    if (ns != UINT64_MAX) return rad__os_word_wait_for(token, 0, ns);
+    rad__os_word_wait(token, 0);
+    return true;
+}
+
 /* A limit is for what the hooks have to do at that time; nobody looks for lost wakeups that way. */
 static void shell_sleep(rad_shell *shell)
 {
     const rad_exec_hooks *hooks = &shell->exec->hooks;
     rad_worker *w = &shell->worker;
-    _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
     uint64_t ns = hooks->rest ? hooks->rest(hooks->context, w) : UINT64_MAX;
-    if (w->id >= w->sched->config.workers && ns == UINT64_MAX) {
-        if (rad__os_word_wait_for(token, 0, hooks->retire_ns) || !rad__worker_waits(w)) return;
-        shell->gone = rad__worker_retire(w);
-    } else if (ns == UINT64_MAX) {
-        rad__os_word_wait(token, 0);
-    } else if (ns > 0) {
-        rad__os_word_wait_for(token, 0, ns);
-    }
+    bool may_leave = w->id >= w->sched->config.workers && ns == UINT64_MAX;
+    if (may_leave) ns = hooks->retire_ns;
+    if (ns == 0 || sleep_for(hooks, w, ns) || !may_leave || !rad__worker_waits(w)) return;
+    shell->gone = rad__worker_retire(w);
 }
 
 void rad__shell_step_idle(rad_shell *shell)
 {
     rad_worker *w = &shell->worker;
+    const rad_exec_hooks *hooks = &shell->exec->hooks;
     bool spins = shell->exec->spin_ns > 0;
     while (rad__worker_waits(w)) shell_sleep(shell);
     if (RAD_UNLIKELY(shell->gone)) return;
+    if (w->phase == RAD_PHASE_SEARCH && hooks->look != NULL && hooks->look(hooks->context, w)) {
+        rad__worker_look_again(w);
+        return;
+    }
     bool searched = w->phase == RAD_PHASE_STEAL;
     uint32_t draw = shell_draw(shell);
     if (searched && spins && search_yields(shell, draw)) {

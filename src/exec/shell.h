@@ -12,6 +12,19 @@
  *           is taken only when it has not moved for a moment. And whoever stole a task that took less time than
  *           stealing it rests before the next one. (Without: a chain of spawns 193 ns a task with two workers, 21
  *           with one; batches of empty tasks 175 and 13.)
+ * Sleep     on the worker's token. Whoever builds on the executor may let one worker at a time sleep elsewhere,
+ *           where other things wake it as well (hooks: sleep, wake). Who gives a token has to know where its worker
+ *           sleeps:
+ *
+ *              worker that goes elsewhere                   waker (rad__exec_wake_thread)
+ *         S1   away := itself             (seq_cst)    G1   gives the token
+ *         S2   loads its token            (seq_cst)    G2   changes the token, to what it is     (seq_cst)
+ *              there ? does not sleep                  G3   loads away                           (seq_cst)
+ *         S3   sleeps until `wake` is called                that worker ? `wake`, else wakes the token
+ *         S4   away := nobody
+ *           Claim: no token is overlooked. S2 did not see it: then G2 is after S2 in the order of all these, G3
+ *           after S1, and `wake` is called, or the worker is at S4. `wake` is remembered: before S3 it ends the
+ *           sleep at once, after S4 it ends the next one, for nothing.
  * Waiting   A task that waits for its group steps its own worker from inside its run: shell_group.c.
  * End       A worker's thread ends when its worker has stopped. The last one drops what is left, and lets
  *           those who join go. Threads are reaped by destroy.
@@ -47,6 +60,8 @@ typedef struct rad_shell {
     _Atomic uint32_t listening;         /* somebody waits for the bell */
 } rad_shell;
 
+enum rad_exec_slept { RAD_SLEPT_NOT = 0, RAD_SLEPT_UNTIL_WOKEN, RAD_SLEPT_TO_THE_END };
+
 /* Whoever builds on the executor may have its say, on the worker's thread: */
 typedef struct rad_exec_hooks {
     void *context;
@@ -57,6 +72,14 @@ typedef struct rad_exec_hooks {
     /* Before the thread sleeps, perhaps not for the first time: may make work visible, as anybody else does. Answers
      * for how many nanoseconds it may sleep at most: 0 is not at all, UINT64_MAX as long as nobody wakes it. */
     uint64_t (*rest)(void *context, rad_worker *w);
+    /* Instead of sleeping on its token it may sleep elsewhere, between rad__shell_away and rad__shell_back, for `ns`
+     * at most, or until `wake` was called, by any thread. */
+    enum rad_exec_slept (*sleep)(void *context, rad_worker *w, uint64_t ns);
+    void (*wake)(void *context);
+    /* Before it searches: may wake tasks (rad_worker_wake) or let it be. True: it did. */
+    bool (*look)(void *context, rad_worker *w);
+    /* Whether it had better sleep than search. */
+    bool (*hurry)(void *context);
     void (*end)(void *context, rad_worker *w); /* after its last step, for now or for good */
 } rad_exec_hooks;
 
@@ -71,6 +94,7 @@ struct rad_exec {
     void *drop_context;
     _Alignas(64) _Atomic uint32_t running; /* threads that have not come to their end */
     _Atomic uint32_t over;                 /* 1: all have, and what was left is dropped */
+    _Alignas(64) _Atomic uint32_t away;    /* the worker that sleeps elsewhere + 1; or 0 */
 };
 
 static inline rad_shell *rad__shell_of(rad_worker *w)
@@ -78,10 +102,50 @@ static inline rad_shell *rad__shell_of(rad_worker *w)
     return (rad_shell *)w;
 }
 
+/* G2, G3. */
 static inline void rad__exec_wake_thread(rad_exec *exec, uint32_t worker)
 {
-    if (RAD_UNLIKELY(worker != RAD_NONE))
-        rad__os_word_wake(&exec->sched.idle.seats[worker].token, 1);
+    if (RAD_LIKELY(worker == RAD_NONE)) return;
+    _Atomic uint32_t *token = &exec->sched.idle.seats[worker].token;
+    if (exec->hooks.wake != NULL) {
+        atomic_fetch_or_explicit(token, 0, memory_order_seq_cst); /* G2, pairs with S2 */
+        /* G3, pairs with S1. */
+        if (atomic_load_explicit(&exec->away, memory_order_seq_cst) == worker + 1) {
+            exec->hooks.wake(exec->hooks.context);
+            return;
+        }
+    }
+    rad__os_word_wake(token, 1);
+}
+
+/* S1, S2, in PARKED: false when somebody else is away, or there is no need to sleep. */
+static inline bool rad__shell_away(rad_worker *w)
+{
+    rad_exec *exec = rad__shell_of(w)->exec;
+    uint32_t nobody = 0;
+    if (atomic_load_explicit(&exec->away, memory_order_relaxed) != 0) return false;
+    /* S1, pairs with G3, and with the store of whoever was away before. */
+    if (!atomic_compare_exchange_strong_explicit(&exec->away, &nobody, w->id + 1,
+                                                 memory_order_seq_cst, memory_order_relaxed))
+        return false;
+    const _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
+    /* S2, pairs with G2. */
+    if (atomic_load_explicit(token, memory_order_seq_cst) == 0) return true;
+    atomic_store_explicit(&exec->away, 0, memory_order_release); /* pairs with S1 of the next */
+    return false;
+}
+
+/* S4. */
+static inline void rad__shell_back(rad_worker *w)
+{
+    rad_exec *exec = rad__shell_of(w)->exec;
+    atomic_store_explicit(&exec->away, 0, memory_order_release); /* pairs with S1 of the next */
+}
+
+/* A guess: whether somebody is. */
+static inline bool rad__exec_is_away(const rad_exec *exec)
+{
+    return atomic_load_explicit(&exec->away, memory_order_relaxed) != 0;
 }
 
 /* rad_exec_create with hooks, which are copied. */

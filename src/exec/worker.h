@@ -144,6 +144,13 @@ static inline void rad__worker_give_up(rad_worker *w)
     if (w->phase == RAD_PHASE_STEAL) w->tries = config->rounds * (config->steal_tries + 1) - 1;
 }
 
+/* In SEARCH: something has come into its own queue. */
+static inline void rad__worker_look_again(rad_worker *w)
+{
+    RAD_DCHECK(w->phase == RAD_PHASE_SEARCH);
+    w->phase = RAD_PHASE_PICK;
+}
+
 /* In PARKED: it leaves its seat, for its thread has better things to do. False: it stays, there is something to do. */
 RAD_INTERNAL RAD_MUST_USE bool rad__worker_retire(rad_worker *w);
 
