@@ -122,7 +122,8 @@ enum rad_select_kind {
     RAD_ON_CANCEL, /* the fiber was cancelled: instead of the answer RAD_ECANCELED. Never, for a thread */
     RAD_ON_LOCK,    /* a mutex, which the caller then holds */
     RAD_ON_ACQUIRE, /* one permit of a semaphore */
-    RAD_ON_GROUP    /* a wait group whose count is 0 */
+    RAD_ON_GROUP,   /* a wait group whose count is 0 */
+    RAD_ON_FD       /* a file descriptor that is ready: see rad_fd_wait of raddle/io.h */
 };
 
 typedef struct rad_select_case {
@@ -134,6 +135,10 @@ typedef struct rad_select_case {
         rad_mutex *mutex;         /* LOCK */
         rad_semaphore *semaphore; /* ACQUIRE */
         rad_waitgroup *group;     /* GROUP */
+        struct {
+            int fd;
+            unsigned interest;
+        } file; /* FD */
     } on;
     void *value; /* what is sent; where it is received; rad_gift of JOIN, or NULL */
     int code;    /* afterwards, of the case that was done: what the call would have answered */
@@ -144,7 +149,8 @@ enum { RAD_SELECT_MAX = 64 };
 /* Does exactly one of the cases, and answers its index; the others have had no effect. When several can be done, any
  * of them may be. Waits until one can, not longer than `until`: 0 is a select with a default. A case whose channel
  * is closed can be done: its code says so. With a case for it, who was cancelled gets that one. RAD_ETIMEOUT,
- * RAD_ECANCELED, RAD_EINPUT (too many cases, or none), RAD_ESTALE. */
+ * RAD_ECANCELED, RAD_EINPUT (too many cases, or none), RAD_ESTALE; with a descriptor also what rad_fd_wait answers
+ * when it cannot begin. */
 RAD_API int rad_select(rad_select_case *cases, uint32_t count, rad_time until);
 
 #ifdef __cplusplus

@@ -104,7 +104,7 @@ static void worker_begins(void *context, rad_worker *w)
 static void worker_ends(void *context, rad_worker *w)
 {
     rad_seat *seat = rad_worker_scratch(w);
-    (void)context;
+    rad__poller_leaves(context);
     rad__os_signal_stack_close(&seat->signals);
     rad__core_set(NULL);
 }
@@ -150,7 +150,11 @@ static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error
                             .prepare = worker_prepares,
                             .begin = worker_begins,
                             .rest = worker_rests,
-                            .end = worker_ends};
+                            .end = worker_ends,
+                            .sleep = rad__poller_sleeps,
+                            .wake = rad__poller_wakes,
+                            .look = rad__poller_looks,
+                            .hurry = rad__poller_hurries};
     return rad__exec_create(&rt->exec, &exec, &hooks, error);
 }
 
@@ -158,6 +162,7 @@ static void runtime_free(rad_runtime *rt)
 {
     if (rt->watch) rad__watch_stop(rt->watch);
     rad_exec_destroy(rt->exec);
+    rad__ready_close(&rt->ready);
     slots_free(rt);
     rad__free(rt->watch);
     rad__free(rt);

@@ -5,6 +5,7 @@
 #include "base/prng.h"
 #include "os/segv.h"
 #include "rt/fiber.h"
+#include "rt/ready.h"
 #include "rt/stack.h"
 #include "rt/urgent.h"
 
@@ -22,14 +23,14 @@ struct rad_runtime {
     uint64_t seed;
     _Atomic uint64_t spawned; /* by threads */
     rad_urgent urgent;
-    _Atomic uint64_t now_ns;  /* when the watch last looked */
-    _Atomic bool dozing;      /* the watch would like to be told when something happens */
-    _Atomic bool closing;     /* no more fibers */
-    _Atomic uint32_t outside; /* waits that somebody outside will end */
-    _Atomic uint32_t visits;  /* threads of others that are waking a fiber: see rad__visit_begin */
-    uint32_t own_threads;     /* that are no workers, and wake nobody by themselves */
+    _Atomic uint64_t now_ns; /* when the watch last looked */
+    _Atomic bool dozing;     /* the watch would like to be told when something happens */
+    _Atomic bool closing;    /* no more fibers */
+    _Atomic uint32_t visits; /* threads of others that are waking a fiber: see rad__visit_begin */
+    uint32_t own_threads;    /* that are no workers, and wake nobody by themselves */
     bool reports_deadlock;
     struct rad_watch *watch;
+    rad_ready ready;
 };
 
 /* What a worker has, in its scratch memory. */
@@ -38,6 +39,7 @@ typedef struct rad_seat {
     rad_slot *idle;
     uint32_t idle_count;
     uint64_t spawned;
+    uint32_t runs; /* while somebody waits for a file */
     rad_wheel wheel;
     rad_prng prng; /* of select */
     rad_os_signal_stack signals;

@@ -26,20 +26,23 @@ typedef struct selection {
     uint64_t time;     /* the earliest of RAD_ON_TIME */
     int timer, cancel; /* cases, or -1 */
     int code;          /* of the clause that was done */
+    bool files;        /* one of the clauses is for a file */
 } selection;
 
 _Static_assert(RAD_SELECT_MAX <= UINT8_MAX, "a case fits into a byte");
 
-/* False: there is a handle that was given up. */
-static bool selection_add(selection *s, uint32_t index)
+/* 0, or why not: RAD_ESTALE, for a handle that was given up. `now`: select will not wait. */
+static int selection_add(selection *s, uint32_t index, bool now)
 {
     const rad_select_case *from = &s->cases[index];
     rad_clause *c = &s->clauses[s->count];
-    bool good = true;
+    int code = 0;
     switch (from->kind) {
     case RAD_ON_SEND: rad__send_clause(c, from->on.chan, from->value); break;
     case RAD_ON_RECV: rad__recv_clause(c, from->on.chan, from->value); break;
-    case RAD_ON_JOIN: good = rad__join_clause(c, from->on.fiber, from->value); break;
+    case RAD_ON_JOIN:
+        if (!rad__join_clause(c, from->on.fiber, from->value)) code = RAD_ESTALE;
+        break;
     case RAD_ON_LOCK: rad__mutex_clause(c, from->on.mutex); break;
     case RAD_ON_ACQUIRE: rad__semaphore_clause(c, from->on.semaphore); break;
     case RAD_ON_GROUP: rad__waitgroup_clause(c, from->on.group); break;
@@ -48,12 +51,16 @@ static bool selection_add(selection *s, uint32_t index)
             s->timer = (int)index;
             s->time = from->on.time;
         }
-        return true;
-    case RAD_ON_CANCEL: s->cancel = (int)index; return true;
+        return 0;
+    case RAD_ON_CANCEL: s->cancel = (int)index; return 0;
+    case RAD_ON_FD:
+        code = rad__file_clause(c, from->on.file.fd, from->on.file.interest, now);
+        s->files = true;
+        break;
     default: rad__misuse("rad_select", "a case has a kind that does not exist");
     }
     s->at[s->count++] = (uint8_t)index;
-    return good;
+    return code;
 }
 
 static bool is_canceled(void)
@@ -95,9 +102,13 @@ static int select_among(rad_clause *clauses, uint8_t *at, rad_select_case *cases
                         uint64_t until)
 {
     selection s = {.cases = cases, .clauses = clauses, .at = at, .timer = -1, .cancel = -1};
-    for (uint32_t i = 0; i < count; i++)
-        if (!selection_add(&s, i)) return RAD_ESTALE;
+    for (uint32_t i = 0; i < count; i++) {
+        int code = selection_add(&s, i, until == 0);
+        if (code != 0) return code;
+    }
+    if (s.files) rad__file_waits(true);
     int done = selection_wait(&s, count > 1 ? draw(count) : 0, until);
+    if (s.files) rad__file_waits(false);
     if (done >= 0) cases[done].code = s.code;
     return done;
 }

@@ -91,6 +91,7 @@ enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
     if (RAD_UNLIKELY(atomic_load_explicit(&rt->dozing, memory_order_relaxed)))
         rad__runtime_stir(rt);
     rad__timers_look(core);
+    if (RAD_UNLIKELY(rad__ready_waits(&rt->ready) != 0)) rad__poller_glance(core);
     if (RAD_UNLIKELY(rad__urgent_any(&rt->urgent))) s = urgent_first(core, s);
     rad__life_own(&s->life, w->id);
     core->running = s;
@@ -102,6 +103,14 @@ enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
 
 /* ---- Waking ------------------------------------------------------------------------------------------ */
 
+/* By a worker that has nothing to do, and goes on with it. */
+static void queue_idle(rad_strand *s, rad_worker *w)
+{
+    uint32_t woken = w->phase == RAD_PHASE_PARKED ? rad__worker_wake_resting(w, &s->task)
+                                                  : rad__worker_wake(w, &s->task);
+    if (woken != w->id) rad__exec_wake_thread(s->runtime->exec, woken);
+}
+
 /* Where the waker is, if it is a worker of the same runtime: what it made true is warm there, and it may well park
  * itself next. */
 static void queue(rad_strand *s)
@@ -112,7 +121,7 @@ static void queue(rad_strand *s)
     else if (core->worker->phase == RAD_PHASE_RUN)
         rad_worker_wake(core->worker, &s->task);
     else
-        rad__exec_wake_thread(s->runtime->exec, rad__worker_wake_resting(core->worker, &s->task));
+        queue_idle(s, core->worker);
 }
 
 void rad__strand_unpark(rad_strand *s, uint32_t generation)

@@ -275,7 +275,9 @@ static int wait_one(rad_clause *c, rad_strand *self, uint64_t until)
     rad_wakes wakes = {0};
     rad__lock(&c->object->lock);
     bool done = c->attempt(c, &wakes);
-    if (!done && until != 0) return rad__wait_locked(c, self, until);
+    if (!done && until != 0)
+        return c->asks ? rad__wait_after(c, self, until, c->asks, c)
+                       : rad__wait_locked(c, self, until);
     rad__unlock(&c->object->lock);
     rad__wakes_go(&wakes);
     return done ? 0 : RAD_ETIMEOUT;
@@ -299,6 +301,8 @@ int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t unti
     if (self) rad__fiber_waits_for(self, clauses, count);
     clauses_queue(clauses, count, &w);
     unlock_all(clauses, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (clauses[i].asks) clauses[i].asks(&clauses[i]);
     done = wait_until(&w, clauses, until);
     withdraw(clauses, count, done < 0 ? RAD_NONE : (uint32_t)done);
     return done;

@@ -78,6 +78,8 @@ struct rad_clause {
     rad_queue *queue; /* where it lies if it has to wait */
     /* Under the object's lock: does it, if that is possible now. */
     bool (*attempt)(rad_clause *c, rad_wakes *wakes);
+    /* NULL, or what is to be done when it lies in its queue, without any lock. Waits by rad__wait only. */
+    void (*asks)(void *clause);
     void *data;
     int code; /* how it ended, when it was done; see each operation */
     bool queued;

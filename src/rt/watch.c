@@ -137,8 +137,10 @@ static bool nothing_can_happen(rad_watch *w, uint64_t next_timer)
     if (rad__gate_count(&s->gate) == 0 || rad__idle_searching(&s->idle) > 0) return false;
     uint32_t manned = rad__exec_manned(exec);
     if (rad__idle_parked(&s->idle) != manned || is_queued(w)) return false;
-    if (atomic_load_explicit(&w->runtime->outside, memory_order_relaxed) > 0) return false;
-    return rad__os_thread_total() <= manned + w->runtime->own_threads;
+    rad_runtime *rt = w->runtime;
+    if (rad__ready_waits(&rt->ready) > 0) return false;
+    uint32_t own = rt->own_threads + rad__ready_threads();
+    return rad__os_thread_total() <= manned + own;
 }
 
 static void report_deadlock(rad_watch *w)
@@ -169,6 +171,7 @@ static void look(rad_watch *w)
     atomic_store_explicit(&w->runtime->now_ns, now, memory_order_relaxed);
     uint64_t next = look_at_timers(w, now);
     w->quiet++;
+    if (rad__poller_stands_in(w->runtime, &w->polls)) w->quiet = 0;
     look_at_workers(w);
     look_at_urgent(w);
     if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS) ||

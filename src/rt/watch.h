@@ -9,6 +9,8 @@
  *           no CPU it is blocked in a system call; otherwise it computes. When there is something to run and too few
  *           are left who could, one more worker is seated (exec/shell.h), one per look, up to the number of spare
  *           seats: as many as are blocked; and when something is urgent, up to twice the usual number that compute.
+ * Files     When somebody waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
+ *           (poller.c).
  * Deadlock  Nothing runs and nothing is queued, no timer is armed, no thread but ours exists, nobody waits for a
  * file or a
  *           call that blocks, and there are fibers: nobody will ever wake them. Seen twice in a row it is reported,
@@ -36,6 +38,7 @@ typedef struct rad_watch {
     uint64_t ran;   /* of all workers */
     uint32_t quiet; /* looks in a row in which nothing happened */
     uint32_t dead;  /* … in which nothing can */
+    uint32_t polls; /* for poller.c */
     rad_watch_seen seen[RAD_WORKERS_MAX];
 } rad_watch;
 

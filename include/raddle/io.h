@@ -1,0 +1,89 @@
+/* raddle/io.h — files and sockets: waiting until they can be read or written.
+ *
+ *     static int answer(void *arg)                        // a fiber per connection
+ *     {
+ *         int fd = (int)(intptr_t)arg;
+ *         char text[512];
+ *         int64_t got;
+ *         while ((got = rad_read(fd, text, sizeof text, rad_after(10000000000))) > 0)
+ *             if (rad_write(fd, text, (size_t)got, RAD_FOREVER) != got) break;
+ *         rad_fd_close(fd);
+ *         return 0;
+ *     }
+ *
+ *     while ((fd = (int)rad_accept(listening, NULL, NULL, RAD_FOREVER)) >= 0)
+ *         rad_spawn(NULL, answer, (void *)(intptr_t)fd);
+ *
+ * Descriptors are those of the system. rad_read and the others try the call first, and wait only when it would
+ * block: they want descriptors that do not block the thread (rad_fd_prepare). On one that does they work, but keep a
+ * worker from running other fibers meanwhile. Regular files never make anybody wait, and are always ready; when a
+ * disk is slow the thread waits.
+ *
+ * Answers    as in raddle/fiber.h: RAD_ETIMEOUT and RAD_ECANCELED mean that nothing was done. What the system
+ *            refuses comes by value, too: rad_errno(answer) is its errno, and 0 for every other answer. errno itself
+ *            may be another thread's by then.
+ * Close      by rad_fd_close, so that whoever waits for the descriptor is told. close(2) is all right when nobody does.
+ * Ready      is what was true a moment ago: when several fibers read from one descriptor another may be quicker.
+ *            rad_read then waits again. */
+#ifndef RADDLE_IO_H
+#define RADDLE_IO_H
+
+#include <raddle/fiber.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sockaddr;
+
+/* ---- Readiness ------------------------------------------------------------------------------------ */
+
+enum {
+    RAD_READABLE = 1, /* a read would not block: there are bytes, or it is the end, or an error */
+    RAD_WRITABLE = 2, /* a write would not: there is room, or an error */
+    RAD_HUNG_UP =
+        4 /* the other side is gone, or there is an error; told beside these, never asked for */
+};
+
+/* Waits until the descriptor can be read or written, whatever of these `interest` names: those that are true, one at
+ * least. Anybody, any number at a time; each is told. With `until` 0 it looks. RAD_EINPUT: no descriptor, or none
+ * that can be waited for. RAD_ECLOSED: it was closed by rad_fd_close meanwhile. RAD_ENOMEM, RAD_ELIMIT, RAD_EIO. */
+RAD_API int rad_fd_wait(int fd, unsigned interest, rad_time until);
+
+/* Closes the descriptor: whoever waits for it gets RAD_ECLOSED. 0, or what the system says; it is closed in any case.
+ * Anybody. */
+RAD_API int rad_fd_close(int fd);
+
+/* Calls on this descriptor do not block the thread any more (O_NONBLOCK). Those from rad_accept do not. 0, or
+ * rad_errno. */
+RAD_API int rad_fd_prepare(int fd);
+
+/* ---- Reading and writing -------------------------------------------------------------------------- */
+
+/* What the system answered, as errno; 0: the answer is of another kind. */
+static inline int rad_errno(int64_t answer)
+{
+    return answer < -1000 ? (int)(-1000 - answer) : 0;
+}
+
+/* At most `size` bytes, as soon as there are any: how many; 0 is the end. */
+RAD_API int64_t rad_read(int fd, void *to, size_t size, rad_time until);
+
+/* All of them, in as many pieces as it takes: `size`. When something comes between: how many were written, if any;
+ * calling again with the rest tells what it was. A socket whose other side is gone raises SIGPIPE, as ever, unless
+ * that is ignored. */
+RAD_API int64_t rad_write(int fd, const void *from, size_t size, rad_time until);
+
+/* The next connection: its descriptor, which neither blocks nor survives exec. `address` and `length` (of type
+ * socklen_t) as in accept(2), or NULL. */
+RAD_API int64_t rad_accept(int fd, struct sockaddr *address, uint32_t *length, rad_time until);
+
+/* Connects a socket: 0. After RAD_ETIMEOUT and RAD_ECANCELED it may go on trying: close it. */
+RAD_API int64_t rad_connect(int fd, const struct sockaddr *address, uint32_t length,
+                            rad_time until);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

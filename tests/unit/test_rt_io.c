@@ -1,0 +1,288 @@
+/* test_rt_io.c — read, write, accept, connect; descriptors in select. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <raddle.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { MS = 1000000 };
+
+#define SECOND UINT64_C(1000000000)
+
+static rad_time soon(void)
+{
+    return rad_after(10 * SECOND);
+}
+
+static void run(uint32_t workers, rad_fn body)
+{
+    rad_options o = {.workers = workers};
+    assert_int_equal(rad_main(&o, body, NULL, NULL), 0);
+}
+
+/* ---- TCP ------------------------------------------------------------------------------------------------ */
+
+static int listens(struct sockaddr_in *at)
+{
+    socklen_t size = sizeof *at;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)at, sizeof *at), 0);
+    assert_int_equal(listen(fd, 100), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)at, &size), 0);
+    assert_int_equal(rad_fd_prepare(fd), 0);
+    return fd;
+}
+
+static int connects(const struct sockaddr_in *to)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(rad_connect(fd, (const struct sockaddr *)to, sizeof *to, soon()), 0);
+    return fd;
+}
+
+enum { CLIENTS = 20, BYTES = 1 << 20 };
+
+static int sends_back(void *arg)
+{
+    int fd = (int)(intptr_t)arg;
+    char text[10000];
+    int64_t got;
+    while ((got = rad_read(fd, text, sizeof text, soon())) > 0)
+        if (rad_write(fd, text, (size_t)got, soon()) != got) return 1;
+    assert_int_equal(rad_fd_close(fd), 0);
+    return got == 0 ? 0 : 2;
+}
+
+static int serves(void *arg)
+{
+    int fd = *(int *)arg;
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (;;) {
+        struct sockaddr_in from;
+        uint32_t size = sizeof from;
+        int64_t got = rad_accept(fd, (struct sockaddr *)&from, &size, RAD_FOREVER);
+        if (got == RAD_ECLOSED) break;
+        assert_true(got >= 0);
+        assert_int_equal(from.sin_family, AF_INET);
+        assert_int_equal(rad_nursery_spawn(&n, NULL, sends_back, (void *)(intptr_t)got), 0);
+    }
+    return rad_nursery_wait(&n);
+}
+
+typedef struct talk {
+    int fd;
+    const unsigned char *bytes;
+} talk;
+
+static int writes_all(void *arg)
+{
+    talk *t = arg;
+    if (rad_write(t->fd, t->bytes, BYTES, soon()) != BYTES) return 3;
+    return shutdown(t->fd, SHUT_WR);
+}
+
+/* A megabyte there and back: more than fits into any buffer between. */
+static int client(void *arg)
+{
+    unsigned char *out = malloc(BYTES), *in = malloc(BYTES + 1);
+    talk t = {connects(arg), out};
+    size_t length = 0;
+    int64_t got;
+    rad_nursery n;
+    for (size_t i = 0; i < BYTES; i++) out[i] = (unsigned char)(i * 2654435761u >> 13);
+    rad_nursery_open(&n, RAD_FOREVER);
+    assert_int_equal(rad_nursery_spawn(&n, NULL, writes_all, &t), 0);
+    while ((got = rad_read(t.fd, in + length, BYTES + 1 - length, soon())) > 0)
+        length += (size_t)got;
+    assert_int_equal(got, 0);
+    assert_int_equal(length, BYTES);
+    assert_memory_equal(in, out, BYTES);
+    assert_int_equal(rad_nursery_wait(&n), 0);
+    assert_int_equal(rad_fd_close(t.fd), 0);
+    free(out);
+    free(in);
+    return 0;
+}
+
+static int echo(void *unused)
+{
+    struct sockaddr_in at;
+    int fd = listens(&at);
+    rad_nursery n;
+    rad_fiber server;
+    (void)unused;
+    assert_int_equal(rad_spawn(&server, serves, &fd), 0);
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < CLIENTS; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, client, &at), 0);
+    assert_int_equal(rad_nursery_wait(&n), 0);
+    assert_int_equal(rad_fd_close(fd), 0);
+    rad_gift gift;
+    assert_int_equal(rad_join(server, &gift, soon()), 0);
+    assert_int_equal(gift.code, 0);
+    rad_release(server);
+    return 0;
+}
+
+static void megabytes_over_tcp(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 2; workers++) run(workers, echo);
+}
+
+static int refusals(void *unused)
+{
+    struct sockaddr_in at;
+    char byte = 'x';
+    (void)unused;
+    int fd = listens(&at);
+    assert_int_equal(rad_accept(fd, NULL, NULL, 0), RAD_ETIMEOUT);
+    assert_int_equal(rad_accept(fd, NULL, NULL, rad_after(5 * MS)), RAD_ETIMEOUT);
+    int one = connects(&at);
+    int64_t other = rad_accept(fd, NULL, NULL, soon());
+    assert_true(other >= 0);
+    assert_int_equal(rad_read(one, &byte, 1, 0), RAD_ETIMEOUT);
+    assert_int_equal(rad_read(one, &byte, 1, rad_after(5 * MS)), RAD_ETIMEOUT);
+    assert_int_equal(rad_errno(RAD_ETIMEOUT), 0);
+    assert_int_equal(rad_errno(rad_read(1000, &byte, 1, soon())), EBADF);
+    assert_int_equal(rad_errno(rad_write(1000, &byte, 1, soon())), EBADF);
+    assert_int_equal(rad_fd_close((int)other), 0);
+    assert_int_equal(rad_read(one, &byte, 1, soon()), 0);
+    assert_int_equal(rad_write(one, &byte, 1, soon()), 1);
+    int64_t code;
+    while ((code = rad_write(one, &byte, 1, soon())) == 1) rad_sleep(MS);
+    assert_true(rad_errno(code) == EPIPE || rad_errno(code) == ECONNRESET);
+    rad_fd_close(one);
+    rad_fd_close(fd);
+    int nobody = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    code = rad_connect(nobody, (struct sockaddr *)&at, sizeof at, soon());
+    assert_int_equal(rad_errno(code), ECONNREFUSED);
+    rad_fd_close(nobody);
+    return 0;
+}
+
+static void refusals_come_by_value(void **state)
+{
+    (void)state;
+    run(1, refusals);
+    run(2, refusals);
+    refusals(NULL);
+}
+
+/* A write that cannot end says how far it came. */
+static int partial(void *unused)
+{
+    enum { LARGE = 8 << 20 };
+    int fds[2];
+    char *bytes = calloc(1, LARGE);
+    (void)unused;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
+    int64_t put = rad_write(fds[0], bytes, LARGE, rad_after(5 * MS));
+    assert_true(put > 0 && put < LARGE);
+    assert_int_equal(rad_write(fds[0], bytes, LARGE, rad_after(5 * MS)), RAD_ETIMEOUT);
+    assert_int_equal(rad_write(fds[0], bytes, 0, 0), 0);
+    int64_t all = 0, got;
+    while ((got = rad_read(fds[1], bytes, LARGE, 0)) > 0) all += got;
+    assert_int_equal(all, put);
+    rad_fd_close(fds[0]);
+    rad_fd_close(fds[1]);
+    free(bytes);
+    return 0;
+}
+
+static void what_was_written_is_told(void **state)
+{
+    (void)state;
+    run(1, partial);
+}
+
+/* ---- Select --------------------------------------------------------------------------------------------- */
+
+static int sends_later(void *arg)
+{
+    int value = 5;
+    rad_sleep(2 * MS);
+    return rad_send(arg, &value, RAD_FOREVER);
+}
+
+static int writes_later(void *arg)
+{
+    rad_sleep(2 * MS);
+    return write(*(int *)arg, "x", 1) == 1 ? 0 : 1;
+}
+
+static int selects(void *unused)
+{
+    int a[2], b[2], value = 0;
+    char byte;
+    rad_chan *c;
+    (void)unused;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, a), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, b), 0);
+    assert_int_equal(rad_chan_create(&c, sizeof value, 0, RAD_CHAN_BLOCKS), 0);
+    rad_select_case cases[] = {
+        {.kind = RAD_ON_FD, .on.file = {a[0], RAD_READABLE}},
+        {.kind = RAD_ON_RECV, .on.chan = c, .value = &value},
+        {.kind = RAD_ON_FD, .on.file = {b[0], RAD_READABLE}},
+    };
+    assert_int_equal(rad_select(cases, 3, 0), RAD_ETIMEOUT);
+    assert_int_equal(rad_select(cases, 3, rad_after(2 * MS)), RAD_ETIMEOUT);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(rad_spawn(NULL, writes_later, &b[1]), 0);
+        assert_int_equal(rad_select(cases, 3, soon()), 2);
+        assert_int_equal(cases[2].code, RAD_READABLE);
+        assert_int_equal(rad_select(cases, 3, 0), 2);
+        assert_int_equal(read(b[0], &byte, 1), 1);
+        assert_int_equal(rad_spawn(NULL, sends_later, c), 0);
+        assert_int_equal(rad_select(cases, 3, soon()), 1);
+        assert_int_equal(value, 5);
+        assert_int_equal(rad_spawn(NULL, writes_later, &a[1]), 0);
+        assert_int_equal(rad_select(cases, 1, soon()), 0); /* one case */
+        assert_int_equal(read(a[0], &byte, 1), 1);
+    }
+    cases[0].on.file.fd = 1000;
+    assert_int_equal(rad_select(cases, 3, soon()),
+                     0); /* can be done: there is nothing to wait for */
+    assert_int_equal(cases[0].code, RAD_EINPUT);
+    cases[0].on.file.fd = -1;
+    assert_int_equal(rad_select(cases, 3, soon()), RAD_EINPUT);
+    rad_chan_destroy(c);
+    for (int i = 0; i < 2; i++) rad_fd_close(a[i]), rad_fd_close(b[i]);
+    return 0;
+}
+
+static void select_waits_for_descriptors(void **state)
+{
+    (void)state;
+    run(1, selects);
+    run(2, selects);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(megabytes_over_tcp),
+        cmocka_unit_test(refusals_come_by_value),
+        cmocka_unit_test(what_was_written_is_told),
+        cmocka_unit_test(select_waits_for_descriptors),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
