@@ -3,7 +3,7 @@
  *     raddle/fiber.h    fibers: run, spawn, join, nurseries, cancellation, sleep
  *     raddle/chan.h     channels and select
  *     raddle/sync.h     mutex, RW lock, condition, semaphore, wait group, once, barrier
- *     raddle/io.h       files and sockets: waiting until they are ready
+ *     raddle/io.h       files and sockets: waiting until they are ready; calls that block
  *     raddle/exec.h     the executor underneath: tasks without stacks
  *
  * Link with -lraddle (pkg-config raddle). The same calls are in raddle-lab. */

@@ -57,6 +57,7 @@ typedef struct rad_options {
     bool spawn_waits;  /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
     uint32_t
         extra_workers; /* more threads, while workers are stuck in calls that block; 0: up to 128; RAD_NONE: none */
+    uint32_t blocking_threads; /* at most so many threads for rad_blocking; 0: 256 */
     bool
         no_deadlock_report; /* when no fiber can ever go on, wait for ever, instead of a report and exit status 124 */
     bool pin;      /* worker i stays on the i-th CPU */

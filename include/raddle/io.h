@@ -1,4 +1,4 @@
-/* raddle/io.h — files and sockets: waiting until they can be read or written.
+/* raddle/io.h — files and sockets: waiting until they can be read or written, and calls that block.
  *
  *     static int answer(void *arg)                        // a fiber per connection
  *     {
@@ -17,7 +17,7 @@
  * Descriptors are those of the system. rad_read and the others try the call first, and wait only when it would
  * block: they want descriptors that do not block the thread (rad_fd_prepare). On one that does they work, but keep a
  * worker from running other fibers meanwhile. Regular files never make anybody wait, and are always ready; when a
- * disk is slow the thread waits.
+ * disk is slow the thread waits: rad_blocking.
  *
  * Answers    as in raddle/fiber.h: RAD_ETIMEOUT and RAD_ECANCELED mean that nothing was done. What the system
  *            refuses comes by value, too: rad_errno(answer) is its errno, and 0 for every other answer. errno itself
@@ -81,6 +81,15 @@ RAD_API int64_t rad_accept(int fd, struct sockaddr *address, uint32_t *length, r
 /* Connects a socket: 0. After RAD_ETIMEOUT and RAD_ECANCELED it may go on trying: close it. */
 RAD_API int64_t rad_connect(int fd, const struct sockaddr *address, uint32_t length,
                             rad_time until);
+
+/* ---- Calls that block ----------------------------------------------------------------------------- */
+
+/* Runs fn(arg) on a thread of its own, so that it may block as long as it wants, and waits until it has returned: 0,
+ * and *answer (which may be NULL) is what it returned. There are so many of these threads as are needed, up to an
+ * option (rad_options.blocking_threads); when all are busy it waits for one, until `until`: RAD_ETIMEOUT. Once fn
+ * has begun it is waited for, whatever comes. RAD_ECANCELED: it has not begun, and will not. RAD_EIO: there is no
+ * thread to be had. fn is not a fiber: it may call what anybody may. By anybody; on a thread it is just a call. */
+RAD_API int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until);
 
 #ifdef __cplusplus
 }

@@ -161,6 +161,8 @@ static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error
 static void runtime_free(rad_runtime *rt)
 {
     if (rt->watch) rad__watch_stop(rt->watch);
+    /* Before the executor: its threads may still be about to wake somebody who has ended. */
+    rad__blocking_close(&rt->blocking);
     rad_exec_destroy(rt->exec);
     rad__ready_close(&rt->ready);
     slots_free(rt);
@@ -185,6 +187,7 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rt->is_capped = o->fibers != 0;
     rt->spawn_waits = rt->is_capped && o->spawn_waits;
     rad__waitable_open(&rt->room, "room");
+    rad__blocking_open(&rt->blocking, o->blocking_threads);
     rt->watch = rad__alloc_lines(1, sizeof *rt->watch);
     code = rt->watch ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);
     if (code == 0) { /* too many runtimes at a time: then it is not reported, that is all */

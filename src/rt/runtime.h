@@ -4,6 +4,7 @@
 
 #include "base/prng.h"
 #include "os/segv.h"
+#include "rt/blocking.h"
 #include "rt/fiber.h"
 #include "rt/ready.h"
 #include "rt/stack.h"
@@ -31,6 +32,7 @@ struct rad_runtime {
     bool reports_deadlock;
     struct rad_watch *watch;
     rad_ready ready;
+    rad_blocking_pool blocking;
 };
 
 /* What a worker has, in its scratch memory. */

@@ -138,8 +138,8 @@ static bool nothing_can_happen(rad_watch *w, uint64_t next_timer)
     uint32_t manned = rad__exec_manned(exec);
     if (rad__idle_parked(&s->idle) != manned || is_queued(w)) return false;
     rad_runtime *rt = w->runtime;
-    if (rad__ready_waits(&rt->ready) > 0) return false;
-    uint32_t own = rt->own_threads + rad__ready_threads();
+    if (rad__ready_waits(&rt->ready) > 0 || rad__blocking_any(&rt->blocking)) return false;
+    uint32_t own = rt->own_threads + rad__blocking_threads(&rt->blocking) + rad__ready_threads();
     return rad__os_thread_total() <= manned + own;
 }
 
