@@ -1,0 +1,3 @@
+module raddle/peers/http
+
+go 1.19
