@@ -3,7 +3,7 @@
 #include "exec/shell.h"
 #include "lab/l2/model.h"
 
-enum { WORKERS, WAY };
+enum { WORKERS, WAY, AWAY };
 enum { WORKERS_MAX = 3, TASKS = 2 };
 enum { SPAWN, BATCH, SPAWN_ON, WAKE, WAYS };
 
@@ -16,6 +16,26 @@ typedef struct item {
 static rad_exec executor;
 static rad_shell shells[WORKERS_MAX];
 static item items[TASKS];
+
+/* Where one worker may sleep instead: remembers that it was rung. */
+static _Atomic uint32_t bell;
+
+static enum rad_exec_slept sleeps_elsewhere(void *context, rad_worker *w, uint64_t ns)
+{
+    (void)context, (void)ns;
+    if (!rad__shell_away(w)) return RAD_SLEPT_NOT;
+    while (atomic_exchange_explicit(&bell, 0, memory_order_relaxed) == 0)
+        rad__os_word_wait(&bell, 0);
+    rad__shell_back(w);
+    return RAD_SLEPT_UNTIL_WOKEN;
+}
+
+static void rings(void *context)
+{
+    (void)context;
+    atomic_store_explicit(&bell, 1, memory_order_relaxed);
+    rad__os_word_wake(&bell, 1);
+}
 
 static uint32_t entry_threads(const rad_case *c)
 {
@@ -44,6 +64,9 @@ static void entry_setup(const rad_case *c)
                                .rounds = 1,
                                .ring = 2};
     executor.shells = shells;
+    if (c->params[AWAY])
+        executor.hooks = (rad_exec_hooks){.sleep = sleeps_elsewhere, .wake = rings};
+    rad__model_name(&bell, sizeof bell, "bell");
     RAD_MODEL_ASSERT(rad__sched_open(&executor.sched, &config));
     rad__model_name(executor.sched.idle.seats, config.workers * sizeof *executor.sched.idle.seats,
                     "token");
@@ -109,6 +132,7 @@ static void entry_check(const rad_case *c)
 static const rad_param entry_params[] = {
     [WORKERS] = {"workers", 1, 1, WORKERS_MAX, "workers", false},
     [WAY] = {"way", 0, 0, WAYS - 1, "spawn, spawn_batch, spawn_on, wake", true},
+    [AWAY] = {"away", 0, 0, 1, "one worker sleeps elsewhere: exec/shell.h, S1 to G3", true},
     {.name = NULL},
 };
 

@@ -8,6 +8,7 @@ static void shell_sleep(const rad_exec_hooks *hooks, rad_worker *w)
 {
     _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
     uint64_t ns = hooks->rest ? hooks->rest(hooks->context, w) : UINT64_MAX;
+    if (ns > 0 && hooks->sleep && hooks->sleep(hooks->context, w, ns) != RAD_SLEPT_NOT) return;
     if (ns == UINT64_MAX)
         rad__os_word_wait(token, 0);
     else if (ns > 0)
