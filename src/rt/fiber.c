@@ -268,7 +268,10 @@ void rad__slot_cancel(rad_slot *slot, uint32_t generation)
 
 void rad__op_cancel(rad_fiber f)
 {
+    if (f.slot == NULL) return;
+    rad_runtime *visited = rad__visit_begin(f.slot->strand.runtime); /* it may be the last fiber */
     if (handle_is_good(f)) rad__slot_cancel(f.slot, f.generation);
+    if (RAD_UNLIKELY(visited != NULL)) rad__visit_end(visited);
 }
 
 bool rad__op_is_canceled(void)

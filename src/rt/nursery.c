@@ -80,7 +80,8 @@ void rad__op_nursery_open(rad_nursery *n, rad_time deadline)
 
 static void family_close(rad_family *f)
 {
-    if (f->parent == NULL && f->first == NULL) return;
+    /* Who has cancelled it, and so made all children end, may still be looking at it, under the lock. */
+    if (f->parent == NULL && f->first == NULL && !f->canceled) return;
     rad_lock *tree = &f->owner->strand.runtime->tree;
     rad__lock(tree);
     RAD_DCHECK(f->first == NULL); /* its children have ended, and closed theirs before */
@@ -141,9 +142,9 @@ static void family_cancel(rad_family *f, int reason)
 void rad__op_nursery_cancel(rad_nursery *n, int reason)
 {
     rad_family *top = family_of(n), *f = top;
-    rad_lock *tree = &top->owner->strand.runtime->tree;
+    rad_runtime *rt = top->owner->strand.runtime, *visited = rad__visit_begin(rt);
     RAD_ASSERT(reason != 0);
-    rad__lock(tree);
+    rad__lock(&rt->tree);
     for (;;) {
         family_cancel(f, reason);
         if (f->first) {
@@ -154,5 +155,6 @@ void rad__op_nursery_cancel(rad_nursery *n, int reason)
         if (f == top) break;
         f = f->elder;
     }
-    rad__unlock(tree);
+    rad__unlock(&rt->tree); /* from here on `top` may be gone */
+    if (RAD_UNLIKELY(visited != NULL)) rad__visit_end(visited);
 }

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "rt/fiber.h"
+#include "rt/runtime.h"
 #include "storm_support.h"
 
 #include <pthread.h>
@@ -148,9 +148,14 @@ static void thread_rests(void)
     sched_yield();
 }
 
+/* It wakes by the inner call, and has to see to it itself that the runtime stays. */
 static void *hammer_thread(void *arg)
 {
-    hammer_all(arg, thread_rests);
+    hammer *h = arg;
+    while (!atomic_load(&h->sleepers[0].is_there)) thread_rests();
+    rad_runtime *visited = rad__visit_begin(h->sleepers[0].self.slot->strand.runtime);
+    hammer_all(h, thread_rests);
+    rad__visit_end(visited);
     return NULL;
 }
 
