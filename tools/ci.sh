@@ -84,7 +84,8 @@ tidy() {
 # slow and different; the sanitizers see them.
 under_valgrind() {
     local name status=0
-    for name in artifact base event_queue exec kernel log machines policies run throwaway toys view; do
+    for name in artifact base event_queue exec kernel log machines policies rt_cap rt_decisions rt_stress_chan \
+        rt_stress_fiber run throwaway toys view; do
         TEST_TIMEOUT=3600 TEST_WRAP="valgrind --quiet --error-exitcode=99 --leak-check=full" \
             tools/run_tests.sh build "unit/test_$name" || status=1
     done
