@@ -273,9 +273,9 @@ static void every_way_in_is_clean(void **state)
         {"l2-entry way=3", "preempt:2", 500},
         {"l2-entry workers=2 way=1", "preempt:1", 100},
         {"l2-entry workers=2 way=3", "preempt:1", 100},
-        {"l2-entry away=1", "preempt:2", 5000},
-        {"l2-entry away=1 way=2", "preempt:2", 5000},
-        {"l2-entry away=1 workers=2", "preempt:1", 500},
+        {"l2-entry away=1", "preempt:2", 2000},
+        {"l2-entry away=1 way=2", "preempt:2", 2000},
+        {"l2-entry away=1 workers=2", "preempt:1", 100},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);

@@ -173,6 +173,13 @@ RAD_MODEL(rwlock, .name = "l2-rwlock",
 
 /* ---- Semaphore and wait group: thread 0 waits for the others, and frees ----------------------------------- */
 
+/* A try that failed leaves the flag behind: the first who release have to pass the lock. */
+static void semaphore_setup(const rad_case *c)
+{
+    sync_setup(c);
+    RAD_MODEL_ASSERT(rad__op_semaphore_acquire(&it->semaphore, 1, 0) == RAD_ETIMEOUT);
+}
+
 static void semaphore_body(const rad_case *c, uint32_t thread)
 {
     object *o = it;
@@ -195,7 +202,7 @@ static const rad_param semaphore_params[] = SYNC_PARAMS(3, 1);
 RAD_MODEL(semaphore, .name = "l2-semaphore",
           .about = "permits of several for one who then frees the semaphore",
           .params = semaphore_params, .covers = "semaphore wait", .thread_count = threads,
-          .setup = sync_setup, .body = semaphore_body);
+          .setup = semaphore_setup, .body = semaphore_body);
 
 /* All take and give back one permit of which there is one. */
 static void permit_body(const rad_case *c, uint32_t thread)
