@@ -173,7 +173,7 @@ static void locks_and_the_like_are_clean(void **state)
         {"l2-rwlock threads=3 hasty=1", "preempt:2", 10000},
         {"l2-rwlock threads=4", "preempt:1", 500},
         {"l2-semaphore hasty=1", "preempt:2", 1000},
-        {"l2-semaphore hasty=1 turns=2", "preempt:2", 1000},
+        {"l2-semaphore turns=2", "preempt:2", 500},
         {"l2-permit threads=3 hasty=1", "preempt:2", 2000},
         {"l2-waitgroup hasty=1", "preempt:2", 1000},
         {"l2-barrier turns=2", "preempt:3", 500},

@@ -148,6 +148,7 @@ static int in_line(void *arg)
         assert_int_equal(rad_nursery_spawn(&n, NULL, stand_in_line, &l), 0);
         while (l.waiting == i) rad_yield();
     }
+    busy(3 * MS); /* it is handed over, from one to the next */
     rad_mutex_unlock(&l.m);
     assert_int_equal(rad_nursery_wait(&n), 0);
     for (int i = 0; i < 8; i++) assert_int_equal(l.order[i], i);
