@@ -51,8 +51,9 @@ static int listens(struct sockaddr_in *at)
 
 static int connects(const struct sockaddr_in *to)
 {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int small = 10000, fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
     assert_int_equal(rad_connect(fd, (const struct sockaddr *)to, sizeof *to, soon()), 0);
     return fd;
 }

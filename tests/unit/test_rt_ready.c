@@ -514,13 +514,15 @@ static int timers_and_polls(void *unused)
     ends e = pair();
     wait_job job = {.fd = e.a, .interest = RAD_READABLE, .until = RAD_FOREVER};
     rad_fiber fiber;
+    rad_time best = SECOND;
     (void)unused;
     assert_int_equal(rad_spawn(&fiber, waits, &job), 0);
     for (int i = 0; i < 50; i++) {
         rad_time before = rad_now();
         assert_int_equal(rad_sleep(MS), 0);
-        assert_true(rad_now() - before < SECOND / 2);
+        if (rad_now() - before < best) best = rad_now() - before;
     }
+    assert_true(best < 2 * MS - MS / 10); /* the watch would have come when it was late by 1 ms */
     assert_int_equal(write(e.b, "x", 1), 1);
     assert_int_equal(rad_join(fiber, NULL, soon()), 0);
     rad_release(fiber);
