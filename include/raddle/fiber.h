@@ -58,6 +58,8 @@ typedef struct rad_options {
     uint32_t
         extra_workers; /* more threads, while workers are stuck in calls that block; 0: up to 128; RAD_NONE: none */
     uint32_t blocking_threads; /* at most so many threads for rad_blocking; 0: 256 */
+    uint32_t
+        stall_ms; /* who keeps a worker for so long is named on standard error, once; 0: never */
     bool
         no_deadlock_report; /* when no fiber can ever go on, wait for ever, instead of a report and exit status 124 */
     bool pin;      /* worker i stays on the i-th CPU */
@@ -81,6 +83,10 @@ RAD_API int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void 
 /* Takes no more fibers, neither from outside nor from fibers (RAD_ECLOSED), and cancels those there are. Does not
  * wait. Anybody, any number of times. */
 RAD_API void rad_runtime_shutdown(rad_runtime *rt);
+
+/* Writes a line for each fiber, its state, what it waits for and since when, to an open file. `rt` is NULL for the
+ * runtime of the calling fiber. Anybody, while it runs: each line is true of some moment. RAD_EIO. */
+RAD_API int rad_runtime_dump(rad_runtime *rt, int fd);
 
 /* Waits until all fibers have ended, and frees everything. Handles of its fibers are no good any more. Not by a
  * fiber. */

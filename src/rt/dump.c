@@ -3,6 +3,8 @@
 #include "os/clock.h"
 #include "rt/runtime.h"
 
+#include <unistd.h>
+
 static void dump_waiting(const rad_slot *slot, uint64_t now, FILE *to)
 {
     const char *kind = atomic_load_explicit(&slot->waits_kind, memory_order_relaxed);
@@ -53,4 +55,32 @@ void rad__dump(rad_runtime *rt, FILE *to)
         if (shown < MOST) shown += dump_fiber(slot, now, to);
     }
     if (count > shown) fprintf(to, "  … and %llu more\n", (unsigned long long)(count - shown));
+}
+
+void rad__dump_running(rad_runtime *rt, uint32_t worker, FILE *to)
+{
+    uint64_t now = rad__os_now_ns();
+    rad__lock(&rt->room.lock);
+    rad_slot *made = rt->made;
+    rad__unlock(&rt->room.lock);
+    for (const rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
+        uint64_t word = rad__life_look(&slot->strand.life);
+        if (rad__life_state(word) == RAD_FIBER_OWNED && rad__life_owner(word) == worker)
+            dump_fiber(slot, now, to);
+    }
+}
+
+int rad_runtime_dump(rad_runtime *rt, int fd)
+{
+    rad_core *core = rad__core();
+    if (rt == NULL && core != NULL) rt = core->runtime;
+    RAD_ASSERT(rt != NULL); /* by a fiber, or with a runtime */
+    int copy = dup(fd);
+    FILE *to = copy >= 0 ? fdopen(copy, "w") : NULL;
+    if (to == NULL) {
+        if (copy >= 0) close(copy);
+        return RAD_EIO;
+    }
+    rad__dump(rt, to);
+    return fclose(to) == 0 ? 0 : RAD_EIO;
 }

@@ -184,6 +184,7 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rt->seed = o->seed;
     rt->own_threads = waits ? 2 : 1; /* the watch, and who waits */
     rt->reports_deadlock = waits && !o->no_deadlock_report;
+    rt->stall_ns = (uint64_t)o->stall_ms * 1000000;
     rt->is_capped = o->fibers != 0;
     rt->spawn_waits = rt->is_capped && o->spawn_waits;
     rad__waitable_open(&rt->room, "room");

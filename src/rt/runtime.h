@@ -30,6 +30,7 @@ struct rad_runtime {
     _Atomic uint32_t visits; /* threads of others that are waking a fiber: see rad__visit_begin */
     uint32_t own_threads;    /* that are no workers, and wake nobody by themselves */
     bool reports_deadlock;
+    uint64_t stall_ns; /* a fiber that keeps its worker for longer is named; 0: none */
     struct rad_watch *watch;
     rad_ready ready;
     rad_blocking_pool blocking;

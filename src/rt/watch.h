@@ -11,6 +11,7 @@
  *           seats: as many as are blocked; and when something is urgent, up to twice the usual number that compute.
  * Files     When somebody waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
  *           (poller.c).
+ * Stalls    By option, a worker that is stuck for long is named on standard error, with its fiber.
  * Deadlock  Nothing runs and nothing is queued, no timer is armed, no thread but ours exists, nobody waits for a
  * file or a
  *           call that blocks, and there are fibers: nobody will ever wake them. Seen twice in a row it is reported,
@@ -25,7 +26,8 @@
 
 typedef struct rad_watch_seen {
     uint64_t ran;
-    uint32_t stuck; /* looks in a row */
+    uint64_t since_ns; /* it is stuck; 0: it is not; UINT64_MAX: that was said */
+    uint32_t stuck;    /* looks in a row */
     bool blocked;
 } rad_watch_seen;
 

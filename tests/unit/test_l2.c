@@ -357,13 +357,13 @@ static void fibers_on_their_stacks_are_clean(void **state)
         {"l2-strand workers=2", "preempt:1", 1000},
         {"l2-strand workers=2 fibers=2 whole=1", "preempt:1", 1000},
         {"l2-startup", "preempt:2", 1000},
-        {"l2-startup workers=2 children=1", "preempt:1", 1000},
+        {"l2-startup workers=2 children=1", "preempt:1", 500},
         {"l2-sleep", "dfs", 2},
         {"l2-sleep kind=1", "preempt:2", 200},
         {"l2-sleep kind=2", "preempt:2", 500},
         {"l2-sleep kind=3", "preempt:2", 2000},
         {"l2-sleep workers=2 kind=1", "preempt:1", 1000},
-        {"l2-sleep workers=2 kind=4", "preempt:1", 1000},
+        {"l2-sleep workers=2 kind=4", "preempt:1", 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);

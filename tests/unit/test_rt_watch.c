@@ -184,6 +184,58 @@ static void no_false_alarm(void **state)
     assert_int_equal(WEXITSTATUS(r.status), 9);
 }
 
+/* ---- Reports -------------------------------------------------------------------------------------------- */
+
+static int keeps_its_worker(void *arg)
+{
+    (void)arg;
+    rad_name("a hog");
+    block_ms(400);
+    return 5;
+}
+
+static void who_keeps_a_worker_is_named(void **state)
+{
+    (void)state;
+    if (IN_TSAN) skip(); /* forks */
+    rad_options o = {.workers = 1, .stall_ms = 50};
+    report r = in_child(keeps_its_worker, &o);
+    assert_true(WIFEXITED(r.status));
+    assert_int_equal(WEXITSTATUS(r.status), 5);
+    const char *first = strstr(r.text, "worker 0 is kept by one fiber");
+    assert_non_null(first);
+    assert_null(strstr(first + strlen("worker 0 is kept"), "is kept by one fiber")); /* once */
+    assert_non_null(strstr(r.text, "'a hog'"));
+    o.stall_ms = 0;
+    r = in_child(keeps_its_worker, &o);
+    assert_string_equal(r.text, "");
+}
+
+static int dumps(void *arg)
+{
+    rad_fiber f;
+    (void)arg;
+    rad_name("the first");
+    if (rad_spawn(&f, waits_for_ever, NULL) != 0 || rad_sleep(5 * MS) != 0) return 1;
+    if (rad_runtime_dump(NULL, 2) != 0) return 2;
+    if (rad_runtime_dump(NULL, -1) != RAD_EIO) return 3;
+    rad_cancel(f);
+    if (rad_join(f, NULL, RAD_FOREVER) != 0) return 4;
+    rad_release(f);
+    return 6;
+}
+
+static void a_dump_has_every_fiber(void **state)
+{
+    (void)state;
+    if (IN_TSAN) skip(); /* forks */
+    report r = in_child(dumps, NULL);
+    assert_true(WIFEXITED(r.status));
+    assert_int_equal(WEXITSTATUS(r.status), 6);
+    assert_non_null(strstr(r.text, "'the first': runs on worker"));
+    assert_non_null(strstr(r.text, "waits for channel"));
+}
+
 /* ---- Shutdown ------------------------------------------------------------------------------------------- */
 
 static _Atomic int ended;
@@ -236,6 +288,8 @@ int main(void)
         cmocka_unit_test(a_stalled_worker_does_not_hold_up_the_others),
         cmocka_unit_test(a_deadlock_is_reported),
         cmocka_unit_test(no_false_alarm),
+        cmocka_unit_test(who_keeps_a_worker_is_named),
+        cmocka_unit_test(a_dump_has_every_fiber),
         cmocka_unit_test(shutdown_refuses_cancels_and_drains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,9 @@ RAD_INLINE void check_unseen(op *o, uint32_t location)
     uint64_t now = granule_value(at);
     if (RAD_UNLIKELY(at->known && at->value != now)) {
         uint64_t bits = at->mask == 0xff ? ~UINT64_C(0) : bytes_of(at->mask);
-        if ((at->value ^ now) & bits) unseen_write(o, at);
+        if (((at->value ^ now) & bits) == 0) return;
+        if (!rad__l2_is_stack(o->l, at->granule)) unseen_write(o, at);
+        at->known = at->publishes = false; /* another frame: its history begins anew */
     }
 }
 

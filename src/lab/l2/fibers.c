@@ -27,7 +27,11 @@ void rad__l2_context_switch(rad_context *from, rad_context *to)
 void rad__l2_context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
                           void *argument)
 {
+    l2 *l = rad__l2;
     touch(c, L2_IS_WRITE, __builtin_return_address(0));
+    if (l->fiber_stack_count == L2_FIBERS_MAX)
+        rad__l2_error(l, RAD_ELIMIT, "a model makes more contexts than there is room for");
+    l->fiber_stacks[l->fiber_stack_count++] = (l2_name){stack, size, NULL};
     rad__context_make(c, stack, size, entry, argument);
 }
 

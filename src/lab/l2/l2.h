@@ -33,6 +33,7 @@ enum {
     L2_GUARD = 1 << 16, /* whole pages everywhere */
     L2_HEAP = 1 << 20,
     L2_NAMES_MAX = 32,
+    L2_FIBERS_MAX = 16,
     L2_SPIN_LIMIT = 3,  /* equal observations after which a thread stands aside */
     L2_TURN = 256,      /* steps in a row that one thread may make while others could */
     L2_STALLS_MAX = 64, /* how often all may stand aside before that is a livelock */
@@ -167,6 +168,8 @@ typedef struct l2 {
     uint32_t location_count, location_capacity;
     l2_name names[L2_NAMES_MAX];
     uint32_t name_count;
+    l2_name fiber_stacks[L2_FIBERS_MAX]; /* of contexts that the model made */
+    uint32_t fiber_stack_count;
 
     uint64_t now_ns;   /* moves when a wait with a limit is chosen to end */
     uint64_t changes;  /* counts changes of any location: tells rounds of spinning apart */
@@ -234,6 +237,10 @@ static inline l2_cell *l2_cell_of(l2 *l, const char *address)
     offset = (size_t)(address - __start_l2data);
     return offset < l->data_size ? &l->data_cells[offset >> 3] : NULL;
 }
+
+/* Whether it lies on a stack, of a thread or of a fiber: there memory changes without being shown, since frames come
+ * and go, and not every compiler shows how a local variable is initialised. */
+RAD_INTERNAL bool rad__l2_is_stack(const l2 *l, const char *address);
 
 /* ---- Races (race.c) ----------------------------------------------------------------------------------- */
 

@@ -71,6 +71,7 @@ void rad__l2_memory_reset(l2 *l)
     l->block_count = l->record_count = l->location_count = 1;
     l->blocks_live = 0;
     l->name_count = 0;
+    l->fiber_stack_count = 0;
 }
 
 /* ---- What is where ------------------------------------------------------------------------------------ */
@@ -242,4 +243,13 @@ uint32_t rad__l2_location(l2 *l, l2_cell *cell, const char *address, uint8_t mas
     };
     cell->location = at;
     return at;
+}
+
+bool rad__l2_is_stack(const l2 *l, const char *address)
+{
+    size_t offset = (size_t)(address - l->space);
+    if (offset >= L2_HEAP && offset < l->space_size) return true;
+    for (uint32_t i = 0; i < l->fiber_stack_count; i++)
+        if ((size_t)(address - l->fiber_stacks[i].from) < l->fiber_stacks[i].size) return true;
+    return false;
 }
