@@ -312,8 +312,10 @@ static enum rad_run spawning_run(rad_job *job, rad_worker *w)
     atomic_store(&r->at, 1);
     until(&r->at, 2);
     pass(20);
-    for (int i = 0; i < 2; i++) /* one of the two is told each time */
-        assert_true(rad_exec_spawn(r->exec, &letters[i].task));
+    /* Both workers are told when both are there. (One by one, a worker that is quick could have gone to sleep again before
+     * the second, of which only this one would then be told, who does not come back.) */
+    rad_task *both[] = {&letters[0].task, &letters[1].task};
+    assert_true(rad_exec_spawn_batch(r->exec, both, 2));
     for (int i = 0; i < 2; i++)
         while (!atomic_load(&letters[i].read)) sched_yield();
     return RAD_RUN_DONE;
