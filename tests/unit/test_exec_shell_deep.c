@@ -312,8 +312,8 @@ static enum rad_run spawning_run(rad_job *job, rad_worker *w)
     atomic_store(&r->at, 1);
     until(&r->at, 2);
     pass(20);
-    /* Both workers are told when both are there. (One by one, a worker that is quick could have gone to sleep again before
-     * the second, of which only this one would then be told, who does not come back.) */
+    /* Both workers are told when both are there. (One by one, a worker that is quick could have gone to sleep again
+     * before the second, of which only this one would then be told, who does not come back.) */
     rad_task *both[] = {&letters[0].task, &letters[1].task};
     assert_true(rad_exec_spawn_batch(r->exec, both, 2));
     for (int i = 0; i < 2; i++)
