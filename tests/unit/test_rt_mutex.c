@@ -92,8 +92,8 @@ typedef struct line {
     rad_mutex m;
     int order[8], count;
     _Atomic int waiting;
-    rad_time queued;
-    int code;
+    _Atomic rad_time queued;
+    _Atomic int code;
 } line;
 
 static int stand_in_line(void *arg)
