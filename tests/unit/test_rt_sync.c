@@ -383,6 +383,13 @@ static int waits_for_group(void *arg)
     return 0;
 }
 
+static int is_done_later(void *arg)
+{
+    settle();
+    rad_waitgroup_done(arg);
+    return 0;
+}
+
 static int group_again(void *arg)
 {
     rad_waitgroup *g = arg;
@@ -400,9 +407,9 @@ static int group_again(void *arg)
         rad_waitgroup_done(g);
         settle();
         rad_waitgroup_done(g);
-        rad_waitgroup_add(g, 1); /* who waited is through */
+        rad_waitgroup_add(g, 1); /* who waited is through; who was late waits for this one */
+        rad_nursery_spawn(&n, NULL, is_done_later, g);
         assert_int_equal(rad_nursery_wait(&n), 0);
-        rad_waitgroup_done(g);
     }
     return 0;
 }
