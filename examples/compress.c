@@ -106,9 +106,7 @@ static int check_itself(void)
                 memcmp(plain, again, plain_size) == 0;
     printf("%zu blocks, in order: %s\n", (plain_size + BLOCK - 1) / BLOCK,
            same ? "the same again" : "WRONG");
-    free(plain);
-    free(packed);
-    free(again);
+    free(plain), free(packed), free(again);
     return !same;
 }
 

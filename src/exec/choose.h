@@ -9,6 +9,7 @@
 
 enum {
     RAD_FAIR_EVERY = 61, /* prime, so that it does not fall into step with a program's own rhythm */
+    RAD_TURN_EVERY = 16,
     RAD_HOARD_PRESET = 32,
     RAD_BATCH_MAX = 32
 };
@@ -40,6 +41,13 @@ static inline bool rad__choose_search(uint32_t searching, uint32_t workers)
 static inline bool rad__choose_fair(uint64_t tick)
 {
     return tick % RAD_FAIR_EVERY == 0;
+}
+
+/* Whether a task that goes over to the next by itself looks at what yielded first: every 16th. Going over costs
+ * nanoseconds, so waiting for the 61st of every fourth kind would be long for those who yield. */
+static inline bool rad__choose_turn(uint64_t tick)
+{
+    return tick % RAD_TURN_EVERY == RAD_TURN_EVERY - 1;
 }
 
 /* Whether a worker that has spawned so many local tasks since it last woke somebody should do so now. */

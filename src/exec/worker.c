@@ -519,8 +519,10 @@ rad_task *rad__worker_next(rad_worker *w, enum rad_run (*run)(rad_task *task, ra
     enum rad_source source = RAD_FROM_LOCAL;
     RAD_DCHECK(w->phase == RAD_PHASE_RUN);
     if (RAD_UNLIKELY(rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched))) return NULL;
-    /* A look first: those who yield find nothing there, and popping costs as much as all the rest. */
-    rad_task *task = rad__deque_count(&w->local) > 0 ? rad__deque_pop(&w->local) : NULL;
+    /* A look first: those who yield find nothing there, and popping costs as much as all the rest. Two that wake each
+     * other always find something there: now and then it is the turn of those who yielded. */
+    bool theirs = RAD_UNLIKELY(rad__choose_turn(w->picks)) && rad__deque_count(&w->later) > 0;
+    rad_task *task = !theirs && rad__deque_count(&w->local) > 0 ? rad__deque_pop(&w->local) : NULL;
     if (task == NULL) {
         source = RAD_FROM_LATER;
         task = take_oldest(&w->later);

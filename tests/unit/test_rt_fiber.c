@@ -151,6 +151,62 @@ static void those_who_yield_take_turns(void **state)
     assert_string_equal(l.text, "bababa");
 }
 
+/* Two that wake each other leave room for one that yields. */
+typedef struct chat {
+    rad_chan *to, *from;
+    _Atomic bool over;
+    uint64_t words;
+} chat;
+
+static int chats(void *arg)
+{
+    chat *c = arg;
+    int word;
+    while (rad_recv(c->to, &word, RAD_FOREVER) == 0 && rad_send(c->from, &word, RAD_FOREVER) == 0)
+        ;
+    return 0;
+}
+
+static int talks(void *arg)
+{
+    chat *c = arg;
+    int word = 0;
+    while (!c->over) {
+        assert_int_equal(rad_send(c->to, &word, RAD_FOREVER), 0);
+        assert_int_equal(rad_recv(c->from, &word, RAD_FOREVER), 0);
+        c->words++;
+    }
+    rad_chan_close(c->to, 0);
+    return 0;
+}
+
+static int yields_beside_a_chat(void *arg)
+{
+    chat c = {.over = false};
+    rad_nursery n;
+    assert_int_equal(rad_chan_create(&c.to, sizeof(int), 0, RAD_CHAN_BLOCKS), 0);
+    assert_int_equal(rad_chan_create(&c.from, sizeof(int), 0, RAD_CHAN_BLOCKS), 0);
+    rad_nursery_open(&n, RAD_FOREVER);
+    assert_int_equal(rad_nursery_spawn(&n, NULL, chats, &c), 0);
+    assert_int_equal(rad_nursery_spawn(&n, NULL, talks, &c), 0);
+    for (int i = 0; i < 1000; i++) rad_yield();
+    c.over = true;
+    assert_int_equal(rad_nursery_wait(&n), 0);
+    *(uint64_t *)arg = c.words;
+    rad_chan_destroy(c.to);
+    rad_chan_destroy(c.from);
+    return 0;
+}
+
+static void who_yields_is_not_starved_by_a_chat(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 1};
+    uint64_t words = 0;
+    assert_int_equal(rad_main(&o, yields_beside_a_chat, &words, NULL), 0);
+    assert_in_range(words, 100, 20000); /* 244 picks for each yield would be 120,000 */
+}
+
 static int sleeps(void *arg)
 {
     uint64_t ns = *(uint64_t *)arg;
@@ -336,6 +392,7 @@ int main(void)
         cmocka_unit_test(a_result_is_copied_out),
         cmocka_unit_test(the_last_gift_counts),
         cmocka_unit_test(those_who_yield_take_turns),
+        cmocka_unit_test(who_yields_is_not_starved_by_a_chat),
         cmocka_unit_test(sleep_is_never_early),
         cmocka_unit_test(who_is_cancelled_wakes_up),
         cmocka_unit_test(a_cancel_long_ago_does_not_matter),
