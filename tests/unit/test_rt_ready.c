@@ -350,6 +350,9 @@ static int close_race(void *unused)
 static void nobody_waits_for_what_is_being_closed(void **state)
 {
     (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* it takes asking about a descriptor that is being closed for a mistake of the program's */
+#endif
     run(1, close_race, NULL);
     run(3, close_race, NULL);
 }
