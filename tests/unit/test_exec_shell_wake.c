@@ -307,7 +307,7 @@ static enum rad_run piece_yields_to_all(rad_task *task, rad_worker *w)
 
 static enum rad_run piece_waits(rad_task *task, rad_worker *w)
 {
-    becomes(&((piece *)task)->stage->ran, 1);
+    if (!becomes(&((piece *)task)->stage->ran, 1)) return rad_worker_fail(w, 9);
     return piece_runs(task, w);
 }
 
