@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "exec/idle.h"
+#include "exec/worker.h"
 
 static rad_idle idle;
 
@@ -103,6 +103,73 @@ static void the_plain_order_wakes_anybody(void **state)
     rad__idle_close(&idle);
 }
 
+/* ---- Workers that stop searching, or leave -------------------------------------------------------------------- */
+
+static rad_sched sched;
+static rad_worker workers[3];
+
+static enum rad_run nothing(rad_task *task, rad_worker *w)
+{
+    (void)task, (void)w;
+    return RAD_RUN_DONE;
+}
+
+static void sched_begin(uint32_t spare)
+{
+    rad_sched_config config = {
+        .workers = 2, .spare = spare, .steal_tries = 1, .hoard = 32, .rounds = 1, .ring = 4};
+    assert_true(rad__sched_open(&sched, &config));
+    for (uint32_t i = 0; i < 2 + spare; i++) assert_true(rad__worker_open(&workers[i], &sched, i));
+}
+
+static void sched_end(uint32_t spare)
+{
+    for (uint32_t i = 0; i < 2 + spare; i++) rad__worker_close(&workers[i]);
+    rad__sched_close(&sched);
+}
+
+/* R1, R2 outside of a step: whoever goes back to its task looks once more, and wakes another. */
+static void who_stops_searching_wakes_another(void **state)
+{
+    (void)state;
+    for (uint32_t work = 0; work < 2; work++) {
+        rad_task task = {.run = nothing};
+        sched_begin(0);
+        rad__idle_announce(&sched.idle, 1, false);
+        assert_true(rad__idle_begin_search(&sched.idle));
+        workers[0].searching = true;
+        workers[0].phase = RAD_PHASE_STEAL;
+        if (work) rad__injector_push(&sched.injector, &task); /* told nobody but a searcher */
+        assert_int_equal(rad__worker_end_search(&workers[0]), work ? 1 : RAD_NONE);
+        assert_false(workers[0].searching);
+        assert_int_equal(rad__idle_has_token(&sched.idle, 1), work);
+        assert_int_equal(rad__idle_searching(&sched.idle), work);
+        sched_end(0);
+    }
+}
+
+static void who_leaves_looks_once_more(void **state)
+{
+    enum { NOTHING, SHARED, IN_ITS_INBOX, DONE, CLAIMED, CASES };
+    (void)state;
+    for (uint32_t what = 0; what < CASES; what++) {
+        rad_task task = {.run = nothing};
+        sched_begin(1);
+        rad__sched_enliven(&sched, 2);
+        rad_worker *w = &workers[2];
+        rad__idle_announce(&sched.idle, 2, false);
+        w->phase = RAD_PHASE_PARKED;
+        if (what == SHARED) rad__injector_push(&sched.injector, &task);
+        if (what == IN_ITS_INBOX) rad__inbox_push(&w->inbox, &task);
+        if (what == DONE) rad__sched_finish(&sched);
+        if (what == CLAIMED) assert_int_equal(rad__idle_notify(&sched.idle), 2);
+        assert_int_equal(rad__worker_retire(w), what == NOTHING);
+        assert_int_equal(w->phase, what == CLAIMED ? RAD_PHASE_PARKED : RAD_PHASE_PICK);
+        assert_int_equal(rad__idle_parked(&sched.idle), 0);
+        sched_end(1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +177,8 @@ int main(void)
         cmocka_unit_test(one_worker_can_be_meant),
         cmocka_unit_test(a_claim_counts_when_it_is_had),
         cmocka_unit_test(the_plain_order_wakes_anybody),
+        cmocka_unit_test(who_stops_searching_wakes_another),
+        cmocka_unit_test(who_leaves_looks_once_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
