@@ -132,15 +132,19 @@ static void sched_end(uint32_t spare)
 static void who_stops_searching_wakes_another(void **state)
 {
     (void)state;
-    for (uint32_t work = 0; work < 2; work++) {
+    for (uint32_t i = 0; i < 4; i++) {
         rad_task task = {.run = nothing};
+        uint32_t work = i % 2;
+        bool back_to_its_task = i / 2;
         sched_begin(0);
         rad__idle_announce(&sched.idle, 1, false);
         assert_true(rad__idle_begin_search(&sched.idle));
         workers[0].searching = true;
         workers[0].phase = RAD_PHASE_STEAL;
         if (work) rad__injector_push(&sched.injector, &task); /* told nobody but a searcher */
-        assert_int_equal(rad__worker_end_search(&workers[0]), work ? 1 : RAD_NONE);
+        uint32_t woken = back_to_its_task ? rad__worker_unnest(&workers[0], (rad_nest){&task, 0})
+                                          : rad__worker_end_search(&workers[0]);
+        assert_int_equal(woken, work ? 1 : RAD_NONE);
         assert_false(workers[0].searching);
         assert_int_equal(rad__idle_has_token(&sched.idle, 1), work);
         assert_int_equal(rad__idle_searching(&sched.idle), work);
