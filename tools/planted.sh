@@ -224,7 +224,7 @@ try_bug() { # TREE BUG
         [ -z "$answer" ] || break
     done
     if [ "$(cat "$2/depth")" = finder ]; then
-        case ${answer:+$word} in '') echo - ;; hunt:*) echo L1 ;; l2*) echo L2 ;; *) echo test ;; esac >"$2/depth"
+        case ${answer:+$word} in '') echo finder ;; hunt:*) echo L1 ;; l2*) echo L2 ;; *) echo test ;; esac >"$2/depth"
     fi
     [ -n "$answer" ] || answer="missed 0 0 0 by $words"
     cp "$root/$file" "$1/$file"
@@ -233,16 +233,31 @@ try_bug() { # TREE BUG
 }
 
 lane() { # NUMBER: does whatever bug no other lane has taken
-    tree=$work/tree$1
     for bug in "$work"/bugs/*; do
         mkdir "$bug/taken" 2>/dev/null || continue
-        try_bug "$tree" "$bug" >"$bug/answer"
-        read -r what runs size workers text <"$bug/answer"
-        shrunk=-
-        [ "$workers" = 0 ] || shrunk="${size}i ${workers}w"
-        [ "$runs" = 0 ] && runs=-
-        row "$what" "$(cat "$bug/depth")" "$(cat "$bug/name")" "$runs" "$shrunk" "$text"
+        try_bug "$work/tree$1" "$bug" >"$bug/answer"
+        tell "$bug"
     done
+}
+
+# Tests with real threads notice some bugs almost always. Those that were missed get two more chances, when nothing
+# else runs; each that needed one is told with the word "later", so that it does not go unseen.
+try_again() {
+    for bug in "$work"/bugs/*; do
+        for attempt in 2 3; do
+            grep -q '^missed' "$bug/answer" || break
+            try_bug "$work/tree0" "$bug" | sed "s/^found 1 \(.*\)/found $attempt \1 (later)/" >"$bug/answer"
+            tell "$bug"
+        done
+    done
+}
+
+tell() { # BUG
+    read -r what runs size workers text <"$1/answer"
+    shrunk=-
+    [ "$workers" = 0 ] || shrunk="${size}i ${workers}w"
+    [ "$runs" = 0 ] && runs=-
+    row "$what" "$(cat "$1/depth")" "$(cat "$1/name")" "$runs" "$shrunk" "$text"
 }
 
 row() { # FOUND DEPTH NAME RUNS SHRUNK REPORTED
@@ -306,6 +321,7 @@ while [ "$number" -lt "$lanes" ]; do
     number=$((number + 1))
 done
 wait
+try_again
 [ $# = 0 ] && write_json
 found=$(cat "$work"/bugs/*/answer | grep -c '^found')
 wrong=$(cat "$work"/bugs/*/answer | grep -c '^wrong')
@@ -313,6 +329,9 @@ for list in $(list_names); do
     suite=$(basename "$list" .txt)
     cat "$work/bugs/planted-$suite".*/answer 2>/dev/null |
         awk -v suite="$suite" '{ n++ } /^found/ { found++ } END { if (n) printf "%-8s %d of %d\n", suite, found, n }'
+done
+grep -l '^missed' "$work"/bugs/*/answer | while read -r answer; do # last, where they are seen
+    tell "${answer%/answer}"
 done
 [ "$wrong" = 0 ] || say "$wrong of the bugs are wrong: see above"
 echo "$found of $total found"
