@@ -74,18 +74,3 @@ rad_task *rad__deque_pop_last(rad_deque *d, int64_t bottom, rad_task *task)
     atomic_store_explicit(&d->bottom, bottom + 1, memory_order_relaxed);
     return task;
 }
-
-enum rad_steal rad__deque_steal(rad_deque *d, rad_task **task)
-{
-    int64_t top = atomic_load_explicit(&d->top, memory_order_seq_cst);       /* S1, pairs with P3 */
-    int64_t bottom = atomic_load_explicit(&d->bottom, memory_order_seq_cst); /* S2, pairs with P1 */
-    if (top >= bottom) return RAD_STEAL_EMPTY;
-    /* Pairs with the release in rad__deque_make_room: the array is at least the one that holds `top`. */
-    rad_deque_array *a = atomic_load_explicit(&d->array, memory_order_acquire);
-    *task = array_get(a, top);
-    /* S3, pairs with P2 and P3, and with the acquire of top in rad__deque_make_room. */
-    if (!atomic_compare_exchange_strong_explicit(&d->top, &top, top + 1, memory_order_seq_cst,
-                                                 memory_order_relaxed))
-        return RAD_STEAL_LOST;
-    return RAD_STEAL_GOT;
-}

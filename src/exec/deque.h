@@ -93,7 +93,20 @@ enum rad_steal {
 };
 
 /* Anybody: the oldest. The owner may use it too, to be fair to what has waited longest. */
-RAD_INTERNAL enum rad_steal rad__deque_steal(rad_deque *d, rad_task **task);
+static inline enum rad_steal rad__deque_steal(rad_deque *d, rad_task **task)
+{
+    int64_t top = atomic_load_explicit(&d->top, memory_order_seq_cst);       /* S1, pairs with P3 */
+    int64_t bottom = atomic_load_explicit(&d->bottom, memory_order_seq_cst); /* S2, pairs with P1 */
+    if (top >= bottom) return RAD_STEAL_EMPTY;
+    /* Pairs with the release in rad__deque_make_room: the array is at least the one that holds `top`. */
+    rad_deque_array *a = atomic_load_explicit(&d->array, memory_order_acquire);
+    *task = atomic_load_explicit(&a->slots[top & (a->size - 1)], memory_order_relaxed);
+    /* S3, pairs with P2 and P3, and with the acquire of top in rad__deque_make_room. */
+    if (!atomic_compare_exchange_strong_explicit(&d->top, &top, top + 1, memory_order_seq_cst,
+                                                 memory_order_relaxed))
+        return RAD_STEAL_LOST;
+    return RAD_STEAL_GOT;
+}
 
 /* Owner: what was pushed before is seen by whoever calls is_empty after it announced that it sleeps (the Dekker
  * pair of idle.h, W1 and K3). push alone does not promise that: most pushes wake nobody. */

@@ -24,7 +24,7 @@ void rad__op_barrier_init(rad_barrier *b, uint32_t parties)
 static bool arrive(rad_clause *c, rad_wakes *wakes)
 {
     barrier *b = (barrier *)((char *)c->object - offsetof(barrier, object));
-    rad__waitable_begin(c->object, "barrier");
+    rad__waitable_begin(c->object, RAD_KIND_BARRIER);
     c->want = (uint64_t)b->round + 1;
     c->code = 0;
     if (++b->arrived < b->parties) return false;

@@ -228,7 +228,7 @@ int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until)
     } else {
         rad_blocking_pool *p = &self->runtime->blocking;
         if (rad__fiber_is_canceled(self)) return RAD_ECANCELED;
-        rad__waitable_open(&job.object, "blocking call");
+        rad__waitable_open(&job.object, RAD_KIND_BLOCKING_CALL);
         atomic_fetch_add_explicit(&p->waiting, 1, memory_order_relaxed);
         int code = job_begin(p, &job);
         if (code == 0) code = job_wait(p, &job, until);

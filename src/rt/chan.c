@@ -1,8 +1,8 @@
 #include "rt/chan.h"
 
 #include "base/alloc.h"
-#include "rt/fiber.h"
 #include "rt/ops.h"
+#include "rt/wait_one.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ int rad__op_chan_create(rad_chan **chan, size_t size, size_t capacity, enum rad_
         return RAD_EINPUT;
     rad_chan *c = rad__alloc_lines(1, sizeof *c + size * capacity);
     if (c == NULL) return RAD_ENOMEM;
-    rad__waitable_open(&c->object, "channel");
+    rad__waitable_open(&c->object, RAD_KIND_CHANNEL);
     c->mode = (uint8_t)mode;
     c->size = (uint32_t)size;
     c->capacity = (uint32_t)capacity;

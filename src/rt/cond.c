@@ -3,9 +3,9 @@
  *
  * The mutex is unlocked when the clause lies in the queue, not before: whoever changes the data under the mutex, and
  * then signals, finds it there. */
-#include "rt/fiber.h"
 #include "rt/ops.h"
 #include "rt/sync.h"
+#include "rt/wait_one.h"
 
 typedef struct cond {
     rad_waitable object;
@@ -34,7 +34,7 @@ int rad__op_cond_wait(rad_cond *public, rad_mutex *m, rad_time until)
     if (self != NULL && rad__fiber_is_canceled(self)) return RAD_ECANCELED;
     rad_clause clause = {.object = &c->object, .queue = &c->waiters};
     rad__lock(&c->object.lock);
-    rad__waitable_begin(&c->object, "condition");
+    rad__waitable_begin(&c->object, RAD_KIND_CONDITION);
     int done = rad__wait_after(&clause, self, until, unlock, m);
     rad__mutex_relock(m);
     return done;

@@ -7,16 +7,22 @@
 
 static void dump_waiting(const rad_slot *slot, uint64_t now, FILE *to)
 {
-    const char *kind = atomic_load_explicit(&slot->waits_kind, memory_order_relaxed);
-    uint64_t number = atomic_load_explicit(&slot->waits_number, memory_order_relaxed);
-    uint64_t since = atomic_load_explicit(&slot->waits_since, memory_order_relaxed);
+    static const char *const kinds[] = {
+#define KIND_TEXT(name, text) text,
+        RAD_KIND_LIST(KIND_TEXT)
+#undef KIND_TEXT
+    };
+    uint64_t what = atomic_load_explicit(&slot->waits_for, memory_order_relaxed);
+    uint32_t since = atomic_load_explicit(&slot->waits_since, memory_order_relaxed);
     uint32_t more = atomic_load_explicit(&slot->waits_more, memory_order_relaxed);
-    if (kind == NULL)
+    if (what >> 56 == RAD_KIND_NOTHING)
         fprintf(to, "sleeps");
     else
-        fprintf(to, "waits for %s %llu", kind, (unsigned long long)number);
+        fprintf(to, "waits for %s %llu", kinds[what >> 56], (unsigned long long)(what << 8 >> 8));
     if (more > 0) fprintf(to, " or %u other%s", more, more > 1 ? "s" : "");
-    fprintf(to, ", for %.1f s", now > since ? (double)(now - since) * 1e-9 : 0.0);
+    int32_t units = (int32_t)((uint32_t)(now >> RAD_SINCE_SHIFT) - since);
+    fprintf(to, ", for %.1f s",
+            units > 0 ? (double)units * (double)(1 << RAD_SINCE_SHIFT) * 1e-9 : 0.0);
 }
 
 static bool dump_fiber(const rad_slot *slot, uint64_t now, FILE *to)

@@ -40,15 +40,14 @@ int rad__fiber_rest(rad_strand *s, rad_alarm *a, bool open)
     return 0;
 }
 
-void rad__fiber_waits_for(rad_strand *s, const rad_clause *clauses, uint32_t count)
+void rad__fiber_waits_for(rad_strand *s, enum rad_kind kind, uint64_t number, uint32_t more)
 {
     rad_slot *slot = rad__slot_of(s);
-    const rad_waitable *object = count ? clauses->object : NULL;
     uint64_t now = atomic_load_explicit(&s->runtime->now_ns, memory_order_relaxed);
-    atomic_store_explicit(&slot->waits_kind, object ? object->kind : NULL, memory_order_relaxed);
-    atomic_store_explicit(&slot->waits_number, object ? object->number : 0, memory_order_relaxed);
-    atomic_store_explicit(&slot->waits_since, now, memory_order_relaxed);
-    atomic_store_explicit(&slot->waits_more, count > 1 ? count - 1 : 0, memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_for, (uint64_t)kind << 56 | number, memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_since, (uint32_t)(now >> RAD_SINCE_SHIFT),
+                          memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_more, more, memory_order_relaxed);
 }
 
 /* ---- The life of a fiber ----------------------------------------------------------------------------- */
@@ -61,6 +60,18 @@ static void slot_unrefer(rad_core *core, rad_slot *slot)
     if (atomic_load_explicit(&slot->references, memory_order_acquire) == 1 ||
         atomic_fetch_sub_explicit(&slot->references, 1, memory_order_acq_rel) == 1)
         rad__slot_recycle(rt, core, slot);
+}
+
+void rad__strand_board(rad_core *core, rad_strand *s)
+{
+    rad__berth_board(&core->runtime->berths, &rad__seat_of(core)->rack, s, rad__fiber_body);
+}
+
+void rad__strand_vacate(rad_core *core, rad_strand *s)
+{
+    rad_berth *berth = s->berth;
+    s->berth = NULL;
+    rad__berth_vacate(&core->runtime->berths, &rad__seat_of(core)->rack, berth);
 }
 
 void rad__strand_ended(rad_core *core, rad_strand *s)
@@ -86,15 +97,16 @@ static void fiber_complete(rad_slot *slot, int code)
     if (family) rad__family_leave(family, slot, code);
 }
 
-void rad__slot_body(void *context)
+void rad__fiber_body(void *context)
 {
-    rad_slot *slot = context;
+    rad_berth *berth = context;
     rad__strand_landed();
     for (;;) {
+        rad_slot *slot = rad__slot_of(berth->strand);
         int code = slot->fn(slot->arg);
         if (RAD_UNLIKELY(slot->locals != NULL)) rad__locals_end(slot);
         fiber_complete(slot, code);
-        rad__strand_leave(RAD_LEAVE_END); /* comes back as the next fiber */
+        rad__strand_end(berth);
     }
 }
 
@@ -248,7 +260,9 @@ void rad__op_yield(void)
 {
     rad_core *core = rad__core();
     RAD_ASSERT(core != NULL && core->running != NULL); /* by a fiber */
-    if (!rad__worker_is_alone(core->worker)) rad__strand_leave_inline(core, RAD_LEAVE_YIELD);
+    rad_strand *next = rad__strand_next(core);
+    if (next != NULL || !rad__worker_is_alone(core->worker))
+        rad__strand_go(core, next, RAD_LEAVE_YIELD);
 }
 
 /* ---- Cancellation ------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* fiber.h — slots: a strand and what belongs to the fiber that it runs; from spawn to recycling.
+/* fiber.h — slots: a strand and what else belongs to a fiber; from spawn to recycling.
  *
  *     idle, in a pool --spawn--> the executor runs it --ends--> joined, released --> idle, in a pool
  *
@@ -6,7 +6,7 @@
  * Who gives
  *               up the last one retires the slot (its generation changes) and puts it into a pool. So a slot is in no
  *               queue and on no stack when it is used again, and a handle that is still held names the same fiber.
- * Pools         each core has a list of its own, newest first: the memory of its stack is warm. What is too much
+ * Pools         each core has a list of its own, newest first: those are warm. What is too much
  *               goes to the runtime's list, and comes from there, several at a time. Slots are never freed
  *               before the runtime is: whoever holds an old handle finds another generation, not other memory.
  *               Where the number of fibers is limited there is only the runtime's list: a slot that lies idle in
@@ -19,7 +19,6 @@
 
 #include <raddle/fiber.h>
 
-#include "rt/stack.h"
 #include "rt/timer.h"
 #include "rt/wait.h"
 
@@ -27,8 +26,9 @@ typedef struct rad_slot rad_slot;
 typedef struct rad_locals rad_locals; /* local.c */
 typedef struct rad_family rad_family; /* a nursery: nursery.h */
 
+/* Four cache lines, for there may be a million of them. */
 struct rad_slot {
-    rad_strand strand; /* first */
+    _Alignas(64) rad_strand strand; /* first */
     rad_fn fn;
     void *arg;
     _Atomic uint64_t number; /* of the fiber: none has the same in this runtime */
@@ -40,17 +40,19 @@ struct rad_slot {
     rad_waitable done; /* what joiners wait for */
     rad_queue joiners;
     rad_gift result;
-    rad_locals *locals;        /* only the fiber touches them; NULL: none was set */
-    rad_time deadline;         /* of the nurseries it is in */
-    rad_family *family;        /* the nursery it is in, or NULL */
-    rad_slot *elder, *younger; /* in it */
-    rad_slot *next;            /* in a pool */
+    rad_locals *locals; /* only the fiber touches them; NULL: none was set */
+    rad_time deadline;  /* of the nurseries it is in */
+    rad_family *family; /* the nursery it is in, or NULL */
+    rad_slot *younger;  /* in it */
+    union {
+        rad_slot *elder; /* in it */
+        rad_slot *next;  /* in a pool */
+    };
     rad_slot *made_before;
-    /* For reports; what it waits for, when it is parked. */
-    _Atomic(const char *) waits_kind;
-    _Atomic uint64_t waits_number, waits_since;
+    /* For reports: what it waits for, when it is parked. */
+    _Atomic uint64_t waits_for;   /* kind << 56 | number */
+    _Atomic uint32_t waits_since; /* in units of 2^20 ns */
     _Atomic uint32_t waits_more;
-    rad_stack stack;
 };
 
 static inline rad_slot *rad__slot_of(rad_strand *s)
@@ -87,8 +89,11 @@ static inline bool rad__fiber_is_canceled(const rad_strand *s)
     return RAD_UNLIKELY(canceled == rad__fiber_generation(s)) && slot->shields == 0;
 }
 
-/* For reports: what it is about to wait for. */
-RAD_INTERNAL void rad__fiber_waits_for(rad_strand *s, const rad_clause *clauses, uint32_t count);
+enum { RAD_SINCE_SHIFT = 20 };
+
+/* For reports: it is about to wait for an object of this kind and number, or one of so many more. */
+RAD_INTERNAL void rad__fiber_waits_for(rad_strand *s, enum rad_kind kind, uint64_t number,
+                                       uint32_t more);
 
 /* Parks, once; unless it does not want to wait any longer: RAD_ETIMEOUT, RAD_ECANCELED. With `open` false it is not
  * asked. */
@@ -108,8 +113,8 @@ RAD_INTERNAL rad_slot *rad__slot_wait(rad_runtime *rt, int *code);
 /* Nobody refers to it any more. */
 RAD_INTERNAL void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot);
 
-/* What a strand of a slot does: fiber after fiber. */
-RAD_INTERNAL void rad__slot_body(void *slot);
+/* What is done on a berth: fiber after fiber. */
+RAD_INTERNAL void rad__fiber_body(void *berth);
 
 /* fn(arg) in a slot that was taken; the caller queues it (rad__strand_start, or the executor's spawn). */
 RAD_INTERNAL void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg);

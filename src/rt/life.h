@@ -52,6 +52,10 @@ typedef struct rad_life {
     _Atomic uint64_t word;
 } rad_life;
 
+#define RAD_LIFE_STATE  UINT64_C(7)
+#define RAD_LIFE_SIGNAL (UINT64_C(1) << 3)
+#define RAD_LIFE_OWNER  (UINT64_C(0xffff) << 16)
+
 static inline enum rad_fiber_state rad__life_state(uint64_t word)
 {
     return (enum rad_fiber_state)(word & 7);
@@ -77,21 +81,7 @@ static inline uint64_t rad__life_look(const rad_life *life)
     return atomic_load_explicit(&life->word, memory_order_relaxed);
 }
 
-/* All of them IDLE; generation 1, so that 0 means nobody. */
-RAD_INTERNAL void rad__life_init(rad_life *life);
-
-/* The generation of the new incarnation. The caller queues it. */
-RAD_INTERNAL uint32_t rad__life_begin(rad_life *life);
-
-RAD_INTERNAL void rad__life_own(rad_life *life, uint32_t worker);
-
-/* Off its stack: the caller queues it. */
-RAD_INTERNAL void rad__life_yield(rad_life *life);
-
 enum rad_park { RAD_PARKED = 0, RAD_PARK_GOES_ON };
-
-/* Off its stack. PARKED: it is no longer the caller's. */
-RAD_INTERNAL RAD_MUST_USE enum rad_park rad__life_park(rad_life *life);
 
 enum rad_unpark {
     RAD_UNPARK_QUEUE = 0, /* the caller puts it into a queue */
@@ -99,13 +89,103 @@ enum rad_unpark {
     RAD_UNPARK_STALE      /* it has ended: another incarnation, or none */
 };
 
+/* The same word in another state, without signal and owner. */
+static inline uint64_t rad__life_moved(uint64_t word, enum rad_fiber_state state)
+{
+    return (word & ~(RAD_LIFE_STATE | RAD_LIFE_SIGNAL | RAD_LIFE_OWNER)) | (uint64_t)state;
+}
+
+/* A change by who owns the fiber, whom only a signal can disturb. Answers the word before. */
+static inline uint64_t rad__life_change(rad_life *life, enum rad_fiber_state from,
+                                        enum rad_fiber_state to, uint64_t keep, uint64_t add)
+{
+    uint64_t word = atomic_load_explicit(&life->word, memory_order_relaxed);
+    uint64_t next;
+    do {
+        RAD_ASSERT(rad__life_state(word) == from);
+        next = rad__life_moved(word, to) | (word & keep) | add;
+        /* Pairs with itself in the other thread that has or had the fiber, and with the change in unpark. */
+    } while (!atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel,
+                                                    memory_order_relaxed));
+    return word;
+}
+
+/* IDLE; generation 1, so that 0 means nobody. */
+static inline void rad__life_init(rad_life *life)
+{
+    atomic_init(&life->word, (UINT64_C(1) << 32));
+}
+
+/* The generation of the new incarnation. The caller queues it. */
+static inline uint32_t rad__life_begin(rad_life *life)
+{
+    return rad__life_generation(rad__life_change(life, RAD_FIBER_IDLE, RAD_FIBER_ASSIGNED, 0, 0));
+}
+
+static inline void rad__life_own(rad_life *life, uint32_t worker)
+{
+    RAD_DCHECK(worker <= 0xffff);
+    rad__life_change(life, RAD_FIBER_ASSIGNED, RAD_FIBER_OWNED, RAD_LIFE_SIGNAL,
+                     (uint64_t)worker << 16);
+}
+
+/* Off its stack: the caller queues it. */
+static inline void rad__life_yield(rad_life *life)
+{
+    rad__life_change(life, RAD_FIBER_OWNED, RAD_FIBER_ASSIGNED, RAD_LIFE_SIGNAL, 0);
+}
+
+/* Off its stack. PARKED: it is no longer the caller's. */
+static inline RAD_MUST_USE enum rad_park rad__life_park(rad_life *life)
+{
+    uint64_t word = atomic_load_explicit(&life->word, memory_order_relaxed);
+    for (;;) {
+        RAD_ASSERT(rad__life_state(word) == RAD_FIBER_OWNED);
+        bool signalled = rad__life_signalled(word);
+        uint64_t next =
+            signalled ? word & ~RAD_LIFE_SIGNAL : rad__life_moved(word, RAD_FIBER_PARKED);
+        /* P1, pairs with U2. */
+        if (atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel,
+                                                  memory_order_relaxed))
+            return signalled ? RAD_PARK_GOES_ON : RAD_PARKED;
+    }
+}
+
 /* Any number of times, from anywhere. */
-RAD_INTERNAL RAD_MUST_USE enum rad_unpark rad__life_unpark(rad_life *life, uint32_t generation);
+static inline RAD_MUST_USE enum rad_unpark rad__life_unpark(rad_life *life, uint32_t generation)
+{
+    uint64_t word = atomic_load_explicit(&life->word, memory_order_relaxed);
+    for (;;) {
+        enum rad_fiber_state state = rad__life_state(word);
+        bool lives = state != RAD_FIBER_IDLE && state != RAD_FIBER_DONE;
+        if (!lives || rad__life_generation(word) != generation) return RAD_UNPARK_STALE;
+        bool parked = state == RAD_FIBER_PARKED;
+        uint64_t next = parked ? rad__life_moved(word, RAD_FIBER_ASSIGNED) : word | RAD_LIFE_SIGNAL;
+        /* U2, pairs with P1, also when the signal is there already: U1 has to be seen behind it. */
+        if (atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel,
+                                                  memory_order_relaxed))
+            return parked ? RAD_UNPARK_QUEUE : RAD_UNPARK_LATCHED;
+    }
+}
 
 /* By its owner: it will not run again. A signal is forgotten. */
-RAD_INTERNAL void rad__life_end(rad_life *life);
+static inline void rad__life_end(rad_life *life)
+{
+    rad__life_change(life, RAD_FIBER_OWNED, RAD_FIBER_DONE, 0, 0);
+}
 
 /* Everybody who wanted its result has it. */
-RAD_INTERNAL void rad__life_retire(rad_life *life);
+static inline void rad__life_retire(rad_life *life)
+{
+    uint64_t word = atomic_load_explicit(&life->word, memory_order_relaxed);
+    uint64_t next;
+    do {
+        uint32_t generation = rad__life_generation(word) + 1;
+        RAD_ASSERT(rad__life_state(word) == RAD_FIBER_DONE);
+        next = (uint64_t)(generation ? generation : 1) << 32 | RAD_FIBER_IDLE; /* 0 is nobody's */
+        /* Pairs with the change in rad__life_begin. */
+    } while (!atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel,
+                                                    memory_order_relaxed));
+}
 
 #endif

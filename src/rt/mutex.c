@@ -29,10 +29,10 @@
  * Ordering  taking is acquire, giving back release, on the word. */
 #include "os/clock.h"
 #include "os/thread.h"
-#include "rt/fiber.h"
 #include "rt/ops.h"
 #include "rt/runtime.h"
 #include "rt/sync.h"
+#include "rt/wait_one.h"
 
 typedef struct mutex {
     _Atomic uint64_t word;
@@ -92,7 +92,7 @@ static bool lock_attempt(rad_clause *c, rad_wakes *wakes)
 {
     (void)wakes;
     mutex *m = (mutex *)((char *)c->object - offsetof(mutex, object));
-    rad__waitable_begin(c->object, "mutex");
+    rad__waitable_begin(c->object, RAD_KIND_MUTEX);
     c->code = TAKEN;
     return take_or_contend(m, rad__clause_who(c), 0);
 }
@@ -108,7 +108,7 @@ static void clause_open(rad_clause *c, mutex *m, uintptr_t self, uint64_t hand_o
 
 void rad__mutex_clause(rad_clause *c, rad_mutex *m)
 {
-    rad__waitable_ready(&mutex_of(m)->object, "mutex");
+    rad__waitable_ready(&mutex_of(m)->object, RAD_KIND_MUTEX);
     clause_open(c, mutex_of(m), rad__who(), 0);
 }
 

@@ -67,7 +67,7 @@ void rad__op_nursery_open(rad_nursery *n, rad_time deadline)
     rad_family *f = family_of(n);
     rad_slot *owner = this_fiber();
     *f = (rad_family){.owner = owner, .parent = owner->family};
-    rad__waitable_open(&f->object, "nursery");
+    rad__waitable_open(&f->object, RAD_KIND_NURSERY);
     f->deadline = deadline < owner->deadline ? deadline : owner->deadline;
     if (f->parent == NULL) return;
     rad_lock *tree = &owner->strand.runtime->tree;

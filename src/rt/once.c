@@ -23,7 +23,7 @@ static bool run_attempt(rad_clause *c, rad_wakes *wakes)
     (void)wakes;
     once *o = (once *)((char *)c->object - offsetof(once, object));
     uint64_t word = atomic_load_explicit(&o->word, memory_order_relaxed);
-    rad__waitable_begin(c->object, "once");
+    rad__waitable_begin(c->object, RAD_KIND_ONCE);
     c->code = word == DONE ? WAS_DONE : TRY;
     if (word == NEW) atomic_store_explicit(&o->word, RUNNING, memory_order_relaxed);
     return word != RUNNING;

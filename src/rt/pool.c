@@ -16,17 +16,6 @@ static rad_slot *split(rad_slot *list, uint32_t count, uint32_t *got, rad_slot *
     return last != NULL ? list : NULL;
 }
 
-static rad_slot *take_shared(rad_runtime *rt, uint32_t count, uint32_t *got, int *code)
-{
-    rad__lock(&rt->room.lock);
-    rad_slot *first = split(rt->idle, count, got, &rt->idle);
-    rad__unlock(&rt->room.lock);
-    if (first != NULL) return first;
-    first = rad__runtime_grow(rt, count, code);
-    for (rad_slot *s = first; s != NULL; s = s->next) ++*got;
-    return first;
-}
-
 static void give_shared(rad_runtime *rt, rad_slot *first)
 {
     rad_slot *last = first;
@@ -41,6 +30,18 @@ static void give_shared(rad_runtime *rt, rad_slot *first)
     }
     rad__unlock(&rt->room.lock);
     if (spawner != NULL) rad__clause_notify(spawner);
+}
+
+static rad_slot *take_shared(rad_runtime *rt, uint32_t count, uint32_t *got, int *code)
+{
+    rad__lock(&rt->room.lock);
+    rad_slot *first = split(rt->idle, count, got, &rt->idle);
+    rad__unlock(&rt->room.lock);
+    if (first != NULL) return first;
+    rad_slot *rest, *grown = rad__runtime_grow(rt, rt->is_capped ? 1 : CACHE_STEP, code);
+    first = split(grown, count, got, &rest);
+    if (rest != NULL) give_shared(rt, rest);
+    return first;
 }
 
 static bool room_attempt(rad_clause *c, rad_wakes *wakes)

@@ -30,7 +30,7 @@ static rad_file *chunk_make(rad_ready *r, uint32_t n)
     rad_file *chunk = rad__alloc(count, sizeof *chunk), *other = NULL;
     if (chunk == NULL) return NULL;
     for (uint32_t i = 0; i < count; i++) {
-        rad__waitable_open(&chunk[i].object, "descriptor");
+        rad__waitable_open(&chunk[i].object, RAD_KIND_DESCRIPTOR);
         chunk[i].fd = (int)(FIRST_CHUNK * ((1u << n) - 1) + i);
     }
     /* Pairs with the load in file_find. */
@@ -316,7 +316,8 @@ static void file_asks(void *clause)
     rad_file *file = (rad_file *)c->object;
     rad_strand *self = c->waiter->strand;
     if (self != NULL && c->index == 0) /* a report names the descriptor, not the object */
-        atomic_store_explicit(&rad__slot_of(self)->waits_number, (uint64_t)file->fd,
+        atomic_store_explicit(&rad__slot_of(self)->waits_for,
+                              (uint64_t)RAD_KIND_DESCRIPTOR << 56 | (uint64_t)file->fd,
                               memory_order_relaxed);
     ask(c->data, file, false);
 }

@@ -12,41 +12,97 @@ enum { STACK_MOST = 1 << 30, FIBERS_MOST = 1 << 24, EXTRA_PRESET = 128, RETIRE_N
 
 /* ---- Slots ------------------------------------------------------------------------------------------- */
 
-static int slot_open(rad_runtime *rt, rad_slot *slot)
+_Static_assert(sizeof(rad_slot) % 64 == 0, "slots begin at a cache line");
+
+/* What was made together: one piece of memory for each kind. */
+typedef struct batch {
+    struct batch *older;
+    uint32_t count; /* of berths */
+    rad_berth *berths;
+    rad_slot *slots;
+} batch;
+
+static void batch_free(batch *b)
 {
-    int code = rad__stacks_new(&rt->stacks, &slot->stack, NULL);
-    if (code != 0) return code;
-    rad__waitable_open(&slot->done, "fiber");
-    rad__strand_open(&slot->strand, rt, slot->stack.base, slot->stack.size, rad__slot_body);
-    return 0;
+    if (b == NULL) return;
+    for (uint32_t i = 0; i < b->count; i++)
+        if (b->berths[i].is_made) rad__context_drop(&b->berths[i].context);
+    rad__free(b->berths);
+    rad__free(b->slots);
+    rad__free(b);
+}
+
+/* As many berths as there is memory for, up to `count`, in the pool; and memory for as many slots. NULL: none. */
+static batch *batch_make(rad_runtime *rt, uint32_t count, bool slots, int *code)
+{
+    batch *b = rad__alloc(1, sizeof *b);
+    if (b != NULL) b->berths = rad__alloc_lines(count, sizeof *b->berths);
+    if (b != NULL && slots) b->slots = rad__alloc_lines(count, sizeof *b->slots);
+    *code = b && b->berths && (b->slots || !slots) ? 0 : RAD_ENOMEM;
+    while (*code == 0 && b->count < count) {
+        rad_stack stack;
+        *code = rad__stacks_new(&rt->stacks, &stack, NULL);
+        if (*code == 0) rad__berth_add(&rt->berths, &b->berths[b->count++], &stack);
+    }
+    if (b != NULL && b->count > 0) return b;
+    batch_free(b);
+    return NULL;
+}
+
+/* The runtime frees it. */
+static void batch_keep(rad_runtime *rt, batch *b)
+{
+    rad__lock(&rt->room.lock);
+    b->older = rt->batches;
+    rt->batches = b;
+    for (uint32_t i = 0; b->slots != NULL && i < b->count; i++) {
+        b->slots[i].made_before = rt->made;
+        rt->made = &b->slots[i];
+    }
+    rad__unlock(&rt->room.lock);
+}
+
+/* How many of `count` more fibers there may be. */
+static uint32_t slots_reserve(rad_runtime *rt, uint32_t count)
+{
+    rad__lock(&rt->room.lock);
+    if (count > rt->slots_left) count = rt->slots_left;
+    rt->slots_left -= count;
+    rad__unlock(&rt->room.lock);
+    return count;
+}
+
+static void slots_unreserve(rad_runtime *rt, uint32_t count)
+{
+    rad__lock(&rt->room.lock);
+    rt->slots_left += count;
+    rad__unlock(&rt->room.lock);
 }
 
 rad_slot *rad__runtime_grow(rad_runtime *rt, uint32_t count, int *code)
 {
-    rad_slot *first = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        rad_slot *slot = rad__alloc_lines(1, sizeof *slot);
-        *code = slot ? slot_open(rt, slot) : RAD_ENOMEM;
-        if (*code != 0) {
-            rad__free(slot);
-            break;
-        }
-        rad__lock(&rt->room.lock);
-        slot->made_before = rt->made;
-        rt->made = slot;
-        rad__unlock(&rt->room.lock);
-        slot->next = first;
-        first = slot;
+    *code = RAD_ELIMIT;
+    count = slots_reserve(rt, count);
+    batch *b = count > 0 ? batch_make(rt, count, true, code) : NULL;
+    uint32_t made = b != NULL ? b->count : 0;
+    if (made < count) slots_unreserve(rt, count - made);
+    if (b == NULL) return NULL;
+    rad_slot *slot = NULL;
+    for (uint32_t i = b->count; i-- > 0;) { /* the first one is used first */
+        rad__waitable_open(&b->slots[i].done, RAD_KIND_FIBER);
+        rad__strand_open(&b->slots[i].strand, rt);
+        b->slots[i].next = slot;
+        slot = &b->slots[i];
     }
-    return first;
+    batch_keep(rt, b);
+    return slot;
 }
 
 static void slots_free(rad_runtime *rt)
 {
-    for (rad_slot *slot = rt->made, *before; slot != NULL; slot = before) {
-        before = slot->made_before;
-        rad__context_drop(&slot->strand.context);
-        rad__free(slot);
+    for (batch *b = rt->batches, *older; b != NULL; b = older) {
+        older = b->older;
+        batch_free(b);
     }
     rad__overflow_unwatch(&rt->stacks);
     rad__stacks_close(&rt->stacks);
@@ -59,7 +115,7 @@ static size_t overflow_name(void *context, uint32_t stack, char *text, size_t si
     char digits[24];
     size_t at = sizeof digits, length = 0;
     (void)context;
-    if (s == NULL || ((const rad_slot *)s)->stack.number != stack) return 0;
+    if (s == NULL || s->berth == NULL || s->berth->number != stack) return 0;
     const rad_slot *slot = (const rad_slot *)s;
     uint64_t number = atomic_load_explicit(&slot->number, memory_order_relaxed);
     const char *name = atomic_load_explicit(&slot->name, memory_order_relaxed);
@@ -88,10 +144,22 @@ static void worker_prepares(void *context, rad_worker *w)
     rad__wheel_open(&seat->wheel, rad__os_now_ns());
 }
 
+/* Without memory it keeps none, and takes every one from the pool. */
+static void rack_open(rad_runtime *rt, rad_berth_rack *rack)
+{
+    int code;
+    if (rack->most > 0) return; /* a seat that was left before */
+    batch *brought = batch_make(rt, RAD_BERTHS_KEPT, false, &code);
+    if (brought == NULL) return;
+    batch_keep(rt, brought);
+    rack->most = brought->count;
+}
+
 static void worker_begins(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
     rad_seat *seat = rad_worker_scratch(w);
+    rack_open(rt, &seat->rack);
     rad__core_set(&seat->core);
     rad__context_adopt(&seat->core.context);
     /* Without one an overflow is not reported; the process dies of it all the same. */
@@ -179,15 +247,16 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     if (code != 0) return code;
     rad_runtime *rt = rad__alloc_lines(1, sizeof *rt);
     if (rt == NULL) return rad__error_memory(error);
+    rt->slots_left = o->fibers ? o->fibers : FIBERS_MOST;
     rad_stacks_options stacks = {.size = o->stack_size,
-                                 .most = o->fibers ? o->fibers : FIBERS_MOST};
+                                 .most = rt->slots_left + RAD_WORKERS_MAX * RAD_BERTHS_KEPT};
     rt->seed = o->seed;
     rt->own_threads = waits ? 2 : 1; /* the watch, and who waits */
     rt->reports_deadlock = waits && !o->no_deadlock_report;
     rt->stall_ns = (uint64_t)o->stall_ms * 1000000;
     rt->is_capped = o->fibers != 0;
     rt->spawn_waits = rt->is_capped && o->spawn_waits;
-    rad__waitable_open(&rt->room, "room");
+    rad__waitable_open(&rt->room, RAD_KIND_ROOM);
     rad__blocking_open(&rt->blocking, o->blocking_threads);
     rt->watch = rad__alloc_lines(1, sizeof *rt->watch);
     code = rt->watch ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);

@@ -12,15 +12,18 @@
 
 struct rad_runtime {
     rad_exec *exec;
-    rad_lock tree;      /* of nurseries */
-    rad_waitable room;  /* its lock is that of the pool */
-    rad_queue spawners; /* who waits for a slot; then none is idle */
-    rad_slot *idle;     /* slots that no core has */
-    rad_slot *made;     /* all slots, newest first */
+    rad_lock tree;       /* of nurseries */
+    rad_waitable room;   /* its lock is that of the pool */
+    rad_queue spawners;  /* who waits for a slot; then none is idle */
+    rad_slot *idle;      /* slots that no core has */
+    rad_slot *made;      /* all slots, newest first */
+    uint32_t slots_left; /* so many more may be made */
     bool
         is_capped; /* no more fibers than the options say: cores keep no slots that others may need */
     bool spawn_waits; /* then a fiber that spawns waits */
     rad_stacks stacks;
+    rad_berths berths;
+    struct batch *batches; /* memory of slots and berths */
     uint64_t seed;
     _Atomic uint64_t spawned; /* by threads */
     rad_urgent urgent;
@@ -41,6 +44,7 @@ typedef struct rad_seat {
     rad_core core; /* first */
     rad_slot *idle;
     uint32_t idle_count;
+    rad_berth_rack rack;
     uint64_t spawned;
     uint32_t runs; /* while somebody waits for a file */
     rad_wheel wheel;
@@ -85,7 +89,8 @@ RAD_INTERNAL void rad__timers_expire(rad_seat *seat, uint64_t now);
 /* The same, if there are any. By the worker, now and then. */
 RAD_INTERNAL void rad__timers_look(rad_core *core);
 
-/* Up to `count` new slots, linked by `next`; NULL: there is no memory, or there are as many as there may be. */
+/* Up to `count` new slots, each with a berth in the pool, linked by `next`; NULL: there is no memory, or there are as
+ * many as there may be. */
 RAD_INTERNAL rad_slot *rad__runtime_grow(rad_runtime *rt, uint32_t count, int *code);
 
 #endif

@@ -53,7 +53,7 @@ static bool read_attempt(rad_clause *c, rad_wakes *wakes)
     rwlock *l = rwlock_at(c);
     uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed), next;
     bool in;
-    rad__waitable_begin(c->object, "rwlock");
+    rad__waitable_begin(c->object, RAD_KIND_RWLOCK);
     do {
         in = !(word & WRITER) && l->writers.first == NULL;
         next = in ? ((word + READER) & ~WAITING) | waiting(l) : word | WAITING;
@@ -81,7 +81,7 @@ static bool write_attempt(rad_clause *c, rad_wakes *wakes)
     rwlock *l = rwlock_at(c);
     uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed), next;
     bool in;
-    rad__waitable_begin(c->object, "rwlock");
+    rad__waitable_begin(c->object, RAD_KIND_RWLOCK);
     do {
         in = word < READER && !(word & WRITER);
         next = in ? WRITER | waiting(l) : word | WAITING;

@@ -59,7 +59,7 @@ static bool acquire_attempt(rad_clause *c, rad_wakes *wakes)
     semaphore *s = (semaphore *)((char *)c->object - offsetof(semaphore, object));
     uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed), next;
     bool enough;
-    rad__waitable_begin(c->object, "semaphore");
+    rad__waitable_begin(c->object, RAD_KIND_SEMAPHORE);
     c->code = 0;
     do {
         enough = s->waiters.first == NULL && word >> 1 >= c->want;
@@ -78,7 +78,7 @@ static void clause_open(rad_clause *c, semaphore *s, uint32_t permits)
 
 void rad__semaphore_clause(rad_clause *c, rad_semaphore *s)
 {
-    rad__waitable_ready(&semaphore_of(s)->object, "semaphore");
+    rad__waitable_ready(&semaphore_of(s)->object, RAD_KIND_SEMAPHORE);
     clause_open(c, semaphore_of(s), 1);
 }
 

@@ -192,6 +192,7 @@ int rad__stack_forget(const rad_stack *stack, size_t keep, rad_error *error)
     size_t page = rad__os_page_size();
     if (keep >= stack->size) return 0;
     size_t below = (stack->size - keep) / page * page;
+    if (keep == 0) below = (stack->size + page - 1) / page * page; /* above it is only colour */
     return below ? rad__os_pages_forget(stack->base, below, error) : 0;
 }
 

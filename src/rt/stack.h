@@ -76,7 +76,7 @@ typedef struct rad_stack {
 RAD_INTERNAL int rad__stacks_new(rad_stacks *s, rad_stack *out, rad_error *error);
 
 /* Gives back the memory of a stack nobody runs on, except for its upper `keep` bytes and what shares a page with
- * them. */
+ * them; 0: all of it. */
 RAD_INTERNAL int rad__stack_forget(const rad_stack *stack, size_t keep, rad_error *error);
 
 /* Which stack an address belongs to; false: none. For signal handlers, too. */

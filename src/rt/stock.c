@@ -32,7 +32,7 @@ int rad__op_stock_create(rad_stock **stock, size_t size, uint32_t capacity,
     if (capacity == 0 || size > SIZE_MAX / 2) return RAD_EINPUT;
     rad_stock *s = rad__alloc_lines(1, sizeof *s);
     if (s == NULL) return RAD_ENOMEM;
-    rad__waitable_open(&s->object, "stock");
+    rad__waitable_open(&s->object, RAD_KIND_STOCK);
     s->size = size;
     s->capacity = capacity;
     if (calls) s->calls = *calls;

@@ -25,13 +25,11 @@ __attribute__((noinline)) void rad__core_set(rad_core *core)
     the_core = core;
 }
 
-void rad__strand_open(rad_strand *s, rad_runtime *runtime, void *stack, size_t size,
-                      void (*body)(void *strand))
+void rad__strand_open(rad_strand *s, rad_runtime *runtime)
 {
     s->task.run = rad__strand_run;
     s->runtime = runtime;
     rad__life_init(&s->life);
-    rad__context_make(&s->context, stack, size, body, s);
 }
 
 /* ---- Landing ----------------------------------------------------------------------------------------- */
@@ -45,7 +43,8 @@ static enum rad_run commit(rad_core *core, rad_strand *s)
         if (rad__life_park(&s->life) == RAD_PARKED) return RAD_RUN_BLOCKED;
         rad__life_yield(&s->life); /* it was signalled: it goes on, as one that is next */
         return RAD_RUN_AGAIN;
-    default:
+    default: /* the berth first: another strand may want one as soon as this one can be used again */
+        rad__strand_vacate(core, s);
         rad__life_end(&s->life);
         rad__strand_ended(core, s);
         return RAD_RUN_DONE;
@@ -69,7 +68,33 @@ void rad__strand_landed(void)
 
 void rad__strand_leave(enum rad_leave leave)
 {
-    rad__strand_leave_inline(rad__core(), leave);
+    rad_core *core = rad__core();
+    rad__strand_go(core, rad__strand_next(core), leave);
+}
+
+/* Its stack and its place are those of the next one now, which begins as if it had been landed on. */
+static void take_over(rad_core *core, rad_berth *berth, rad_strand *next)
+{
+    rad_strand *self = berth->strand;
+    self->berth = NULL;
+    rad__life_end(&self->life);
+    rad__strand_ended(core, self);
+    rad__exec_wake_thread(core->runtime->exec,
+                          rad__worker_left(core->worker, &self->task, RAD_RUN_DONE));
+    rad__life_own(&next->life, core->worker->id);
+    berth->strand = next;
+    next->berth = berth;
+    core->running = next;
+}
+
+void rad__strand_end(rad_berth *berth)
+{
+    rad_core *core = rad__core();
+    rad_strand *next = rad__strand_next(core);
+    if (next != NULL && next->berth == NULL)
+        take_over(core, berth, next);
+    else
+        rad__strand_go(core, next, RAD_LEAVE_END);
 }
 
 /* Something that is more urgent than s, which goes back to where it came from. */
@@ -94,8 +119,9 @@ enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
     if (RAD_UNLIKELY(rad__ready_waits(&rt->ready) != 0)) rad__poller_glance(core);
     if (RAD_UNLIKELY(rad__urgent_any(&rt->urgent))) s = urgent_first(core, s);
     rad__life_own(&s->life, w->id);
+    if (s->berth == NULL) rad__strand_board(core, s);
     core->running = s;
-    rad__context_switch(&core->context, &s->context);
+    rad__context_switch(&core->context, &s->berth->context);
     rad_strand *left = core->left;
     core->left = NULL;
     return commit(core, left);

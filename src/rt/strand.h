@@ -1,5 +1,4 @@
-/* strand.h — strands: a strand is a stack and a context that run one fiber after the other; how workers go from one to
- * the next.
+/* strand.h — strands: what a fiber is to the executor; how workers go from one to the next.
  *
  * To the executor a strand is a task (exec/task.h). Its run switches to the strand's stack, and returns when somebody
  * switches back to the worker's. In between, fibers go over to one another directly, as long as the worker has
@@ -9,9 +8,12 @@
  *     strand a                     ...runs, leaves: next = b --+                          ^
  *     strand b                                    landed: a is committed, b runs, leaves --+  no next
  *
+ * The stack is that of a berth (berth.h), which a strand gets when it first runs.
+ *
  * Leaving   A fiber leaves to yield, to park or for good. It says which, picks who is next, and switches. Whoever is
  *           landed on does what was asked, for then nobody is on the stack that was left: yield before commit. Until
  *           then the strand is OWNED, and nobody else can run it.
+ * Ending    When the next one did not run yet, it takes over the berth of the one that has ended: no switch.
  * Core      what a worker has for this: who runs, who was left, the context of its own stack. The only thread-local
  *           variable of the runtime points to it. It is read through rad__core, which is never inlined: a fiber that
  *           went on elsewhere must not use an address that the compiler has kept.
@@ -22,10 +24,9 @@
 #define RAD_RT_STRAND_H
 
 #include "exec/shell.h"
-#include "os/context.h"
+#include "rt/berth.h"
 #include "rt/life.h"
 
-typedef struct rad_strand rad_strand;
 typedef struct rad_core rad_core;
 typedef struct rad_runtime rad_runtime;
 
@@ -34,7 +35,7 @@ enum rad_leave { RAD_LEAVE_YIELD = 0, RAD_LEAVE_PARK, RAD_LEAVE_END };
 struct rad_strand {
     rad_task task; /* first: the executor's view of it */
     rad_life life;
-    rad_context context;
+    rad_berth *berth; /* NULL: it did not run yet */
     rad_runtime *runtime;
     uint8_t leave; /* what it wants of whoever is landed on */
 };
@@ -62,13 +63,15 @@ static inline rad_strand *rad__running(void)
  * thread has. A multiple of 8, not 0. */
 RAD_INTERNAL uintptr_t rad__who(void);
 
-/* A strand that is IDLE: it begins with body(strand), which must not return. */
-RAD_INTERNAL void rad__strand_open(rad_strand *s, rad_runtime *runtime, void *stack, size_t size,
-                                   void (*body)(void *strand));
+/* A strand that is IDLE. */
+RAD_INTERNAL void rad__strand_open(rad_strand *s, rad_runtime *runtime);
 
 /* By the strand that runs. Returns when it runs again: after yielding, or after it was unparked (or signalled before).
- * END: it comes back as the next fiber. */
+ */
 RAD_INTERNAL void rad__strand_leave(enum rad_leave leave);
+
+/* The same for good, by the strand on this berth. Returns when there is another one on it. */
+RAD_INTERNAL void rad__strand_end(rad_berth *berth);
 
 /* For the executor: the run of every strand. */
 RAD_INTERNAL enum rad_run rad__strand_run(rad_task *task, rad_worker *w);
@@ -76,17 +79,35 @@ RAD_INTERNAL enum rad_run rad__strand_run(rad_task *task, rad_worker *w);
 /* What follows a switch, on the stack that it went to. */
 RAD_INTERNAL void rad__strand_commit(rad_core *core, rad_strand *left);
 
-/* The same as rad__strand_leave, in line. After a switch the processor expects to return to where the fiber before
- * was called from: every return on the way back to the caller costs a misprediction, so there should be few. */
-RAD_INLINE void rad__strand_leave_inline(rad_core *core, enum rad_leave leave)
+/* Provided by whoever makes strands: one that did not run yet gets its berth … */
+RAD_INTERNAL void rad__strand_board(rad_core *core, rad_strand *s);
+
+/* … and gives it back, when it is off its stack for good; what it was can be used again. Both on this core. */
+RAD_INTERNAL void rad__strand_vacate(rad_core *core, rad_strand *s);
+RAD_INTERNAL void rad__strand_ended(rad_core *core, rad_strand *s);
+
+/* Who is to run next on this core, instead of the worker; or NULL. */
+RAD_INLINE rad_strand *rad__strand_next(rad_core *core)
+{
+    return (rad_strand *)rad__worker_next(core->worker, rad__strand_run);
+}
+
+/* Goes over to `next` (NULL: to the worker). The same as rad__strand_leave, in line. After a switch the processor
+ * expects to return to where the fiber before was called from: every return on the way back to the caller costs a
+ * misprediction, so there should be few. */
+RAD_INLINE void rad__strand_go(rad_core *core, rad_strand *next, enum rad_leave leave)
 {
     rad_strand *self = core->running;
+    rad_context *to = &core->context;
     self->leave = (uint8_t)leave;
     core->left = self;
-    rad_strand *next = (rad_strand *)rad__worker_next(core->worker, rad__strand_run);
     core->running = next;
-    if (next != NULL) rad__life_own(&next->life, core->worker->id);
-    rad__context_switch(&self->context, next != NULL ? &next->context : &core->context);
+    if (next != NULL) {
+        rad__life_own(&next->life, core->worker->id);
+        if (RAD_UNLIKELY(next->berth == NULL)) rad__strand_board(core, next);
+        to = &next->berth->context;
+    }
+    rad__context_switch(&self->berth->context, to);
     core = rad__core(); /* perhaps another one */
     if (core->left != NULL) rad__strand_commit(core, core->left);
 }
@@ -99,8 +120,5 @@ RAD_INTERNAL void rad__strand_unpark(rad_strand *s, uint32_t generation);
 
 /* A new incarnation of an idle strand has begun (rad__life_begin): queues it. By a fiber of the same runtime. */
 RAD_INTERNAL void rad__strand_start(rad_core *core, rad_strand *s);
-
-/* Provided by whoever recycles strands: s is off its stack for good, on this core; DONE. */
-RAD_INTERNAL void rad__strand_ended(rad_core *core, rad_strand *s);
 
 #endif

@@ -1,24 +1,23 @@
-#include "rt/wait.h"
+#include "rt/wait_one.h"
 
 #include "os/clock.h"
 #include "os/wait.h"
-#include "rt/fiber.h"
 #include "rt/runtime.h"
 
-void rad__waitable_number(rad_waitable *o, const char *kind)
+void rad__waitable_number(rad_waitable *o, enum rad_kind kind)
 {
     static _Atomic uint64_t made;
-    o->kind = kind;
+    o->kind = (uint8_t)kind;
     o->number = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) + 1;
 }
 
-void rad__waitable_open(rad_waitable *o, const char *kind)
+void rad__waitable_open(rad_waitable *o, enum rad_kind kind)
 {
     *o = (rad_waitable){0};
     rad__waitable_number(o, kind);
 }
 
-void rad__waitable_ready(rad_waitable *o, const char *kind)
+void rad__waitable_ready(rad_waitable *o, enum rad_kind kind)
 {
     rad__lock(&o->lock);
     rad__waitable_begin(o, kind);
@@ -146,12 +145,6 @@ static void withdraw(rad_clause *clauses, uint32_t count, uint32_t except)
     }
 }
 
-static uint32_t waiter_look(const rad_waiter *w)
-{
-    /* V1, pairs with the store of N6. */
-    return atomic_load_explicit(&w->word, memory_order_acquire);
-}
-
 /* A thread has nothing else to do. 0, or why it does not want to wait any longer. */
 static int rest_thread(rad_waiter *w, uint32_t seen, uint64_t until)
 {
@@ -166,7 +159,7 @@ static int rest_thread(rad_waiter *w, uint32_t seen, uint64_t until)
 }
 
 /* V2: nobody will end the wait any more but its time or its cancellation. False: somebody else has claimed it. */
-static bool give_up(rad_waiter *w, rad_clause *clauses, uint32_t seen)
+bool rad__wait_give_up(rad_waiter *w, rad_clause *clauses, uint32_t seen)
 {
     if (!w->single) return seen == RAD_WAIT_OPEN && waiter_claim(w);
     rad__lock(&clauses->object->lock);
@@ -183,12 +176,12 @@ static int waiter_wait(rad_waiter *w, rad_clause *clauses, uint64_t until)
     bool claimed = false;
     int why = 0;
     for (;;) {
-        uint32_t seen = waiter_look(w);
+        uint32_t seen = rad__waiter_look(w);
         if (seen >= RAD_WAIT_NOTIFIED) {
             why = (int)(seen - RAD_WAIT_NOTIFIED);
             break;
         }
-        if (why < 0 && give_up(w, clauses, seen)) break;
+        if (why < 0 && rad__wait_give_up(w, clauses, seen)) break;
         claimed = why < 0 || seen == RAD_WAIT_CLAIMED; /* N6 will come */
         why = w->strand ? rad__fiber_rest(w->strand, &alarm, !claimed)
                         : rest_thread(w, seen, claimed ? RAD_FOREVER : until);
@@ -206,68 +199,31 @@ static void clauses_queue(rad_clause *clauses, uint32_t count, rad_waiter *w)
     }
 }
 
-/* A fiber that waits until it is notified or cancelled. */
-RAD_INLINE int park(rad_waiter *w, rad_clause *c, rad_strand *self)
-{
-    while (waiter_look(w) < RAD_WAIT_NOTIFIED) {
-        if (RAD_UNLIKELY(rad__fiber_is_canceled(self)) && give_up(w, c, RAD_WAIT_OPEN))
-            return RAD_ECANCELED;
-        rad__strand_leave_inline(rad__core(), RAD_LEAVE_PARK);
-    }
-    return 0;
-}
-
-static int wait_until(rad_waiter *w, rad_clause *clauses, uint64_t until)
+int rad__wait_until(rad_waiter *w, rad_clause *clauses, uint64_t until)
 {
     uint64_t deadline = w->strand ? rad__fiber_deadline(w->strand) : RAD_FOREVER;
     int done = waiter_wait(w, clauses, until < deadline ? until : deadline);
     return done == RAD_ETIMEOUT && deadline <= until ? RAD_ECANCELED : done;
 }
 
-RAD_INLINE void waiter_open(rad_waiter *w, rad_clause *c, rad_strand *self)
-{
-    c->waiter = w;
-    c->index = 0;
-    if (self != NULL) {
-        w->generation = rad__fiber_generation(self);
-        rad__fiber_waits_for(self, c, 1);
-    }
-}
-
-RAD_INLINE int wait_single(rad_waiter *w, rad_clause *c, rad_strand *self, uint64_t until)
-{
-    if (self != NULL && until == RAD_FOREVER && rad__fiber_deadline(self) == RAD_FOREVER)
-        return park(w, c, self);
-    return wait_until(w, c, until);
-}
-
-int rad__wait_locked(rad_clause *c, rad_strand *self, uint64_t until)
-{
-    rad_waiter w = {.strand = self, .single = true};
-    waiter_open(&w, c, self);
-    rad__queue_put(c->queue, c);
-    rad__unlock(&c->object->lock);
-    return wait_single(&w, c, self, until);
-}
-
 int rad__wait_again(rad_clause *c, rad_strand *self, uint64_t until)
 {
-    rad_waiter w = {.strand = self, .single = true};
-    waiter_open(&w, c, self);
+    rad_waiter w;
+    rad__waiter_open(&w, c, self);
     rad__queue_put_first(c->queue, c);
     rad__unlock(&c->object->lock);
-    return wait_single(&w, c, self, until);
+    return rad__wait_single(&w, c, until);
 }
 
 int rad__wait_after(rad_clause *c, rad_strand *self, uint64_t until, void (*after)(void *arg),
                     void *arg)
 {
-    rad_waiter w = {.strand = self, .single = true};
-    waiter_open(&w, c, self);
+    rad_waiter w;
+    rad__waiter_open(&w, c, self);
     rad__queue_put(c->queue, c);
     rad__unlock(&c->object->lock);
     after(arg);
-    return wait_single(&w, c, self, until);
+    return rad__wait_single(&w, c, until);
 }
 
 static int wait_one(rad_clause *c, rad_strand *self, uint64_t until)
@@ -298,12 +254,14 @@ int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t unti
         return done >= 0 ? done : RAD_ETIMEOUT;
     }
     rad_waiter w = {.strand = self, .generation = self ? rad__fiber_generation(self) : 0};
-    if (self) rad__fiber_waits_for(self, clauses, count);
+    if (self != NULL && count == 0) rad__fiber_waits_for(self, RAD_KIND_NOTHING, 0, 0);
+    if (self != NULL && count > 0)
+        rad__fiber_waits_for(self, clauses->object->kind, clauses->object->number, count - 1);
     clauses_queue(clauses, count, &w);
     unlock_all(clauses, count);
     for (uint32_t i = 0; i < count; i++)
         if (clauses[i].asks) clauses[i].asks(&clauses[i]);
-    done = wait_until(&w, clauses, until);
+    done = rad__wait_until(&w, clauses, until);
     withdraw(clauses, count, done < 0 ? RAD_NONE : (uint32_t)done);
     return done;
 }

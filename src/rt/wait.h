@@ -48,11 +48,35 @@
 
 typedef struct rad_clause rad_clause;
 
-/* The beginning of everything that can be waited for. */
+/* What can be waited for: KIND(name, text). */
+#define RAD_KIND_LIST(KIND)                                                                        \
+    KIND(NOTHING, "")                                                                              \
+    KIND(CHANNEL, "channel")                                                                       \
+    KIND(FIBER, "fiber")                                                                           \
+    KIND(NURSERY, "nursery")                                                                       \
+    KIND(MUTEX, "mutex")                                                                           \
+    KIND(RWLOCK, "rwlock")                                                                         \
+    KIND(CONDITION, "condition")                                                                   \
+    KIND(SEMAPHORE, "semaphore")                                                                   \
+    KIND(WAIT_GROUP, "wait group")                                                                 \
+    KIND(ONCE, "once")                                                                             \
+    KIND(BARRIER, "barrier")                                                                       \
+    KIND(STOCK, "stock")                                                                           \
+    KIND(BLOCKING_CALL, "blocking call")                                                           \
+    KIND(DESCRIPTOR, "descriptor")                                                                 \
+    KIND(ROOM, "room")
+
+enum rad_kind {
+#define RAD_KIND_VALUE(name, text) RAD_KIND_##name,
+    RAD_KIND_LIST(RAD_KIND_VALUE)
+#undef RAD_KIND_VALUE
+};
+
+/* The beginning of all of them. */
 typedef struct rad_waitable {
     rad_lock lock;
+    uint8_t kind;
     uint64_t number; /* locks are taken in this order */
-    const char *kind;
 } rad_waitable;
 
 typedef struct rad_queue {
@@ -127,35 +151,24 @@ static inline void rad__queue_remove(rad_queue *q, rad_clause *c)
         q->last = c->before;
 }
 
-/* The beginning of an object of this kind (a literal). */
-RAD_INTERNAL void rad__waitable_open(rad_waitable *o, const char *kind);
+/* The beginning of an object of this kind. */
+RAD_INTERNAL void rad__waitable_open(rad_waitable *o, enum rad_kind kind);
 
-RAD_INTERNAL void rad__waitable_number(rad_waitable *o, const char *kind);
+RAD_INTERNAL void rad__waitable_number(rad_waitable *o, enum rad_kind kind);
 
 /* The same for one that began as zeros, under its lock, before it is waited for; any number of times. */
-static inline void rad__waitable_begin(rad_waitable *o, const char *kind)
+static inline void rad__waitable_begin(rad_waitable *o, enum rad_kind kind)
 {
     if (RAD_UNLIKELY(o->number == 0)) rad__waitable_number(o, kind);
 }
 
 /* The same, with the lock taken for it: for select, which needs the number before. */
-RAD_INTERNAL void rad__waitable_ready(rad_waitable *o, const char *kind);
+RAD_INTERNAL void rad__waitable_ready(rad_waitable *o, enum rad_kind kind);
 
 /* Does one of the clauses, and answers its index; as soon as that is possible, but not after `until`, as rad__os_now_ns
  * tells the time. 0: now or never. RAD_ETIMEOUT: the time is up. RAD_ECANCELED: the fiber is to end.
  * `first` is where looking begins, when several can be done. */
 RAD_INTERNAL int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until);
-
-/* The same for one clause that could not be done, with the lock of its object, which is given back. `self` is
- * rad__running(), and `until` is not 0. 0: it was done. */
-RAD_INTERNAL int rad__wait_locked(rad_clause *c, rad_strand *self, uint64_t until);
-
-/* The same, before all others in the queue: it has waited there already. */
-RAD_INTERNAL int rad__wait_again(rad_clause *c, rad_strand *self, uint64_t until);
-
-/* The same; after(arg) is called when the clause lies in the queue, and the lock was given back. */
-RAD_INTERNAL int rad__wait_after(rad_clause *c, rad_strand *self, uint64_t until,
-                                 void (*after)(void *arg), void *arg);
 
 /* ---- For those who make an operation possible: under the object's lock ------------------------------------ */
 

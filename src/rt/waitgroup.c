@@ -72,7 +72,7 @@ static bool wait_attempt(rad_clause *c, rad_wakes *wakes)
     (void)wakes;
     waitgroup *g = (waitgroup *)((char *)c->object - offsetof(waitgroup, object));
     uint64_t word = atomic_load_explicit(&g->word, memory_order_relaxed), next;
-    rad__waitable_begin(c->object, "wait group");
+    rad__waitable_begin(c->object, RAD_KIND_WAIT_GROUP);
     c->code = 0;
     do next = word < ONE ? 0 : word | WAITING;
     /* Pairs with the changes of those who are done. */
@@ -88,7 +88,7 @@ static void clause_open(rad_clause *c, waitgroup *g)
 
 void rad__waitgroup_clause(rad_clause *c, rad_waitgroup *g)
 {
-    rad__waitable_ready(&waitgroup_of(g)->object, "wait group");
+    rad__waitable_ready(&waitgroup_of(g)->object, RAD_KIND_WAIT_GROUP);
     clause_open(c, waitgroup_of(g));
 }
 

@@ -16,7 +16,9 @@ enum {
     DEAD_LOOKS = 2,
     OVERDUE_NS = 1000000, /* a worker that comes back in time is better placed */
     EXPIRED_AT_ONCE = 64,
-    STATUS_DEADLOCK = 124
+    STATUS_DEADLOCK = 124,
+    COOL_NS = 1000000000,
+    COOLED_MOST = 16384 /* at a time: some 10 ms */
 };
 
 static rad_sched *sched_of(rad_watch *w)
@@ -180,6 +182,15 @@ static void look_for_deadlock(rad_watch *w, uint64_t next_timer)
         report_deadlock(w);
 }
 
+/* ---- Memory -------------------------------------------------------------------------------------------- */
+
+static void look_at_memory(rad_watch *w, uint64_t now)
+{
+    if (now - w->cooled_ns < COOL_NS) return;
+    w->cooled_ns = now;
+    rad__berths_cool(&w->runtime->berths, COOLED_MOST);
+}
+
 /* ---- The thread -------------------------------------------------------------------------------------- */
 
 static void look(rad_watch *w)
@@ -193,6 +204,7 @@ static void look(rad_watch *w)
     look_at_workers(w);
     look_at_urgent(w);
     look_for_stalls(w, now);
+    look_at_memory(w, now);
     if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS) ||
         rad__urgent_any(&w->runtime->urgent))
         w->quiet = 0;

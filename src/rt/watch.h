@@ -37,10 +37,11 @@ typedef struct rad_watch {
     bool started;
     _Atomic uint32_t bell; /* 1: something happens, or the end */
     _Atomic bool ends;
-    uint64_t ran;   /* of all workers */
-    uint32_t quiet; /* looks in a row in which nothing happened */
-    uint32_t dead;  /* … in which nothing can */
-    uint32_t polls; /* for poller.c */
+    uint64_t ran;       /* of all workers */
+    uint32_t quiet;     /* looks in a row in which nothing happened */
+    uint32_t dead;      /* … in which nothing can */
+    uint32_t polls;     /* for poller.c */
+    uint64_t cooled_ns; /* when memory was given back last */
     rad_watch_seen seen[RAD_WORKERS_MAX];
 } rad_watch;
 

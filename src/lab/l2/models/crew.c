@@ -12,6 +12,7 @@ static rad_shell shells[RAD_CREW_WORKERS];
 static rad_runtime runtime;
 static rad_slot *slots[RAD_CREW_SLOTS];
 static uint32_t slot_count;
+static rad_berth berths[RAD_CREW_SLOTS];
 static bool is_whole;
 
 /* As in rt/runtime.c. */
@@ -31,10 +32,11 @@ static void slot_open(rad_slot **list)
 {
     rad_slot *slot = rad__alloc_lines(1, sizeof *slot);
     RAD_MODEL_ASSERT(slot_count < RAD_CREW_SLOTS);
+    rad_stack stack = {.base = rad__alloc_lines(1, STACK), .size = STACK, .number = slot_count};
+    rad__berth_add(&runtime.berths, &berths[slot_count], &stack);
     slots[slot_count++] = slot;
-    slot->stack = (rad_stack){.base = rad__alloc_lines(1, STACK), .size = STACK};
-    rad__waitable_open(&slot->done, "fiber");
-    rad__strand_open(&slot->strand, &runtime, slot->stack.base, STACK, rad__slot_body);
+    rad__waitable_open(&slot->done, RAD_KIND_FIBER);
+    rad__strand_open(&slot->strand, &runtime);
     slot->next = *list;
     *list = slot;
     rad__model_name(slot, sizeof *slot, "fiber");
@@ -69,6 +71,7 @@ void rad__crew_open(uint32_t workers, uint32_t outside, uint32_t inside, bool wh
     rad__model_name(&executor, sizeof executor, "executor");
     rad__model_name(shells, sizeof shells, "shell");
     rad__model_name(&runtime, sizeof runtime, "runtime");
+    rad__model_name(berths, sizeof berths, "berth");
     for (uint32_t i = 0; i < workers; i++) worker_open(i, inside);
     for (uint32_t i = 0; i < outside; i++) slot_open(&runtime.idle);
 }
@@ -177,7 +180,8 @@ void rad__crew_close(void)
     for (uint32_t i = 0; i < slot_count; i++) {
         uint64_t word = rad__life_look(&slots[i]->strand.life);
         RAD_MODEL_ASSERT(rad__life_state(word) == RAD_FIBER_IDLE);
-        rad__free(slots[i]->stack.base);
+        RAD_MODEL_ASSERT(slots[i]->strand.berth == NULL && berths[i].strand == NULL);
+        rad__free(berths[i].base);
         rad__free(slots[i]);
     }
     rad__sched_close(&executor.sched);

@@ -1,0 +1,69 @@
+/* berth.h — berths: a stack, and the place on it where whoever is on it left.
+ *
+ *     pool --board--> of a strand, from its first run until its fiber has ended --leave--> pool
+ *
+ * A fiber that was spawned and did not run yet has none. So ten thousand of them that end without waiting use one
+ * stack, the one that is warm, and the next one begins where the last one ended, without a switch.
+ *
+ * Room      spawning tells when there is no memory, not running: for every slot that is made (fiber.h) a berth is made,
+ *           too, whoever uses it. A core keeps a few that are warm, and brought as many into the pool as it may keep.
+ * Claim     a strand that boards finds one. With S slots, of which at most S - 1 are on a berth, and cores that keep
+ *           at most K1, K2, … of them, of S + K1 + K2 + … berths one is left: with this core or in the pool. Only the
+ *           watch may have a few in its hands for a moment, while it gives their memory back.
+ * Cold      of those that nobody needed for a second, half lose their memory, again and again. Their stacks begin anew
+ *           when they are used next.
+ *
+ * E1  a berth belongs to one strand (its `strand`, whose `berth` it is), to one core, or to the pool.
+ * E2  nobody is on the stack of one that no strand has.
+ *
+ * Rejected: a stack for every slot (a batch of ten thousand spawns went over ten thousand cold stacks: 245 ns each
+ * instead of 60); taking one from another core when there is none (a lock for every board). */
+#ifndef RAD_RT_BERTH_H
+#define RAD_RT_BERTH_H
+
+#include "os/context.h"
+#include "os/lock.h"
+#include "rt/stack.h"
+
+typedef struct rad_berth rad_berth;
+typedef struct rad_strand rad_strand;
+
+struct rad_berth {
+    rad_context context; /* first */
+    rad_strand *strand;  /* whose it is, or NULL */
+    rad_berth *next;     /* in a pool */
+    void *base;          /* its stack */
+    uint32_t size;
+    uint32_t number : 31; /* of its stack */
+    uint32_t is_made : 1; /* its context can be resumed */
+};
+
+enum { RAD_BERTHS_KEPT = 32 };
+
+typedef struct rad_berths {
+    rad_lock lock; /* of everything here */
+    rad_berth *warm, *cold;
+    uint32_t warm_count;
+    uint32_t warm_least; /* since the watch looked last */
+} rad_berths;
+
+/* What a core keeps. */
+typedef struct rad_berth_rack {
+    rad_berth *first;
+    uint32_t count, most; /* most: so many it has brought */
+} rad_berth_rack;
+
+/* Into the pool: a new one with this stack. */
+RAD_INTERNAL void rad__berth_add(rad_berths *all, rad_berth *b, const rad_stack *stack);
+
+/* s runs for the first time: gets one. body(berth) is what begins there, unless it comes back from its last fiber. */
+RAD_INTERNAL void rad__berth_board(rad_berths *all, rad_berth_rack *rack, rad_strand *s,
+                                   void (*body)(void *berth));
+
+/* Its fiber has ended, and nobody is on it. */
+RAD_INTERNAL void rad__berth_vacate(rad_berths *all, rad_berth_rack *rack, rad_berth *b);
+
+/* By the watch, now and then: gives the memory of up to `most` cold ones back. How many. */
+RAD_INTERNAL uint32_t rad__berths_cool(rad_berths *all, uint32_t most);
+
+#endif

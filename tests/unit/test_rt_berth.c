@@ -1,0 +1,240 @@
+/* test_rt_berth.c — berths: who has which, and when their memory goes. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <raddle.h>
+
+#include "rt/fiber.h"
+#include "rt/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MANY = 100 };
+
+typedef struct port {
+    rad_stacks stacks;
+    rad_berths all;
+    rad_berth berths[MANY];
+    rad_strand strands[MANY];
+} port;
+
+static void port_open(port *p)
+{
+    rad_stacks_options o = {.size = 16 << 10, .most = MANY};
+    rad_error error = {0};
+    memset(p, 0, sizeof *p);
+    if (rad__stacks_open(&p->stacks, &o, &error) != 0) fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < MANY; i++) {
+        rad_stack stack;
+        assert_int_equal(rad__stacks_new(&p->stacks, &stack, &error), 0);
+        rad__berth_add(&p->all, &p->berths[i], &stack);
+    }
+}
+
+static void port_close(port *p)
+{
+    for (uint32_t i = 0; i < MANY; i++)
+        if (p->berths[i].is_made) rad__context_drop(&p->berths[i].context);
+    rad__stacks_close(&p->stacks);
+}
+
+static void nothing(void *berth)
+{
+    (void)berth;
+}
+
+static void board(port *p, rad_berth_rack *rack, uint32_t strand)
+{
+    rad__berth_board(&p->all, rack, &p->strands[strand], nothing);
+    rad_berth *b = p->strands[strand].berth;
+    assert_ptr_equal(b->strand, &p->strands[strand]);
+    assert_true(b->is_made);
+    memset(b->base, 1, b->size); /* somebody was there */
+}
+
+static void vacate(port *p, rad_berth_rack *rack, uint32_t strand)
+{
+    rad__berth_vacate(&p->all, rack, p->strands[strand].berth);
+    p->strands[strand].berth = NULL;
+}
+
+static void the_warmest_is_used_first(void **state)
+{
+    static port p;
+    rad_berth_rack rack = {.most = 4};
+    (void)state;
+    port_open(&p);
+    for (uint32_t i = 0; i < 3; i++) board(&p, &rack, i);
+    rad_berth *last = p.strands[1].berth;
+    vacate(&p, &rack, 0);
+    vacate(&p, &rack, 1);
+    board(&p, &rack, 4);
+    assert_ptr_equal(p.strands[4].berth, last);
+    port_close(&p);
+}
+
+/* The claim of berth.h: those that a core keeps are those it has brought. */
+static void a_core_keeps_no_more_than_it_brought(void **state)
+{
+    static port p;
+    rad_berth_rack mine = {.most = 4}, other = {.most = 4}, poor = {.most = 0};
+    (void)state;
+    port_open(&p);
+    for (uint32_t i = 0; i < MANY; i++) board(&p, &mine, i);
+    for (uint32_t i = 0; i < MANY; i++) {
+        vacate(&p, &mine, i);
+        assert_true(mine.count <= 4);
+    }
+    board(&p, &other, 0); /* brings some of the pool's along, half of what it may keep */
+    assert_int_equal(other.count, 2);
+    uint32_t on_a_berth = 1;
+    for (; on_a_berth < MANY - mine.count - other.count; on_a_berth++) board(&p, &poor, on_a_berth);
+    assert_null(p.all.warm);
+    assert_null(p.all.cold);
+    for (uint32_t i = 1; i < on_a_berth; i++) {
+        vacate(&p, &poor, i);
+        assert_int_equal(poor.count, 0);
+    }
+    port_close(&p);
+}
+
+static uint32_t pages_in_use(const rad_berth *b)
+{
+    unsigned char in_core[64];
+    uint32_t count = 0, pages = (b->size + 4095) / 4096;
+    assert_true(pages <= sizeof in_core);
+    assert_int_equal(mincore(b->base, (size_t)pages * 4096, in_core), 0);
+    for (uint32_t i = 0; i < pages; i++) count += in_core[i] & 1;
+    return count;
+}
+
+static uint32_t in_memory(const port *p)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < MANY; i++) {
+        uint32_t used = pages_in_use(&p->berths[i]);
+        count += used > 0;
+        assert_true(used == 0 || p->berths[i].is_made); /* none keeps a part of it */
+        assert_true(used > 0 || !p->berths[i].is_made); /* nobody goes on where there is nothing */
+    }
+    return count;
+}
+
+/* Half of those that nobody needed since the last look, again and again. */
+static void memory_of_cold_stacks_is_given_back(void **state)
+{
+    static port p;
+    rad_berth_rack rack = {.most = 0};
+    (void)state;
+    port_open(&p);
+    assert_int_equal(in_memory(&p), 0);
+    for (uint32_t i = 0; i < 64; i++) board(&p, &rack, i);
+    for (uint32_t i = 0; i < 64; i++) vacate(&p, &rack, i);
+    assert_int_equal(rad__berths_cool(&p.all, 1000), 0); /* they were needed until now */
+    for (uint32_t i = 0; i < 24; i++) board(&p, &rack, i);
+    for (uint32_t i = 0; i < 24; i++) vacate(&p, &rack, i);
+    assert_int_equal(rad__berths_cool(&p.all, 1000), 20); /* 40 were not */
+    assert_int_equal(in_memory(&p), 44);
+    assert_int_equal(rad__berths_cool(&p.all, 4), 4); /* no more than it may */
+    for (uint32_t left = 40; left > 0; left -= left / 2 + left % 2) {
+        assert_int_equal(in_memory(&p), left);
+        assert_int_equal(rad__berths_cool(&p.all, 1000), left / 2 + left % 2);
+    }
+    assert_int_equal(in_memory(&p), 0);
+    for (uint32_t i = 0; i < MANY; i++) board(&p, &rack, i); /* all of them can be used again */
+    assert_int_equal(in_memory(&p), MANY);
+    port_close(&p);
+}
+
+/* ---- In a runtime --------------------------------------------------------------------------------------- */
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long size = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%lu %lu", &size, &resident), 2);
+    fclose(f);
+    return (uint64_t)resident * 4096;
+}
+
+static int touches(void *arg)
+{
+    volatile char much[12 << 10];
+    memset((char *)much, 1, sizeof much);
+    rad_sleep(1000000); /* so that each needs a stack of its own */
+    return arg == NULL ? much[5] - 1 : 0;
+}
+
+static int burst_and_rest(void *arg)
+{
+    enum { FIBERS = 4000 };
+    uint64_t *bytes = arg;
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (uint32_t i = 0; i < FIBERS; i++) rad_nursery_spawn(&n, NULL, touches, NULL);
+    if (rad_nursery_wait(&n) != 0) return 1;
+    bytes[0] = resident_bytes();
+    for (uint32_t i = 0; i < 200; i++) {
+        rad_sleep(100000000);
+        bytes[1] = resident_bytes();
+        if (bytes[1] + (8 << 20) < bytes[0]) return 0;
+    }
+    return 2;
+}
+
+static void a_burst_does_not_keep_its_memory(void **state)
+{
+    uint64_t bytes[2] = {0};
+    (void)state;
+    int code = rad_main(NULL, burst_and_rest, bytes, NULL);
+    if (code != 0)
+        fail_msg("%d: %llu KiB after the burst, %llu later", code,
+                 (unsigned long long)bytes[0] >> 10, (unsigned long long)bytes[1] >> 10);
+}
+
+static int ends_at_once(void *arg)
+{
+    *(const void **)arg = __builtin_frame_address(0);
+    return 0;
+}
+
+/* A fiber that ends without waiting leaves its stack, while it is warm, to the next one. */
+static int spawns_many(void *arg)
+{
+    const void *frames[MANY];
+    (void)arg;
+    for (uint32_t i = 0; i < MANY; i++) rad_spawn(NULL, ends_at_once, &frames[i]);
+    rad_yield();
+    for (uint32_t i = 0; i < MANY; i++) rad_yield();
+    uint32_t same = 0;
+    for (uint32_t i = 1; i < MANY; i++) same += frames[i] == frames[0];
+    return same == MANY - 1 ? 0 : (int)same + 1;
+}
+
+static void fibers_that_end_at_once_share_a_stack(void **state)
+{
+    rad_options one = {.workers = 1};
+    (void)state;
+    assert_int_equal(rad_main(&one, spawns_many, NULL, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_warmest_is_used_first),
+        cmocka_unit_test(a_core_keeps_no_more_than_it_brought),
+        cmocka_unit_test(memory_of_cold_stacks_is_given_back),
+        cmocka_unit_test(a_burst_does_not_keep_its_memory),
+        cmocka_unit_test(fibers_that_end_at_once_share_a_stack),
+    };
+    return cmocka_run_group_tests_name("rt_berth", tests, NULL, NULL);
+}
