@@ -8,6 +8,7 @@ enum {
     STEAL_TRIES_PRESET = 4,
     STEAL_TRIES_MAX = 1000,
     SPIN_MAX_US = 50,
+    SPIN_LEAST_PART = 32, /* of it: a search is never shorter */
     ROUNDS_MAX = 1 << 20, /* the clock ends the search long before */
     STACK_PRESET = 8 << 20,
     STACK_LEAST = 64 << 10,
@@ -38,15 +39,34 @@ static void search_begins(rad_shell *shell)
     shell->gave_up = false;
 }
 
+static bool search_is_over(rad_shell *shell)
+{
+    const rad_exec_hooks *hooks = &shell->exec->hooks;
+    if (hooks->hurry != NULL && hooks->hurry(hooks->context)) return true;
+    return shell->misses % CLOCK_EVERY == 0 &&
+           rad__os_now_ns() - shell->search_began_ns >= shell->spin_ns;
+}
+
 static void search_missed(rad_shell *shell)
 {
-    rest(CALM_PAUSES);
-    const rad_exec_hooks *hooks = &shell->exec->hooks;
-    bool hurry = hooks->hurry != NULL && hooks->hurry(hooks->context);
-    if (++shell->misses % CLOCK_EVERY != 0 && !hurry) return;
-    if (rad__os_now_ns() - shell->search_began_ns < shell->exec->spin_ns && !hurry) return;
+    bool is_short = shell->spin_ns <= shell->exec->spin_ns / SPIN_LEAST_PART; /* one look */
+    shell->misses++;
+    if (!is_short) {
+        rest(CALM_PAUSES);
+        if (!search_is_over(shell)) return;
+        shell->spin_ns /= 2;
+    }
     rad__worker_give_up(&shell->worker);
     shell->gave_up = true;
+    shell->dozed = false;
+}
+
+static void search_found(rad_shell *shell)
+{
+    uint64_t longer = shell->spin_ns * 2, most = shell->exec->spin_ns;
+    if (shell->misses > 0) shell->spin_ns = longer < most ? longer : most;
+    if (shell->dozed) shell->spin_ns = most; /* it could as well have searched */
+    shell->dozed = false;
 }
 
 /* Whether a task of the worker that will be asked next is to be left to it for now. */
@@ -91,7 +111,11 @@ static void shell_sleep(rad_shell *shell)
     uint64_t ns = hooks->rest ? hooks->rest(hooks->context, w) : UINT64_MAX;
     bool may_leave = w->id >= w->sched->config.workers && ns == UINT64_MAX;
     if (may_leave) ns = hooks->retire_ns;
-    if (ns == 0 || sleep_for(hooks, w, ns) || !may_leave || !rad__worker_waits(w)) return;
+    if (ns == 0) return;
+    uint64_t began = rad__os_now_ns();
+    bool woken = sleep_for(hooks, w, ns);
+    shell->dozed = woken && rad__os_now_ns() - began < shell->exec->spin_ns;
+    if (woken || !may_leave || !rad__worker_waits(w)) return;
     shell->gone = rad__worker_retire(w);
 }
 
@@ -116,7 +140,10 @@ void rad__shell_step_idle(rad_shell *shell)
     if (step.woken != w->id) rad__exec_wake_thread(shell->exec, step.woken);
     if (!spins) return;
     if (step.source >= RAD_FROM_VICTIM) shell->stole_ns = rad__os_now_ns();
-    if (w->phase != RAD_PHASE_STEAL) return;
+    if (w->phase != RAD_PHASE_STEAL) {
+        if (searched && w->phase == RAD_PHASE_FOUND) search_found(shell);
+        return;
+    }
     if (searched)
         search_missed(shell);
     else
@@ -265,6 +292,7 @@ static bool shell_open(rad_exec *exec, uint32_t id, const rad_exec_options *o)
     shell->worker.shell = shell;
     shell->exec = exec;
     shell->prng = rad__prng(o->seed, RAD_STREAM_STEAL, id);
+    shell->spin_ns = exec->spin_ns;
     if (exec->hooks.prepare) exec->hooks.prepare(exec->hooks.context, &shell->worker);
     return true;
 }

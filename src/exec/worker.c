@@ -1,11 +1,4 @@
-#include "exec/worker.h"
-
-/* A counter that only its worker writes and anybody may read. */
-static void count_up(_Atomic uint64_t *counter)
-{
-    uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
-    atomic_store_explicit(counter, now + 1, memory_order_relaxed);
-}
+#include "exec/going_over.h"
 
 bool rad__worker_open(rad_worker *w, rad_sched *s, uint32_t id)
 {
@@ -61,12 +54,12 @@ static void credit_take(rad_worker *w)
         w->credit = RAD_CREDIT_STEP;
     }
     w->credit--;
-    count_up(&w->stats.spawned);
+    rad__worker_count(&w->stats.spawned);
 }
 
 static uint32_t woke(rad_worker *w, uint32_t worker)
 {
-    if (worker != RAD_NONE) count_up(&w->stats.woke);
+    if (worker != RAD_NONE) rad__worker_count(&w->stats.woke);
     return worker;
 }
 
@@ -86,7 +79,7 @@ uint32_t rad__worker_share(rad_worker *w)
 static uint32_t push_local(rad_worker *w, rad_task *task)
 {
     if (RAD_UNLIKELY(!rad__deque_push(&w->local, task))) {
-        rad__inbox_push(&w->inbox, task); /* as in push_later */
+        rad__inbox_push(&w->inbox, task); /* as in rad__worker_put_later */
         return RAD_NONE;
     }
     if (RAD_LIKELY(!rad__choose_hoard(++w->hoard, w->sched->config.hoard))) return RAD_NONE;
@@ -118,18 +111,11 @@ uint32_t rad__worker_wake(rad_worker *w, rad_task *task)
 
 /* ---- Where tasks come from ------------------------------------------------------------------------- */
 
-/* Out of memory: the inbox has room for everything. Only this worker will run the task then, but it does, also when it
- * looks at nothing that is shared. */
-static void push_later(rad_worker *w, rad_task *task)
-{
-    if (RAD_UNLIKELY(!rad__deque_push(&w->later, task))) rad__inbox_push(&w->inbox, task);
-}
-
 /* Behind what waits: that is where a searcher looks first. */
 uint32_t rad__worker_wake_resting(rad_worker *w, rad_task *task)
 {
     RAD_DCHECK(w->phase == RAD_PHASE_PARKED);
-    push_later(w, task);
+    rad__worker_put_later(w, task);
     rad__deque_publish(&w->later); /* W1 */
     return woke(w, rad__idle_notify_self(&w->sched->idle, w->id, false));
 }
@@ -149,7 +135,7 @@ static rad_task *take_batch(rad_worker *w, rad_step *step)
     uint32_t most = rad__choose_batch(queued, w->sched->config.workers, RAD_BATCH_MAX);
     uint32_t count = most ? rad__injector_pop(q, tasks, most) : 0;
     if (count == 0) return NULL;
-    for (uint32_t i = 1; i < count; i++) push_later(w, tasks[i]);
+    for (uint32_t i = 1; i < count; i++) rad__worker_put_later(w, tasks[i]);
     step->moved = (uint8_t)(count - 1);
     return tasks[0];
 }
@@ -187,13 +173,13 @@ static void count_source(rad_worker *w, enum rad_source source)
 {
     rad_worker_stats *s = &w->stats;
     if (RAD_LIKELY(source <= RAD_FROM_OLDEST))
-        count_up(&s->from_local);
+        rad__worker_count(&s->from_local);
     else if (source == RAD_FROM_LATER)
-        count_up(&s->from_later);
+        rad__worker_count(&s->from_later);
     else if (source == RAD_FROM_INBOX)
-        count_up(&s->from_inbox);
+        rad__worker_count(&s->from_inbox);
     else
-        count_up(source == RAD_FROM_INJECTOR ? &s->from_injector : &s->stolen);
+        rad__worker_count(source == RAD_FROM_INJECTOR ? &s->from_injector : &s->stolen);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------------- */
@@ -237,7 +223,7 @@ static void step_pick(rad_worker *w, rad_step *step)
 /* Counted by itself until there is enough to be worth telling the gate. */
 static void task_ended(rad_worker *w)
 {
-    count_up(&w->stats.ended);
+    rad__worker_count(&w->stats.ended);
     if (RAD_LIKELY(++w->credit < 2 * RAD_CREDIT_STEP)) return;
     w->credit -= RAD_CREDIT_STEP; /* at least that much stays, so the count does not reach zero */
     enum rad_gate_leave left = rad__gate_leave(&w->sched->gate, RAD_CREDIT_STEP);
@@ -271,7 +257,7 @@ static void task_answered(rad_worker *w, rad_task *task, enum rad_run run, rad_s
     switch (run) {
     case RAD_RUN_DONE: task_ended(w); break;
     case RAD_RUN_FAILED: task_failed(w); break;
-    case RAD_RUN_YIELD: push_later(w, task); break;
+    case RAD_RUN_YIELD: rad__worker_put_later(w, task); break;
     case RAD_RUN_YIELD_GLOBAL: step->woken = inject(w, task); break;
     default: RAD_ASSERT(run == RAD_RUN_BLOCKED); /* not ours any more */
     }
@@ -309,7 +295,7 @@ static void step_steal(rad_worker *w, rad_step *step, uint32_t draw)
         return;
     }
     step->source = RAD_FROM_NOWHERE;
-    if (step->victim != RAD_NONE) count_up(&w->stats.tried);
+    if (step->victim != RAD_NONE) rad__worker_count(&w->stats.tried);
     if (++w->tries >= config->rounds * (config->steal_tries + 1)) go_to(w, RAD_PHASE_SETTLE);
 }
 
@@ -391,7 +377,7 @@ static void step_parked(rad_worker *w)
 {
     if (!rad__idle_take_token(&w->sched->idle, w->id)) return;
     if (step_if_done(w)) return;
-    count_up(&w->stats.parked);
+    rad__worker_count(&w->stats.parked);
     w->searching = true; /* whoever gave the token has counted it */
     w->tries = 0;
     go_to(w, RAD_PHASE_STEAL);
@@ -457,10 +443,10 @@ static __attribute__((noinline)) rad_step step_run(rad_worker *w)
     rad_task *task = w->current;
     enum rad_run run = task->run(task, w);
     task = w->current; /* it may have gone over to another one */
-    count_up(&w->stats.ran);
+    rad__worker_count(&w->stats.ran);
     if (RAD_UNLIKELY(run != RAD_RUN_DONE || w->credit + 1 >= 2 * RAD_CREDIT_STEP))
         return step_answered(w, task, run);
-    count_up(&w->stats.ended);
+    rad__worker_count(&w->stats.ended);
     w->credit++;
     w->current = NULL;
     go_to(w, RAD_PHASE_PICK);
@@ -477,7 +463,7 @@ rad_step rad__worker_step(rad_worker *w, uint32_t draw)
     if (RAD_UNLIKELY(task == NULL)) return step_other(w, draw);
     w->picks++;
     w->current = task;
-    count_up(&w->stats.from_local);
+    rad__worker_count(&w->stats.from_local);
     go_to(w, RAD_PHASE_RUN);
     return PICKED_ITS_NEWEST;
 }
@@ -514,39 +500,16 @@ bool rad__worker_take_own(rad_worker *w, bool oldest_too)
 
 /* ---- Going over ------------------------------------------------------------------------------------ */
 
-rad_task *rad__worker_next(rad_worker *w, enum rad_run (*run)(rad_task *task, rad_worker *w))
+void rad__worker_put_back(rad_worker *w, rad_task *task)
 {
-    enum rad_source source = RAD_FROM_LOCAL;
-    RAD_DCHECK(w->phase == RAD_PHASE_RUN);
-    if (RAD_UNLIKELY(rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched))) return NULL;
-    /* A look first: those who yield find nothing there, and popping costs as much as all the rest. Two that wake each
-     * other always find something there: now and then it is the turn of those who yielded. */
-    bool theirs = RAD_UNLIKELY(rad__choose_turn(w->picks)) && rad__deque_count(&w->later) > 0;
-    rad_task *task = !theirs && rad__deque_count(&w->local) > 0 ? rad__deque_pop(&w->local) : NULL;
-    if (task == NULL) {
-        source = RAD_FROM_LATER;
-        task = take_oldest(&w->later);
-        if (task == NULL) return NULL;
-    }
-    if (RAD_UNLIKELY(task->run != run)) { /* of another kind: the worker will find it */
-        if (!rad__deque_push(&w->local, task)) rad__inbox_push(&w->inbox, task);
-        return NULL;
-    }
-    w->picks++;
-    count_up(&w->stats.ran); /* of the one that leaves */
-    count_source(w, source);
-    w->current = task;
-    return task;
+    if (!rad__deque_push(&w->local, task)) rad__inbox_push(&w->inbox, task);
 }
 
-uint32_t rad__worker_left(rad_worker *w, rad_task *task, enum rad_run answer)
+uint32_t rad__worker_left_other(rad_worker *w, rad_task *task, enum rad_run answer)
 {
-    switch (answer) {
-    case RAD_RUN_DONE: task_ended(w); break;
-    case RAD_RUN_YIELD: push_later(w, task); break;
-    case RAD_RUN_AGAIN: return push_local(w, task);
-    default: RAD_DCHECK(answer == RAD_RUN_BLOCKED); break;
-    }
+    if (answer == RAD_RUN_AGAIN) return push_local(w, task);
+    RAD_DCHECK(answer == RAD_RUN_DONE);
+    task_ended(w);
     return RAD_NONE;
 }
 

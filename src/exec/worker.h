@@ -207,29 +207,18 @@ RAD_INTERNAL uint32_t rad__worker_spawn_on(rad_worker *w, uint32_t worker, rad_t
 /* A blocked task may go on: next on this worker, unless somebody steals it. */
 RAD_INTERNAL uint32_t rad__worker_wake(rad_worker *w, rad_task *task);
 
+/* A counter that only its worker writes and anybody may read. */
+RAD_INLINE void rad__worker_count(_Atomic uint64_t *counter)
+{
+    uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + 1, memory_order_relaxed);
+}
+
 /* The same by the worker's thread while it rests (PARKED): it is its own producer, and goes on with it. */
 RAD_INTERNAL uint32_t rad__worker_wake_resting(rad_worker *w, rad_task *task);
 
 /* Lets others see what lies in its own deque, and wakes one of them unless somebody searches, as when it hoards. */
 RAD_INTERNAL uint32_t rad__worker_share(rad_worker *w);
-
-/* ---- A task that goes over to the next one by itself --------------------------------------------------
- * A fiber that leaves its stack can go on to another one at once, without going back to the worker's step:
- *     next = rad__worker_next(w, run)     on its stack: `next` is current from here on
- *     switches to the stack of `next`
- *     rad__worker_left(w, task, answer)   off its stack (T3), what its run would have answered
- * When next is NULL it lets its run return instead, and the worker decides. */
-
-/* In RUN: the newest of its own tasks, or the oldest of those that wait behind, if its run is `run`. NULL: there is
- * none, or it is time to look elsewhere. */
-RAD_INTERNAL rad_task *rad__worker_next(rad_worker *w,
-                                        enum rad_run (*run)(rad_task *task, rad_worker *w));
-
-/* DONE, YIELD, AGAIN (it is next) or BLOCKED. Answers whose thread must be woken, or RAD_NONE. */
-RAD_INTERNAL uint32_t rad__worker_left(rad_worker *w, rad_task *task, enum rad_run answer);
-
-/* Whether a task that yields may as well go on: nothing else is to be seen here. */
-RAD_INTERNAL bool rad__worker_is_alone(rad_worker *w);
 
 RAD_INTERNAL const char *rad__phase_name(uint32_t phase);
 

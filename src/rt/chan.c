@@ -168,13 +168,22 @@ void rad__recv_clause(rad_clause *c, rad_chan *chan, void *value)
         .object = &chan->object, .queue = &chan->receivers, .attempt = recv_attempt, .data = value};
 }
 
+/* What a clause needs that was tried already, and that waits alone; the rest is not looked at. */
+RAD_INLINE void waits_on(rad_clause *c, rad_waitable *object, rad_queue *queue, void *value)
+{
+    c->object = object;
+    c->queue = queue;
+    c->data = value;
+    c->code = 0;
+}
+
 /* With the lock. Apart from the calls, and they end with it: what they have on their stacks is not needed any more,
  * and there is one return less behind a switch (strand.h). */
 static __attribute__((noinline)) int send_waits(rad_chan *chan, const void *value, rad_strand *self,
                                                 uint64_t until)
 {
     rad_clause c;
-    rad__send_clause(&c, chan, value);
+    waits_on(&c, &chan->object, &chan->senders, (void *)value);
     int code = rad__wait_locked(&c, self, until);
     return code < 0 ? code : c.code;
 }
@@ -183,7 +192,7 @@ static __attribute__((noinline)) int recv_waits(rad_chan *chan, void *value, rad
                                                 uint64_t until)
 {
     rad_clause c;
-    rad__recv_clause(&c, chan, value);
+    waits_on(&c, &chan->object, &chan->receivers, value);
     int code = rad__wait_locked(&c, self, until);
     return code < 0 ? code : c.code;
 }
@@ -191,28 +200,30 @@ static __attribute__((noinline)) int recv_waits(rad_chan *chan, void *value, rad
 int rad__op_send(rad_chan *chan, const void *value, rad_time until)
 {
     rad_clause *receiver = NULL;
-    rad_strand *self = rad__running();
+    rad_core *core = rad__core();
+    rad_strand *self = core != NULL ? core->running : NULL;
     if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
         return RAD_ECANCELED;
     rad__lock(&chan->object.lock);
     int code = send_now(chan, value, &receiver);
     if (code == WAITS && until != 0) return send_waits(chan, value, self, until);
     rad__unlock(&chan->object.lock);
-    if (receiver != NULL) rad__clause_notify(receiver);
+    if (receiver != NULL) rad__clause_notify(core, receiver);
     return code == WAITS ? RAD_ETIMEOUT : code;
 }
 
 int rad__op_recv(rad_chan *chan, void *value, rad_time until)
 {
     rad_clause *sender = NULL;
-    rad_strand *self = rad__running();
+    rad_core *core = rad__core();
+    rad_strand *self = core != NULL ? core->running : NULL;
     if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
         return RAD_ECANCELED;
     rad__lock(&chan->object.lock);
     int code = recv_now(chan, value, &sender);
     if (code == WAITS && until != 0) return recv_waits(chan, value, self, until);
     rad__unlock(&chan->object.lock);
-    if (sender != NULL) rad__clause_notify(sender);
+    if (sender != NULL) rad__clause_notify(core, sender);
     return code == WAITS ? RAD_ETIMEOUT : code;
 }
 

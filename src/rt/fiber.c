@@ -40,16 +40,6 @@ int rad__fiber_rest(rad_strand *s, rad_alarm *a, bool open)
     return 0;
 }
 
-void rad__fiber_waits_for(rad_strand *s, enum rad_kind kind, uint64_t number, uint32_t more)
-{
-    rad_slot *slot = rad__slot_of(s);
-    uint64_t now = atomic_load_explicit(&s->runtime->now_ns, memory_order_relaxed);
-    atomic_store_explicit(&slot->waits_for, (uint64_t)kind << 56 | number, memory_order_relaxed);
-    atomic_store_explicit(&slot->waits_since, (uint32_t)(now >> RAD_SINCE_SHIFT),
-                          memory_order_relaxed);
-    atomic_store_explicit(&slot->waits_more, more, memory_order_relaxed);
-}
-
 /* ---- The life of a fiber ----------------------------------------------------------------------------- */
 
 /* The last reference: of the fiber, given up off its stack, or of a handle. */
@@ -277,13 +267,14 @@ void rad__slot_cancel(rad_slot *slot, uint32_t generation)
     while (!atomic_compare_exchange_weak_explicit(
         &slot->canceled, &before, generation, /* U1 of life.h; pairs with the load */
         memory_order_acq_rel, memory_order_acquire));
-    rad__strand_unpark(&slot->strand, generation); /* passes it on */
+    rad__strand_unpark(rad__core(), &slot->strand, generation); /* passes it on */
 }
 
 void rad__op_cancel(rad_fiber f)
 {
     if (f.slot == NULL) return;
-    rad_runtime *visited = rad__visit_begin(f.slot->strand.runtime); /* it may be the last fiber */
+    rad_runtime *visited =
+        rad__visit_begin(rad__core(), f.slot->strand.runtime); /* it may be the last fiber */
     if (handle_is_good(f)) rad__slot_cancel(f.slot, f.generation);
     if (RAD_UNLIKELY(visited != NULL)) rad__visit_end(visited);
 }

@@ -91,9 +91,16 @@ static inline bool rad__fiber_is_canceled(const rad_strand *s)
 
 enum { RAD_SINCE_SHIFT = 20 };
 
-/* For reports: it is about to wait for an object of this kind and number, or one of so many more. */
-RAD_INTERNAL void rad__fiber_waits_for(rad_strand *s, enum rad_kind kind, uint64_t number,
-                                       uint32_t more);
+/* For reports: it is about to wait, since `now`, for an object of this kind and number, or one of so many more. */
+RAD_INLINE void rad__fiber_waits_for(rad_strand *s, uint64_t now, enum rad_kind kind,
+                                     uint64_t number, uint32_t more)
+{
+    rad_slot *slot = rad__slot_of(s);
+    atomic_store_explicit(&slot->waits_for, (uint64_t)kind << 56 | number, memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_since, (uint32_t)(now >> RAD_SINCE_SHIFT),
+                          memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_more, more, memory_order_relaxed);
+}
 
 /* Parks, once; unless it does not want to wait any longer: RAD_ETIMEOUT, RAD_ECANCELED. With `open` false it is not
  * asked. */

@@ -142,7 +142,7 @@ static void family_cancel(rad_family *f, int reason)
 void rad__op_nursery_cancel(rad_nursery *n, int reason)
 {
     rad_family *top = family_of(n), *f = top;
-    rad_runtime *rt = top->owner->strand.runtime, *visited = rad__visit_begin(rt);
+    rad_runtime *rt = top->owner->strand.runtime, *visited = rad__visit_begin(rad__core(), rt);
     RAD_ASSERT(reason != 0);
     rad__lock(&rt->tree);
     for (;;) {

@@ -29,7 +29,7 @@ static void give_shared(rad_runtime *rt, rad_slot *first)
         rt->idle = first;
     }
     rad__unlock(&rt->room.lock);
-    if (spawner != NULL) rad__clause_notify(spawner);
+    if (spawner != NULL) rad__clause_notify(rad__core(), spawner);
 }
 
 static rad_slot *take_shared(rad_runtime *rt, uint32_t count, uint32_t *got, int *code)

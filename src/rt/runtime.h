@@ -65,10 +65,9 @@ static inline rad_seat *rad__seat_of(rad_core *core)
  *         X3   wakes it                            Y3   frees everything
  *         X4   visits - 1
  * Claim: Y3 comes after X4, for X1 is before X2, which is before Y1.
- * A worker of the same runtime needs no visit: its thread is waited for. NULL is none. */
-static inline rad_runtime *rad__visit_begin(rad_runtime *rt)
+ * A worker of the same runtime needs no visit: its thread is waited for. NULL is none. `core` is rad__core(). */
+static inline rad_runtime *rad__visit_begin(const rad_core *core, rad_runtime *rt)
 {
-    rad_core *core = rad__core();
     if (RAD_LIKELY(core != NULL && core->runtime == rt)) return NULL;
     atomic_fetch_add_explicit(&rt->visits, 1, memory_order_relaxed);
     return rt;

@@ -12,7 +12,8 @@ void rad__timers_expire(rad_seat *seat, uint64_t now)
     rad_expired expired[EXPIRED_AT_ONCE];
     do {
         uint32_t count = rad__wheel_expire(&seat->wheel, now, expired, EXPIRED_AT_ONCE);
-        while (count-- > 0) rad__strand_unpark(expired[count].who, expired[count].ticket);
+        while (count-- > 0)
+            rad__strand_unpark(&seat->core, expired[count].who, expired[count].ticket);
     } while (rad__wheel_next(&seat->wheel) <= now);
 }
 

@@ -139,9 +139,8 @@ static void queue_idle(rad_strand *s, rad_worker *w)
 
 /* Where the waker is, if it is a worker of the same runtime: what it made true is warm there, and it may well park
  * itself next. */
-static void queue(rad_strand *s)
+static void queue(rad_core *core, rad_strand *s)
 {
-    rad_core *core = rad__core();
     if (core == NULL || core->runtime != s->runtime)
         rad_exec_wake(s->runtime->exec, &s->task);
     else if (core->worker->phase == RAD_PHASE_RUN)
@@ -150,9 +149,9 @@ static void queue(rad_strand *s)
         queue_idle(s, core->worker);
 }
 
-void rad__strand_unpark(rad_strand *s, uint32_t generation)
+void rad__strand_unpark(rad_core *core, rad_strand *s, uint32_t generation)
 {
-    if (rad__life_unpark(&s->life, generation) == RAD_UNPARK_QUEUE) queue(s);
+    if (rad__life_unpark(&s->life, generation) == RAD_UNPARK_QUEUE) queue(core, s);
 }
 
 void rad__strand_start(rad_core *core, rad_strand *s)

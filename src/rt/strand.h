@@ -23,6 +23,7 @@
 #ifndef RAD_RT_STRAND_H
 #define RAD_RT_STRAND_H
 
+#include "exec/going_over.h"
 #include "exec/shell.h"
 #include "rt/berth.h"
 #include "rt/life.h"
@@ -109,14 +110,22 @@ RAD_INLINE void rad__strand_go(rad_core *core, rad_strand *next, enum rad_leave 
     }
     rad__context_switch(&self->berth->context, to);
     core = rad__core(); /* perhaps another one */
-    if (core->left != NULL) rad__strand_commit(core, core->left);
+    rad_strand *left = core->left;
+    if (left != NULL && left->leave == RAD_LEAVE_YIELD) { /* in line what is common and short */
+        core->left = NULL;
+        rad__life_yield(&left->life);
+        rad__worker_put_later(core->worker, &left->task);
+    } else if (left != NULL) {
+        rad__strand_commit(core, left);
+    }
 }
 
 /* To be called first thing on a stack that was never left before: see above. */
 RAD_INTERNAL void rad__strand_landed(void);
 
-/* Anybody, any number of times: if that incarnation is parked, it goes on; if not, its next park does not wait. */
-RAD_INTERNAL void rad__strand_unpark(rad_strand *s, uint32_t generation);
+/* Anybody, any number of times: if that incarnation is parked, it goes on; if not, its next park does not wait.
+ * `core` is rad__core(), which may be NULL. */
+RAD_INTERNAL void rad__strand_unpark(rad_core *core, rad_strand *s, uint32_t generation);
 
 /* A new incarnation of an idle strand has begun (rad__life_begin): queues it. By a fiber of the same runtime. */
 RAD_INTERNAL void rad__strand_start(rad_core *core, rad_strand *s);

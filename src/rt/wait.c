@@ -72,16 +72,16 @@ void rad__queue_claim_all(rad_queue *q, int code, rad_wakes *wakes)
     }
 }
 
-void rad__clause_notify(rad_clause *c)
+void rad__clause_notify(rad_core *core, rad_clause *c)
 {
     rad_waiter *w = c->waiter;
     rad_strand *strand = w->strand; /* N5 */
     uint32_t generation = w->generation;
-    rad_runtime *visited = strand != NULL ? rad__visit_begin(strand->runtime) : NULL;
+    rad_runtime *visited = strand != NULL ? rad__visit_begin(core, strand->runtime) : NULL;
     /* N6, pairs with the load of V1: the data, and how it ended. */
     atomic_store_explicit(&w->word, RAD_WAIT_NOTIFIED + c->index, memory_order_release);
     if (strand != NULL) /* N7 */
-        rad__strand_unpark(strand, generation);
+        rad__strand_unpark(core, strand, generation);
     else
         rad__os_word_wake(&w->word, 1);
     if (RAD_UNLIKELY(visited != NULL)) rad__visit_end(visited);
@@ -90,9 +90,11 @@ void rad__clause_notify(rad_clause *c)
 void rad__wakes_go(rad_wakes *wakes)
 {
     rad_clause *next;
+    if (wakes->first == NULL) return;
+    rad_core *core = rad__core();
     for (rad_clause *c = wakes->first; c != NULL; c = next) {
         next = c->next;
-        rad__clause_notify(c);
+        rad__clause_notify(core, c);
     }
 }
 
@@ -239,6 +241,15 @@ static int wait_one(rad_clause *c, rad_strand *self, uint64_t until)
     return done ? 0 : RAD_ETIMEOUT;
 }
 
+static void tell_what(rad_strand *self, const rad_clause *clauses, uint32_t count)
+{
+    uint64_t now = atomic_load_explicit(&self->runtime->now_ns, memory_order_relaxed);
+    if (count == 0)
+        rad__fiber_waits_for(self, now, RAD_KIND_NOTHING, 0, 0);
+    else
+        rad__fiber_waits_for(self, now, clauses->object->kind, clauses->object->number, count - 1);
+}
+
 int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until)
 {
     rad_strand *self = rad__running();
@@ -254,9 +265,7 @@ int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t unti
         return done >= 0 ? done : RAD_ETIMEOUT;
     }
     rad_waiter w = {.strand = self, .generation = self ? rad__fiber_generation(self) : 0};
-    if (self != NULL && count == 0) rad__fiber_waits_for(self, RAD_KIND_NOTHING, 0, 0);
-    if (self != NULL && count > 0)
-        rad__fiber_waits_for(self, clauses->object->kind, clauses->object->number, count - 1);
+    if (self != NULL) tell_what(self, clauses, count);
     clauses_queue(clauses, count, &w);
     unlock_all(clauses, count);
     for (uint32_t i = 0; i < count; i++)

@@ -3,7 +3,7 @@
 #ifndef RAD_RT_WAIT_ONE_H
 #define RAD_RT_WAIT_ONE_H
 
-#include "rt/fiber.h"
+#include "rt/runtime.h"
 
 /* For wait.c and this file. */
 RAD_INTERNAL int rad__wait_until(rad_waiter *w, rad_clause *clauses, uint64_t until);
@@ -25,7 +25,8 @@ RAD_INLINE void rad__waiter_open(rad_waiter *w, rad_clause *c, rad_strand *self)
     c->index = 0;
     if (self == NULL) return;
     w->generation = rad__fiber_generation(self);
-    rad__fiber_waits_for(self, c->object->kind, c->object->number, 0);
+    uint64_t now = atomic_load_explicit(&self->runtime->now_ns, memory_order_relaxed);
+    rad__fiber_waits_for(self, now, c->object->kind, c->object->number, 0);
 }
 
 /* A fiber that waits until it is notified or cancelled. */

@@ -67,7 +67,7 @@ static int parks_with_and_without_a_signal(void *arg)
     uint32_t generation = rad_self().generation;
     rad_timer timer = {0};
     (void)arg;
-    for (int i = 0; i < 3; i++) rad__strand_unpark(&slot->strand, generation);
+    for (int i = 0; i < 3; i++) rad__strand_unpark(rad__core(), &slot->strand, generation);
     rad__strand_leave(RAD_LEAVE_PARK); /* three of them are one: this one does not wait … */
     rad_time until = rad_after(2 * MS);
     rad__wheel_arm(&rad__seat_of(rad__core())->wheel, &timer, until, &slot->strand, generation);
@@ -116,7 +116,7 @@ static int uses_old_handles(void *arg)
     CHECK(after.generation != before.generation);
     rad_yield(); /* it sleeps */
     rad_cancel(before);
-    rad__strand_unpark(&before.slot->strand, before.generation);
+    rad__strand_unpark(rad__core(), &before.slot->strand, before.generation);
     CHECK(!rad__life_signalled(rad__life_look(&after.slot->strand.life)));
     CHECK(rad_join(before, &gift, RAD_FOREVER) == RAD_ESTALE);
     rad_select_case join = {.kind = RAD_ON_JOIN, .on.fiber = before};
@@ -150,7 +150,7 @@ static int prods_a_sleeper(void *arg)
     (void)arg;
     CHECK(rad_spawn(&f, sleeps_while_prodded, &runs) == 0);
     while (rad_join(f, NULL, 0) == RAD_ETIMEOUT) {
-        rad__strand_unpark(&f.slot->strand, f.generation);
+        rad__strand_unpark(rad__core(), &f.slot->strand, f.generation);
         rad_yield();
     }
     CHECK(runs == 1);
