@@ -104,7 +104,7 @@ static inline int recv_now(rad_chan *chan, void *value, rad_clause **done)
     return 0;
 }
 
-static bool send_attempt(rad_clause *c, rad_wakes *wakes)
+bool rad__send_attempt(rad_clause *c, rad_wakes *wakes)
 {
     rad_clause *done = NULL;
     c->code = send_now((rad_chan *)c->object, c->data, &done);
@@ -112,7 +112,7 @@ static bool send_attempt(rad_clause *c, rad_wakes *wakes)
     return c->code != WAITS;
 }
 
-static bool recv_attempt(rad_clause *c, rad_wakes *wakes)
+bool rad__recv_attempt(rad_clause *c, rad_wakes *wakes)
 {
     rad_clause *done = NULL;
     c->code = recv_now((rad_chan *)c->object, c->data, &done);
@@ -154,36 +154,13 @@ size_t rad__op_chan_count(rad_chan *chan)
 
 /* ---- Calls ------------------------------------------------------------------------------------------- */
 
-void rad__send_clause(rad_clause *c, rad_chan *chan, const void *value)
-{
-    *c = (rad_clause){.object = &chan->object,
-                      .queue = &chan->senders,
-                      .attempt = send_attempt,
-                      .data = (void *)value};
-}
-
-void rad__recv_clause(rad_clause *c, rad_chan *chan, void *value)
-{
-    *c = (rad_clause){
-        .object = &chan->object, .queue = &chan->receivers, .attempt = recv_attempt, .data = value};
-}
-
-/* What a clause needs that was tried already, and that waits alone; the rest is not looked at. */
-RAD_INLINE void waits_on(rad_clause *c, rad_waitable *object, rad_queue *queue, void *value)
-{
-    c->object = object;
-    c->queue = queue;
-    c->data = value;
-    c->code = 0;
-}
-
 /* With the lock. Apart from the calls, and they end with it: what they have on their stacks is not needed any more,
  * and there is one return less behind a switch (strand.h). */
 static __attribute__((noinline)) int send_waits(rad_chan *chan, const void *value, rad_strand *self,
                                                 uint64_t until)
 {
     rad_clause c;
-    waits_on(&c, &chan->object, &chan->senders, (void *)value);
+    rad__send_clause(&c, chan, value);
     int code = rad__wait_locked(&c, self, until);
     return code < 0 ? code : c.code;
 }
@@ -192,7 +169,7 @@ static __attribute__((noinline)) int recv_waits(rad_chan *chan, void *value, rad
                                                 uint64_t until)
 {
     rad_clause c;
-    waits_on(&c, &chan->object, &chan->receivers, value);
+    rad__recv_clause(&c, chan, value);
     int code = rad__wait_locked(&c, self, until);
     return code < 0 ? code : c.code;
 }

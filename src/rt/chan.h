@@ -22,7 +22,17 @@ struct rad_chan {
     _Alignas(16) unsigned char ring[];
 };
 
-RAD_INTERNAL void rad__send_clause(rad_clause *c, rad_chan *chan, const void *value);
-RAD_INTERNAL void rad__recv_clause(rad_clause *c, rad_chan *chan, void *value);
+RAD_INTERNAL bool rad__send_attempt(rad_clause *c, rad_wakes *wakes);
+RAD_INTERNAL bool rad__recv_attempt(rad_clause *c, rad_wakes *wakes);
+
+RAD_INLINE void rad__send_clause(rad_clause *c, rad_chan *chan, const void *value)
+{
+    rad__clause_open(c, &chan->object, &chan->senders, rad__send_attempt, (void *)value);
+}
+
+RAD_INLINE void rad__recv_clause(rad_clause *c, rad_chan *chan, void *value)
+{
+    rad__clause_open(c, &chan->object, &chan->receivers, rad__recv_attempt, value);
+}
 
 #endif

@@ -100,27 +100,29 @@ void rad__wakes_go(rad_wakes *wakes)
 
 /* ---- Locks of several objects --------------------------------------------------------------------------- */
 
-/* In the order of their numbers, each once: the next object after `number`, or NULL. Few clauses, so no sorting. */
-static rad_waitable *object_after(const rad_clause *clauses, uint32_t count, uint64_t number)
+/* In the order of their numbers, each once: linked by `further`. */
+static rad_clause *in_order(rad_clause *clauses, uint32_t count)
 {
-    rad_waitable *next = NULL;
+    rad_clause *first = NULL;
     for (uint32_t i = 0; i < count; i++) {
-        rad_waitable *o = clauses[i].object;
-        if (o->number > number && (next == NULL || o->number < next->number)) next = o;
+        rad_clause **at = &first;
+        uint64_t number = clauses[i].object->number;
+        while (*at != NULL && (*at)->object->number < number) at = &(*at)->further;
+        if (*at != NULL && (*at)->object->number == number) continue;
+        clauses[i].further = *at;
+        *at = &clauses[i];
     }
-    return next;
+    return first;
 }
 
-static void lock_all(const rad_clause *clauses, uint32_t count)
+static void lock_all(rad_clause *first)
 {
-    for (rad_waitable *o = NULL; (o = object_after(clauses, count, o ? o->number : 0)) != NULL;)
-        rad__lock(&o->lock);
+    for (; first != NULL; first = first->further) rad__lock(&first->object->lock);
 }
 
-static void unlock_all(const rad_clause *clauses, uint32_t count)
+static void unlock_all(rad_clause *first)
 {
-    for (rad_waitable *o = NULL; (o = object_after(clauses, count, o ? o->number : 0)) != NULL;)
-        rad__unlock(&o->lock);
+    for (; first != NULL; first = first->further) rad__unlock(&first->object->lock);
 }
 
 /* ---- Waiting ----------------------------------------------------------------------------------------- */
@@ -257,17 +259,18 @@ int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t unti
         return RAD_ECANCELED;
     if (count == 1) return wait_one(clauses, self, until);
     rad_wakes wakes = {0};
-    lock_all(clauses, count);
+    rad_clause *objects = in_order(clauses, count);
+    lock_all(objects);
     int done = attempt_all(clauses, count, first, &wakes);
     if (done >= 0 || until == 0) {
-        unlock_all(clauses, count);
+        unlock_all(objects);
         rad__wakes_go(&wakes);
         return done >= 0 ? done : RAD_ETIMEOUT;
     }
     rad_waiter w = {.strand = self, .generation = self ? rad__fiber_generation(self) : 0};
     if (self != NULL) tell_what(self, clauses, count);
     clauses_queue(clauses, count, &w);
-    unlock_all(clauses, count);
+    unlock_all(objects);
     for (uint32_t i = 0; i < count; i++)
         if (clauses[i].asks) clauses[i].asks(&clauses[i]);
     done = rad__wait_until(&w, clauses, until);

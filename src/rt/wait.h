@@ -111,8 +111,22 @@ struct rad_clause {
     uint32_t generation; /* of the fiber that is joined */
     uint64_t want;       /* how much, since when ...: see each operation */
     rad_clause *next, *before;
+    rad_clause *further; /* of several that wait together */
     rad_waiter *waiter;
 };
+
+/* What every clause needs; fields that an operation does not use are not looked at. */
+RAD_INLINE void rad__clause_open(rad_clause *c, rad_waitable *object, rad_queue *queue,
+                                 bool (*attempt)(rad_clause *c, rad_wakes *wakes), void *data)
+{
+    c->object = object;
+    c->queue = queue;
+    c->attempt = attempt;
+    c->asks = NULL;
+    c->data = data;
+    c->code = 0;
+    c->queued = false;
+}
 
 static inline void rad__queue_put(rad_queue *q, rad_clause *c)
 {
