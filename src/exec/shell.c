@@ -26,9 +26,11 @@ static void rest(uint32_t pauses)
     while (pauses-- > 0) rad__os_pause();
 }
 
-static void search_begins(rad_shell *shell)
+static void search_begins(rad_shell *shell, bool was_woken)
 {
     uint64_t now = rad__os_now_ns();
+    shell->was_woken = was_woken;
+    shell->dozed = shell->dozed && was_woken;
     if (now - shell->stole_ns < STEAL_WORTH_NS)
         while (now - shell->stole_ns < REST_NS) {
             rest(CALM_PAUSES);
@@ -39,26 +41,30 @@ static void search_begins(rad_shell *shell)
     shell->gave_up = false;
 }
 
+/* How long it searches: see shell.h. */
+static uint64_t patience(const rad_shell *shell)
+{
+    return shell->was_woken ? shell->exec->spin_ns : shell->spin_ns;
+}
+
 static bool search_is_over(rad_shell *shell)
 {
     const rad_exec_hooks *hooks = &shell->exec->hooks;
     if (hooks->hurry != NULL && hooks->hurry(hooks->context)) return true;
     return shell->misses % CLOCK_EVERY == 0 &&
-           rad__os_now_ns() - shell->search_began_ns >= shell->spin_ns;
+           rad__os_now_ns() - shell->search_began_ns >= patience(shell);
 }
 
 static void search_missed(rad_shell *shell)
 {
-    bool is_short = shell->spin_ns <= shell->exec->spin_ns / SPIN_LEAST_PART; /* one look */
     shell->misses++;
-    if (!is_short) {
+    if (patience(shell) > shell->exec->spin_ns / SPIN_LEAST_PART) { /* else one look is enough */
         rest(CALM_PAUSES);
         if (!search_is_over(shell)) return;
-        shell->spin_ns /= 2;
+        if (!shell->was_woken) shell->spin_ns /= 2;
     }
     rad__worker_give_up(&shell->worker);
     shell->gave_up = true;
-    shell->dozed = false;
 }
 
 static void search_found(rad_shell *shell)
@@ -147,7 +153,7 @@ void rad__shell_step_idle(rad_shell *shell)
     if (searched)
         search_missed(shell);
     else
-        search_begins(shell);
+        search_begins(shell, step.phase == RAD_PHASE_PARKED);
 }
 
 /* ---- The end --------------------------------------------------------------------------------------- */

@@ -8,7 +8,9 @@
  *           a number of rounds when the executor is made. A pause takes 10 to 140 cycles, a miss that waits for a
  *           cache line several hundred, and a thread that loses its CPU while it measures gets all wrong.)
  *           How long is worth it depends on what comes: the time is halved after a search for nothing, doubled after
- *           one that found something, and the whole of it again after a sleep that could as well have been one.
+ *           one that found something, and the whole of it again after a sleep that could as well have been one. (With
+ *           timers that fire every few microseconds all of the time would be spent searching.) Who was woken
+ *           searches for the whole time: as long as somebody does, nobody else is woken, and waking costs most.
  * Manners   Taking a task from another worker costs both of them some 200 ns, most of it for cache lines that go to and
  *           fro. So a searcher looks before it steps. A task that is alone in its queue is likely to be next: it
  *           is taken only when it has not moved for a moment. And whoever stole a task that took less time than
@@ -51,6 +53,7 @@ typedef struct rad_shell {
     uint64_t stole_ns; /* when it last found something */
     uint32_t misses;   /* of this search */
     bool gave_up;
+    bool was_woken;    /* this search is somebody else's idea */
     bool dozed;        /* it was woken sooner than it could have searched */
     bool gone;         /* it has left its spare seat */
     uintptr_t shallow; /* addresses of the stack above this: less than half of it is used */

@@ -2,15 +2,18 @@
 
 #include "os/thread.h"
 
-enum { SPINS = 64, YIELDS = 16 };
+enum { PAUSES_MOST = 64, ROUNDS = 24, YIELDS = 16 };
 
+/* Each time it is found taken the next look comes later: who has it, or takes it again and again, is left in peace, and
+ * the cache line with it. */
 void rad__lock_contended(rad_lock *l)
 {
     for (uint32_t round = 0;; round++) {
-        for (uint32_t i = 0; i < SPINS; i++) {
+        for (uint32_t i = 0, pauses = 2; i < ROUNDS; i++) {
             if (atomic_load_explicit(&l->taken, memory_order_relaxed) == 0 && rad__lock_try(l))
                 return;
-            rad__os_pause();
+            for (uint32_t k = 0; k < pauses; k++) rad__os_pause();
+            if (pauses < PAUSES_MOST) pauses *= 2;
         }
         rad__os_give_way(round >= YIELDS); /* its holder has lost its CPU */
     }
