@@ -17,7 +17,7 @@
 
 /* ---- The pointer ------------------------------------------------------------------------------------ */
 
-#if defined(__x86_64__) && !defined(__ILP32__) && !defined(RAD_CONTEXT_UCONTEXT)
+#if defined(__x86_64__) && !defined(__ILP32__) && !defined(RAD_THREAD_POINTER_FIXED)
 
 #include <asm/prctl.h>
 
@@ -49,7 +49,7 @@ void rad__thread_pointer_set(void *pointer)
         syscall(SYS_arch_prctl, ARCH_SET_FS, pointer);
 }
 
-#elif defined(__aarch64__) && !defined(RAD_CONTEXT_UCONTEXT)
+#elif defined(__aarch64__) && !defined(RAD_THREAD_POINTER_FIXED)
 
 bool rad__thread_pointer_works(void)
 {

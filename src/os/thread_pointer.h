@@ -15,7 +15,8 @@
 
 enum { RAD_DONORS_MAX = 64 };
 
-/* False where the pointer cannot be set: then everybody shares one set of thread-local variables. */
+/* False where the pointer cannot be set: then everybody shares one set of thread-local variables. Also with
+ * -DRAD_THREAD_POINTER_FIXED, so that it can be tried anywhere. It has nothing to do with how contexts are switched. */
 RAD_INTERNAL bool rad__thread_pointer_works(void);
 
 RAD_INTERNAL void *rad__thread_pointer_get(void);

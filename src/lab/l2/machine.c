@@ -111,6 +111,11 @@ static bool pristine_take(void)
 static int l2_create(const rad_model *m, void **self, const rad_case *c, rad_error *error)
 {
     *self = NULL;
+    if (!m->no_locals && !rad__thread_pointer_works()) /* what it shares would look like races */
+        return rad__error(error, RAD_ELIMIT,
+                          "%s needs threads with thread-local variables of their own, which this "
+                          "machine cannot give them",
+                          m->name);
     l2 *l = rad__alloc(1, sizeof *l);
     if (l == NULL || !pristine_take()) {
         rad__free(l);
@@ -135,7 +140,7 @@ static int l2_create(const rad_model *m, void **self, const rad_case *c, rad_err
 /* Donors belong to a process: a worker that was forked asks anew. */
 static bool l2_borrow(l2 *l)
 {
-    if (l->model->no_locals || !rad__thread_pointer_works()) return true;
+    if (l->model->no_locals) return true;
     if (l->borrows && l->generation == rad__donors_generation()) return true;
     rad_error error = {0};
     for (uint32_t i = 1; i <= l->thread_count; i++) {
@@ -240,8 +245,7 @@ static const char *about(const rad_model *m)
     static char texts[L2_MACHINES_MAX][160];
     static uint32_t used;
     if (m->no_locals || rad__thread_pointer_works() || used == L2_MACHINES_MAX) return m->about;
-    snprintf(texts[used], sizeof texts[used], "%s (thread-local variables are shared here)",
-             m->about);
+    snprintf(texts[used], sizeof texts[used], "%s (not on this machine)", m->about);
     return texts[used++];
 }
 

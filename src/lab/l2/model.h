@@ -56,9 +56,6 @@ RAD_INTERNAL void rad__model_name(const volatile void *p, size_t size, const cha
 /* A choice of the model's own: 0 … count-1. */
 RAD_INTERNAL uint32_t rad__model_choose(uint32_t count);
 
-/* Whether each thread has thread-local variables of its own: not where the thread pointer cannot be set. */
-RAD_INTERNAL bool rad__model_has_locals(void);
-
 /* The table; the one name that the object file with all models gives away. */
 RAD_INTERNAL const rad_model *const *rad__l2_models(uint32_t *count);
 

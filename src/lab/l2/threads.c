@@ -426,8 +426,3 @@ uint32_t rad__model_choose(uint32_t count)
 {
     return rad_pick(rad__l2->k, RAD_PICK_VALUE, RAD_NONE, count);
 }
-
-bool rad__model_has_locals(void)
-{
-    return rad__l2->borrows;
-}

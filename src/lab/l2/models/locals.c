@@ -13,7 +13,6 @@ static void locals_body(const rad_case *c, uint32_t thread)
     uint32_t own = 0;
     (void)c;
     atomic_fetch_add_explicit(&meeting, 1, memory_order_relaxed);
-    if (!rad__model_has_locals()) return; /* `raddle list` says so */
     RAD_MODEL_ASSERT(number == 7 && mine == NULL);
     number = 100 + thread;
     mine = &own;
