@@ -26,6 +26,8 @@ static void *thread_main(void *context)
 
 static int attributes_set(pthread_attr_t *attributes, size_t stack_size, uint32_t cpu)
 {
+    long least = sysconf(_SC_THREAD_STACK_MIN); /* on aarch64 it is 128 KiB */
+    if (least > 0 && stack_size < (size_t)least) stack_size = (size_t)least;
     int number = pthread_attr_setstacksize(attributes, stack_size);
     if (number != 0 || cpu == RAD_NONE) return number;
     cpu_set_t set;

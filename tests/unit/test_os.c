@@ -534,6 +534,24 @@ static void test_interrupts(void **state)
     signal(SIGPIPE, SIG_DFL);
 }
 
+/* ---- Threads ---------------------------------------------------------------------------------------- */
+
+static void leaves_a_mark(void *context)
+{
+    *(int *)context = 7;
+}
+
+static void test_no_stack_is_too_small_for_a_thread(void **state)
+{
+    rad_error error = {0};
+    rad_os_thread thread;
+    int mark = 0;
+    (void)state;
+    assert_int_equal(rad__os_thread_create(&thread, leaves_a_mark, &mark, 1, RAD_NONE, &error), 0);
+    rad__os_thread_join(&thread);
+    assert_int_equal(mark, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -554,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_clock),
         cmocka_unit_test(test_terminal),
         cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_no_stack_is_too_small_for_a_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
