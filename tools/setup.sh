@@ -9,7 +9,7 @@ packages_build="gcc libc6-dev make meson ninja-build pkg-config|pkgconf
 packages_format="clang-format"
 packages_ci="clang clang-format libclang-rt-14-dev|libclang-rt-dev"
 packages_nightly="valgrind libc6-dbg gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-    libjansson-dev:arm64 libzstd-dev:arm64"
+    libjansson-dev:arm64 libzstd-dev:arm64 libcmocka0:arm64"
 packages_peer_go="golang-go"
 packages_peer_tokio="rustc cargo librust-tokio-dev"
 packages_peer_tbb="g++ libtbb-dev"

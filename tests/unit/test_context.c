@@ -102,6 +102,16 @@ __attribute__((noinline)) static uint32_t local_read(void)
     return local;
 }
 
+__attribute__((noinline)) static uint64_t zero_read(void)
+{
+    return zero;
+}
+
+__attribute__((noinline)) static uint32_t errno_read(void)
+{
+    return (uint32_t)errno;
+}
+
 __attribute__((noinline)) static void local_write(uint32_t value)
 {
     local = value;
@@ -131,7 +141,7 @@ static void donors_have_variables_of_their_own(void **state)
     uint32_t at_second = local_read();
     local_write(3);
     rad__thread_pointer_set(first);
-    uint32_t again = local_read(), number = (uint32_t)errno;
+    uint32_t again = local_read(), number = errno_read();
     rad__thread_pointer_set(mine);
     assert_int_equal(at_first, 17);
     assert_int_equal(at_second, 17);
@@ -142,8 +152,8 @@ static void donors_have_variables_of_their_own(void **state)
     rad__thread_locals_reset(first, mine); /* to what the program says; errno is not ours */
     rad__thread_pointer_set(first);
     uint32_t reset = local_read();
-    uint64_t reset_zero = zero;
-    number = (uint32_t)errno;
+    uint64_t reset_zero = zero_read();
+    number = errno_read();
     rad__thread_pointer_set(mine);
     assert_int_equal(reset, 17);
     assert_int_equal(reset_zero, 0);
