@@ -165,8 +165,8 @@ static void worker_begins(void *context, rad_worker *w)
     /* Without one an overflow is not reported; the process dies of it all the same. */
     if (rad__os_signal_stack_open(&seat->signals, NULL) != 0) seat->signals.memory = NULL;
     if (w->id < w->sched->config.workers) return;
-    rad_strand *s = rad__urgent_take(&rt->urgent); /* this is what it came for */
-    if (s != NULL) rad_exec_wake(rt->exec, &s->task);
+    rad_strand *s = rad__urgent_take(&rt->urgent); /* this is what it came for, before all others */
+    if (s != NULL) rad__exec_wake_thread(rt->exec, rad__worker_wake(w, &s->task));
 }
 
 static void worker_ends(void *context, rad_worker *w)

@@ -108,13 +108,16 @@ static void look_at_workers(rad_watch *w)
         blocked += w->seen[i].blocked;
         stuck += w->seen[i].stuck >= STUCK_LOOKS;
     }
+    w->urgent = rad__urgent_any(&w->runtime->urgent) ? w->urgent + 1 : 0;
     if (stuck == 0 || !is_queued(w)) return;
     w->quiet = 0;
     if (rad__idle_parked(&exec->sched.idle) > 0)
         rad__exec_wake_thread(exec, rad__idle_notify(&exec->sched.idle));
     else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers,
-                                   rad__urgent_any(&w->runtime->urgent)))
+                                   w->urgent)) {
+        w->urgent = 0;
         rad__exec_reinforce(exec);
+    }
 }
 
 /* Nobody looks there while everybody sleeps. A worker that falls asleep now is seen by the next look, which is soon. */

@@ -8,7 +8,8 @@
  * next to
  *           no CPU it is blocked in a system call; otherwise it computes. When there is something to run and too few
  *           are left who could, one more worker is seated (exec/shell.h), one per look, up to the number of spare
- *           seats: as many as are blocked; and when something is urgent, up to twice the usual number that compute.
+ *           seats: as many as are blocked; and when something is urgent, up to twice the usual number that compute, or
+ *           one more when it has waited for some looks: those who compute may not come back for seconds.
  * Files     When somebody waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
  *           (poller.c).
  * Stalls    By option, a worker that is stuck for long is named on standard error, with its fiber.
@@ -39,6 +40,7 @@ typedef struct rad_watch {
     _Atomic bool ends;
     uint64_t ran;       /* of all workers */
     uint32_t quiet;     /* looks in a row in which nothing happened */
+    uint32_t urgent;    /* … in which something urgent waited */
     uint32_t dead;      /* … in which nothing can */
     uint32_t polls;     /* for poller.c */
     uint64_t cooled_ns; /* when memory was given back last */
@@ -49,11 +51,14 @@ RAD_INTERNAL int rad__watch_start(rad_watch *w, rad_runtime *rt, rad_error *erro
 RAD_INTERNAL void rad__watch_stop(rad_watch *w);
 RAD_INTERNAL void rad__watch_ring(rad_watch *w); /* something happens */
 
-/* Whether one more worker is seated: there is work; `manned` workers, so many of them blocked, so many usual ones. */
+enum { RAD_URGENT_LOOKS = 8 };
+
+/* Whether one more worker is seated: there is work; `manned` workers, so many of them blocked, so many usual ones;
+ * something urgent has waited for so many looks. */
 static inline bool rad__choose_reinforce(uint32_t manned, uint32_t blocked, uint32_t usual,
-                                         bool urgent)
+                                         uint32_t urgent)
 {
-    return manned - blocked < (urgent ? 2 * usual : usual);
+    return manned - blocked < (urgent > 0 ? 2 * usual : usual) || urgent > RAD_URGENT_LOOKS;
 }
 
 #endif
