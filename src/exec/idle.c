@@ -116,6 +116,12 @@ uint32_t rad__idle_notify(rad_idle *idle)
     return wake_one(idle, RAD_NONE);
 }
 
+uint32_t rad__idle_notify_near(rad_idle *idle, uint32_t worker)
+{
+    if (RAD_UNLIKELY(idle->plain)) return plain_notify(idle, RAD_NONE);
+    return wake_one(idle, worker);
+}
+
 uint32_t rad__idle_notify_worker(rad_idle *idle, uint32_t worker)
 {
     if (RAD_UNLIKELY(idle->plain)) return plain_notify(idle, worker);
@@ -126,15 +132,6 @@ uint32_t rad__idle_notify_worker(rad_idle *idle, uint32_t worker)
     atomic_fetch_add_explicit(&idle->searching, 1, memory_order_seq_cst);
     token_give(idle, worker);
     return worker;
-}
-
-bool rad__idle_claim(rad_idle *idle, uint32_t worker)
-{
-    uint64_t bits = atomic_load_explicit(&idle->bits[worker / 64], memory_order_relaxed);
-    if (idle->plain || !(bits >> (worker % 64) & 1) || !bit_claim(idle, worker)) return false;
-    /* As in rad__idle_notify_worker. Pairs with W2. */
-    atomic_fetch_add_explicit(&idle->searching, 1, memory_order_seq_cst);
-    return true;
 }
 
 /* ---- Workers --------------------------------------------------------------------------------------- */

@@ -86,6 +86,9 @@ RAD_INTERNAL void rad__idle_reset(rad_idle *idle); /* as when opened; nobody els
 /* Whoever made work visible (W1): W2 … W6. Answers whose thread must be woken, or RAD_NONE. */
 RAD_INTERNAL uint32_t rad__idle_notify(rad_idle *idle);
 
+/* The same; if somebody is to be woken, then rather `worker` than another. */
+RAD_INTERNAL uint32_t rad__idle_notify_near(rad_idle *idle, uint32_t worker);
+
 /* A guess: whether rad__idle_notify would wake somebody. */
 static inline bool rad__idle_could_wake(const rad_idle *idle)
 {
@@ -107,10 +110,6 @@ RAD_INTERNAL RAD_MUST_USE bool rad__idle_end_search(rad_idle *idle);
 /* A parked worker leaves for good. True: its bit is gone, nobody will give it a token; it is as if it were awake,
  * and has to look at every queue once more. False: its token is on the way. */
 RAD_INTERNAL RAD_MUST_USE bool rad__idle_withdraw(rad_idle *idle, uint32_t self);
-
-/* Wakes `worker` if it is parked, for something in its inbox: false when it is not, and nothing has happened. True:
- * the caller puts it there and calls rad__idle_call, then wakes its thread. */
-RAD_INTERNAL RAD_MUST_USE bool rad__idle_claim(rad_idle *idle, uint32_t worker);
 
 RAD_INTERNAL void rad__idle_announce(rad_idle *idle, uint32_t self, bool searching); /* K1, K2 */
 

@@ -63,6 +63,12 @@ uint32_t rad__sched_wake(rad_sched *s, rad_task *task)
     return rad__idle_notify(&s->idle);
 }
 
+uint32_t rad__sched_wake_near(rad_sched *s, uint32_t worker, rad_task *task)
+{
+    rad__injector_push(&s->injector, task); /* W1 */
+    return rad__idle_notify_near(&s->idle, worker);
+}
+
 uint32_t rad__sched_send(rad_sched *s, uint32_t worker, rad_task *task)
 {
     rad__inbox_push(&s->workers[worker]->inbox, task); /* W1 */

@@ -65,6 +65,10 @@ RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__sched_spawn_batch(rad_sched *
 /* A task that was blocked may go on. Anybody. */
 RAD_INTERNAL uint32_t rad__sched_wake(rad_sched *s, rad_task *task);
 
+/* The same; rather `worker` is woken for it than another, where what it needs may still be warm. (Rejected: its inbox.
+ * A worker may find something else to do first, which takes long, and nobody else looks there.) */
+RAD_INTERNAL uint32_t rad__sched_wake_near(rad_sched *s, uint32_t worker, rad_task *task);
+
 /* To the inbox of one worker, which alone will run it: a task in flight (wake), or with `spawned` a new one,
  * which a task in flight has counted. */
 RAD_INTERNAL uint32_t rad__sched_send(rad_sched *s, uint32_t worker, rad_task *task);

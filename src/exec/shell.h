@@ -167,6 +167,9 @@ RAD_INTERNAL bool rad__exec_reinforce(rad_exec *exec);
 RAD_INTERNAL bool rad__exec_is_manned(const rad_exec *exec, uint32_t seat);
 RAD_INTERNAL uint32_t rad__exec_manned(const rad_exec *exec);
 
+/* rad_exec_wake: whoever sleeps may be woken for it, but this one, of any seat, is best. */
+RAD_INTERNAL void rad__exec_wake_near(rad_exec *exec, uint32_t index, rad_task *task);
+
 /* One step of a worker that has no task: may sleep. */
 RAD_INTERNAL void rad__shell_step_idle(rad_shell *shell);
 

@@ -38,6 +38,11 @@ void rad_exec_wake(rad_exec *exec, rad_task *task)
     rad__exec_wake_thread(exec, rad__sched_wake(&exec->sched, task));
 }
 
+void rad__exec_wake_near(rad_exec *exec, uint32_t index, rad_task *task)
+{
+    rad__exec_wake_thread(exec, rad__sched_wake_near(&exec->sched, index, task));
+}
+
 void rad_exec_wake_on(rad_exec *exec, uint32_t index, rad_task *task)
 {
     RAD_ASSERT(index < exec->sched.config.workers);

@@ -40,6 +40,7 @@ static enum rad_run commit(rad_core *core, rad_strand *s)
     switch ((enum rad_leave)s->leave) {
     case RAD_LEAVE_YIELD: rad__life_yield(&s->life); return RAD_RUN_YIELD;
     case RAD_LEAVE_PARK:
+        s->last = (uint16_t)core->worker->id; /* passed on with the life to whoever unparks it */
         if (rad__life_park(&s->life) == RAD_PARKED) return RAD_RUN_BLOCKED;
         rad__life_yield(&s->life); /* it was signalled: it goes on, as one that is next */
         return RAD_RUN_AGAIN;
@@ -138,11 +139,11 @@ static void queue_idle(rad_strand *s, rad_worker *w)
 }
 
 /* Where the waker is, if it is a worker of the same runtime: what it made true is warm there, and it may well park
- * itself next. */
+ * itself next. From outside it is for everybody; who is woken for it is rather the one where its stack is warm. */
 static void queue(rad_core *core, rad_strand *s)
 {
     if (core == NULL || core->runtime != s->runtime)
-        rad_exec_wake(s->runtime->exec, &s->task);
+        rad__exec_wake_near(s->runtime->exec, s->last, &s->task);
     else if (core->worker->phase == RAD_PHASE_RUN)
         rad_worker_wake(core->worker, &s->task);
     else

@@ -39,6 +39,7 @@ struct rad_strand {
     rad_berth *berth; /* NULL: it did not run yet */
     rad_runtime *runtime;
     uint8_t leave; /* what it wants of whoever is landed on */
+    uint16_t last; /* the worker it parked on */
 };
 
 struct rad_core {

@@ -71,19 +71,19 @@ static void one_worker_can_be_meant(void **state)
     rad__idle_close(&idle);
 }
 
-static void a_claim_counts_when_it_is_had(void **state)
+static void one_worker_may_be_better_than_others(void **state)
 {
     (void)state;
     begin(256);
-    assert_false(rad__idle_claim(&idle, 70)); /* awake */
-    assert_int_equal(rad__idle_searching(&idle), 0);
+    assert_int_equal(rad__idle_notify_near(&idle, 70), RAD_NONE); /* all are awake */
+    parks(3);
     parks(70);
-    assert_true(rad__idle_claim(&idle, 70));
-    assert_int_equal(rad__idle_searching(&idle), 1);
-    assert_int_equal(rad__idle_parked(&idle), 0);
-    assert_false(rad__idle_claim(&idle, 70));
-    assert_int_equal(rad__idle_searching(&idle), 1);
-    assert_false(rad__idle_has_token(&idle, 70)); /* it needs none: the claimer is awake */
+    assert_int_equal(rad__idle_notify_near(&idle, 70), 70);
+    assert_int_equal(rad__idle_notify_near(&idle, 3), RAD_NONE); /* somebody searches */
+    gets_up(70);
+    assert_true(stops_searching());                        /* the other one is left */
+    assert_int_equal(rad__idle_notify_near(&idle, 70), 3); /* that one is not to be had */
+    gets_up(3);
     rad__idle_close(&idle);
 }
 
@@ -91,8 +91,8 @@ static void the_plain_order_wakes_anybody(void **state)
 {
     (void)state;
     assert_true(rad__idle_open(&idle, 3, true));
-    assert_false(rad__idle_claim(&idle, 0));
-    for (uint32_t i = 0; i < 7; i++) assert_int_equal(rad__idle_notify(&idle), i % 3);
+    for (uint32_t i = 0; i < 7; i++)
+        assert_int_equal(i % 2 ? rad__idle_notify(&idle) : rad__idle_notify_near(&idle, 0), i % 3);
     assert_int_equal(rad__idle_notify_worker(&idle, 2), 2);
     assert_int_equal(rad__idle_notify(&idle), 1); /* the turn is as it was */
     for (uint32_t i = 0; i < 3; i++) gets_up(i);
@@ -179,7 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sleepers_are_woken_in_turn),
         cmocka_unit_test(one_worker_can_be_meant),
-        cmocka_unit_test(a_claim_counts_when_it_is_had),
+        cmocka_unit_test(one_worker_may_be_better_than_others),
         cmocka_unit_test(the_plain_order_wakes_anybody),
         cmocka_unit_test(who_stops_searching_wakes_another),
         cmocka_unit_test(who_leaves_looks_once_more),

@@ -274,6 +274,8 @@ static void every_way_in_is_clean(void **state)
         {"l2-entry way=3", "preempt:2", 500},
         {"l2-entry workers=2 way=1", "preempt:1", 100},
         {"l2-entry workers=2 way=3", "preempt:1", 100},
+        {"l2-entry way=4", "preempt:2", 500},
+        {"l2-entry workers=2 way=4", "preempt:1", 100},
         {"l2-entry away=1", "preempt:2", 2000},
         {"l2-entry away=1 way=2", "preempt:2", 2000},
         {"l2-entry away=1 workers=2", "preempt:1", 100},

@@ -5,7 +5,7 @@
 
 enum { WORKERS, WAY, AWAY };
 enum { WORKERS_MAX = 3, TASKS = 2 };
-enum { SPAWN, BATCH, SPAWN_ON, WAKE, WAYS };
+enum { SPAWN, BATCH, SPAWN_ON, WAKE, WAKE_NEAR, WAYS };
 
 typedef struct item {
     rad_task task;
@@ -78,7 +78,7 @@ static void entry_setup(const rad_case *c)
         shells[i].exec = &executor;
     }
     for (uint32_t i = 0; i < TASKS; i++) items[i].task.run = item_run;
-    if (c->params[WAY] == WAKE) /* they were admitted, and blocked */
+    if (c->params[WAY] >= WAKE) /* they were admitted, and blocked */
         RAD_MODEL_ASSERT(rad__gate_enter(&executor.sched.gate, TASKS) == RAD_GATE_ENTERED);
 }
 
@@ -87,7 +87,10 @@ static bool hand_over(int64_t way, uint32_t worker, item *i)
     i->content = 7;
     if (way == SPAWN) return rad_exec_spawn(&executor, &i->task);
     if (way == SPAWN_ON) return rad_exec_spawn_on(&executor, worker, &i->task);
-    rad_exec_wake(&executor, &i->task);
+    if (way == WAKE_NEAR)
+        rad__exec_wake_near(&executor, worker, &i->task);
+    else
+        rad_exec_wake(&executor, &i->task);
     return true;
 }
 
@@ -131,7 +134,7 @@ static void entry_check(const rad_case *c)
 
 static const rad_param entry_params[] = {
     [WORKERS] = {"workers", 1, 1, WORKERS_MAX, "workers", false},
-    [WAY] = {"way", 0, 0, WAYS - 1, "spawn, spawn_batch, spawn_on, wake", true},
+    [WAY] = {"way", 0, 0, WAYS - 1, "spawn, spawn_batch, spawn_on, wake, wake near somebody", true},
     [AWAY] = {"away", 0, 0, 1, "one worker sleeps elsewhere: exec/shell.h, S1 to G3", true},
     {.name = NULL},
 };
