@@ -206,13 +206,16 @@ typedef struct rad_nursery {
 /* A fiber. Its children are cancelled when `deadline` comes. */
 RAD_API void rad_nursery_open(rad_nursery *n, rad_time deadline);
 
-/* As rad_spawn, into the nursery. By the fiber that opened it or by fibers in it. RAD_ECLOSED: it is being waited
- * for and has no fibers any more. */
+/* As rad_spawn, into the nursery. By the fiber that opened it or by fibers in it. RAD_ECLOSED: it takes no more, or it
+ * is being waited for and has no fibers any more. */
 RAD_API int rad_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg);
 
 /* Cancels all fibers in it, and those in nurseries which they opened. Anybody who knows that it is open. `reason` is
  * what rad_nursery_wait will answer, unless a child has failed before; not 0. */
 RAD_API void rad_nursery_cancel(rad_nursery *n, int reason);
+
+/* It takes no more fibers; those in it go on. Anybody who knows that it is open, any number of times. */
+RAD_API void rad_nursery_close(rad_nursery *n);
 
 /* Waits until all have ended; then the nursery is closed. By the fiber that opened it. 0, or the code of the first
  * child that answered something else, or the reason of the cancellation. A child that fails does not cancel the

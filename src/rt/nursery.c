@@ -120,6 +120,14 @@ int rad__op_nursery_wait(rad_nursery *n)
     return f->failed;
 }
 
+void rad__op_nursery_close(rad_nursery *n)
+{
+    rad_family *f = family_of(n);
+    rad__lock(&f->object.lock);
+    f->closed = true;
+    rad__unlock(&f->object.lock);
+}
+
 int rad__op_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg)
 {
     return rad__spawn(family_of(n), fiber, fn, arg);

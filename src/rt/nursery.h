@@ -9,7 +9,7 @@
  *
  * Locks     tree, then the lock of one family, then (in unpark) none.
  *
- * M1  count = children that have not left; once closed, it is 0 and stays.
+ * M1  count = children that have not left; once it is closed nobody enters, and at 0 it stays.
  * M2  who enters a family that is cancelled is cancelled. */
 #ifndef RAD_RT_NURSERY_H
 #define RAD_RT_NURSERY_H

@@ -28,6 +28,7 @@
     OP(void, nursery_open, (rad_nursery *n, rad_time deadline), (n, deadline), n) \
     OP(int, nursery_spawn, (rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg), (n, fiber, fn, arg), n) \
     OP(void, nursery_cancel, (rad_nursery *n, int reason), (n, reason), n) \
+    OP(void, nursery_close, (rad_nursery *n), (n), n) \
     OP(int, nursery_wait, (rad_nursery *n), (n), n) \
     OP(int, chan_create, (rad_chan **chan, size_t size, size_t capacity, enum rad_chan_mode mode), \
        (chan, size, capacity, mode), NULL) \
