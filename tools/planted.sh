@@ -10,8 +10,8 @@
 #   file PATH
 #   hunt WORD         the lab should find it: tests/hunt/hunt_WORD.c, which also shrinks what it finds
 #   tests WORD...     unit tests that should notice it: tests/unit/test_WORD.c; symbols is tools/check_symbols.sh. There
-#                     may be several lines of both kinds, which are tried in turn until one notices it. l2:NAME
-#                     is that function of test_l2 alone, which saves the time of all the others
+#                     may be several lines of both kinds, which are tried in turn until one notices it. WORD:NAME
+#                     is that function of the test alone (of test_l2, and of those that call storm_choose)
 #   - TEXT            old text, line by line
 #   + TEXT            new text, line by line (none: the old text is deleted)
 #

@@ -1,7 +1,7 @@
 /* storm_support.h — what the stress programs of the runtime share.
  *
  * RADDLE_STRESS multiplies the amounts (tests/nightly/rt_stress.sh: by 100), RADDLE_STRESS_SEED varies the rest,
- * RADDLE_STRESS_ONLY is a pattern of names of tests. */
+ * RADDLE_STRESS_ONLY (or TEST_ONLY) is a pattern of names of tests. */
 #ifndef RAD_TEST_STORM_SUPPORT_H
 #define RAD_TEST_STORM_SUPPORT_H
 
