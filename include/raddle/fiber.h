@@ -84,8 +84,9 @@ RAD_API int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void 
  * wait. Anybody, any number of times. */
 RAD_API void rad_runtime_shutdown(rad_runtime *rt);
 
-/* Writes a line for each fiber, its state, what it waits for and since when, to an open file. `rt` is NULL for the
- * runtime of the calling fiber. Anybody, while it runs: each line is true of some moment. RAD_EIO. */
+/* Writes a line for each fiber, its state, what it waits for and since when, to an open file; for one that waits also
+ * the calls that are going on, innermost first, at most 32 (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime
+ * of the calling fiber. Anybody, while it runs: what is said of a fiber is true of some moment. RAD_EIO. */
 RAD_API int rad_runtime_dump(rad_runtime *rt, int fd);
 
 /* Waits until all fibers have ended, and frees everything. Handles of its fibers are no good any more. Not by a

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "os/context.h"
 
+#include "os/cfi.h"
+
 #ifdef RAD_CONTEXT_WATCHED
 #include <pthread.h>
 #endif
@@ -93,6 +95,13 @@ const char *rad__context_kind(void)
     return "ucontext";
 }
 
+bool rad__context_frame(const rad_context *c, rad_cfi_frame *f)
+{
+    (void)c;
+    (void)f;
+    return false;
+}
+
 #elif defined(__x86_64__)
 
 /* A new context begins here, with entry and argument on its stack, which is aligned as before a call. No caller: rip is
@@ -133,6 +142,15 @@ static void context_make(rad_context *c, void *stack, size_t size, void (*entry)
 const char *rad__context_kind(void)
 {
     return "x86-64";
+}
+
+bool rad__context_frame(const rad_context *c, rad_cfi_frame *f)
+{
+    rad__cfi_set(f, RAD_CFI_SP, (uintptr_t)c->stack);
+    rad__cfi_set(f, RAD_CFI_FP, (uintptr_t)c->rbp);
+    rad__cfi_set(f, RAD_CFI_BX, (uintptr_t)c->rbx);
+    f->pc = (uintptr_t)c->resume;
+    return f->at[RAD_CFI_SP] >= f->low && f->at[RAD_CFI_SP] < f->high;
 }
 
 #else /* aarch64 */
@@ -214,6 +232,16 @@ static void context_make(rad_context *c, void *stack, size_t size, void (*entry)
 const char *rad__context_kind(void)
 {
     return "aarch64";
+}
+
+bool rad__context_frame(const rad_context *c, rad_cfi_frame *f)
+{
+    uintptr_t stack = (uintptr_t)c->stack, fp;
+    if (!rad__cfi_load(f, stack + 80, &fp) || !rad__cfi_load(f, stack + 88, &f->pc)) return false;
+    rad__cfi_set(f, RAD_CFI_FP, fp);
+    rad__cfi_set(f, RAD_CFI_LINK, f->pc);
+    rad__cfi_set(f, RAD_CFI_SP, stack + 160);
+    return true;
 }
 
 #endif

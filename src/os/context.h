@@ -162,6 +162,11 @@ RAD_INLINE _Noreturn void rad__context_leave(rad_context *from, rad_context *to)
 
 RAD_INTERNAL const char *rad__context_kind(void); /* "x86-64", "aarch64", "ucontext" */
 
+/* Where it was left, for whoever goes up its stack (cfi.h), of which the frame has the bounds. False: not known, as
+ * in the fallback. */
+struct rad_cfi_frame;
+RAD_INTERNAL bool rad__context_frame(const rad_context *c, struct rad_cfi_frame *f);
+
 /* A memory checker (valgrind) that watches the process has to know which memory is a stack: otherwise it takes a switch
  * for a very large frame. Whether there is one; the name it gives to a stack; that it is no stack any more. */
 RAD_INTERNAL bool rad__stack_is_watched(void);

@@ -1,9 +1,17 @@
 #include "rt/dump.h"
 
+#include "os/backtrace.h"
 #include "os/clock.h"
 #include "rt/runtime.h"
 
+#include <string.h>
 #include <unistd.h>
+
+typedef struct dump {
+    FILE *to;
+    uint64_t now;
+    rad_backtrace last; /* the one above */
+} dump;
 
 static void dump_waiting(const rad_slot *slot, uint64_t now, FILE *to)
 {
@@ -25,8 +33,41 @@ static void dump_waiting(const rad_slot *slot, uint64_t now, FILE *to)
             units > 0 ? (double)units * (double)(1 << RAD_SINCE_SHIFT) * 1e-9 : 0.0);
 }
 
-static bool dump_fiber(const rad_slot *slot, uint64_t now, FILE *to)
+/* Who called whom, if it is parked and was so when seen with this word. Nobody can run it meanwhile. */
+static bool backtrace_of(rad_slot *slot, uint64_t word, rad_backtrace *b)
 {
+    if (rad__life_state(word) != RAD_FIBER_PARKED) return false;
+    if (!rad__strand_hold(&slot->strand, word)) return false;
+    const rad_berth *berth = slot->strand.berth;
+    rad__backtrace(b, &berth->context, berth->base, berth->size);
+    rad__strand_let_go(&slot->strand);
+    return b->count > 0;
+}
+
+static bool backtrace_same(const rad_backtrace *a, const rad_backtrace *b)
+{
+    return a->count == b->count && memcmp(a->at, b->at, a->count * sizeof *a->at) == 0;
+}
+
+static void dump_backtrace(dump *d, rad_slot *slot, uint64_t word)
+{
+    rad_backtrace b;
+    char text[200];
+    if (!backtrace_of(slot, word, &b)) return;
+    if (backtrace_same(&b, &d->last)) {
+        fprintf(d->to, "      as above\n");
+        return;
+    }
+    d->last = b;
+    for (uint32_t i = 0; i < b.count; i++) {
+        rad__backtrace_text(b.at[i], text, sizeof text);
+        fprintf(d->to, "      #%u %s\n", i, text);
+    }
+}
+
+static bool dump_fiber(dump *d, rad_slot *slot)
+{
+    FILE *to = d->to;
     uint64_t word = rad__life_look(&slot->strand.life);
     enum rad_fiber_state state = rad__life_state(word);
     if (state == RAD_FIBER_IDLE || state == RAD_FIBER_DONE) return false;
@@ -35,8 +76,9 @@ static bool dump_fiber(const rad_slot *slot, uint64_t now, FILE *to)
             (unsigned long long)atomic_load_explicit(&slot->number, memory_order_relaxed));
     if (name != NULL) fprintf(to, " '%s'", name);
     fprintf(to, ": ");
-    if (state == RAD_FIBER_PARKED)
-        dump_waiting(slot, now, to);
+    bool is_held = state == RAD_FIBER_OWNED && rad__life_owner(word) == RAD_LIFE_NOBODY;
+    if (state == RAD_FIBER_PARKED || is_held) /* held: somebody else dumps, too */
+        dump_waiting(slot, d->now, to);
     else if (state == RAD_FIBER_OWNED)
         fprintf(to, "runs on worker %u", rad__life_owner(word));
     else
@@ -44,35 +86,37 @@ static bool dump_fiber(const rad_slot *slot, uint64_t now, FILE *to)
     if (atomic_load_explicit(&slot->canceled, memory_order_relaxed) == rad__life_generation(word))
         fprintf(to, ", cancelled");
     fprintf(to, "\n");
+    dump_backtrace(d, slot, word);
     return true;
 }
 
 void rad__dump(rad_runtime *rt, FILE *to)
 {
-    uint64_t now = rad__os_now_ns(), shown = 0, count = 0;
+    dump d = {.to = to, .now = rad__os_now_ns()};
+    uint64_t shown = 0, count = 0;
     enum { MOST = 1000 };
     rad__lock(&rt->room.lock);
     rad_slot *made = rt->made;
     rad__unlock(&rt->room.lock);
-    for (const rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
+    for (rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
         uint64_t word = rad__life_look(&slot->strand.life);
         if (rad__life_state(word) == RAD_FIBER_IDLE) continue;
         count++;
-        if (shown < MOST) shown += dump_fiber(slot, now, to);
+        if (shown < MOST) shown += dump_fiber(&d, slot);
     }
     if (count > shown) fprintf(to, "  … and %llu more\n", (unsigned long long)(count - shown));
 }
 
 void rad__dump_running(rad_runtime *rt, uint32_t worker, FILE *to)
 {
-    uint64_t now = rad__os_now_ns();
+    dump d = {.to = to, .now = rad__os_now_ns()};
     rad__lock(&rt->room.lock);
     rad_slot *made = rt->made;
     rad__unlock(&rt->room.lock);
-    for (const rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
+    for (rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
         uint64_t word = rad__life_look(&slot->strand.life);
         if (rad__life_state(word) == RAD_FIBER_OWNED && rad__life_owner(word) == worker)
-            dump_fiber(slot, now, to);
+            dump_fiber(&d, slot);
     }
 }
 

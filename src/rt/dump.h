@@ -1,4 +1,11 @@
-/* dump.h — every fiber of a runtime, for people: its state, what it waits for, since when. */
+/* dump.h — every fiber of a runtime, for people: its state, what it waits for, since when, and who called whom.
+ *
+ * A fiber that is parked is kept from running while its stack is read (rad__strand_hold), some microseconds; a wake in
+ * between is not lost, only late. The stacks of others are not looked at: they are in use, or may be at any time.
+ *
+ * Rejected: reading the stack as it is, and looking afterwards whether the fiber is parked in the same generation. It
+ * may have run and parked again in between, many times, and then what was read never was the case: of two reads that
+ * agreed, with the same word before and after, some were wrong within a second. */
 #ifndef RAD_RT_DUMP_H
 #define RAD_RT_DUMP_H
 
@@ -6,7 +13,7 @@
 
 #include "rt/fiber.h"
 
-/* By anybody, while the fibers run: each line is true of some moment. */
+/* By anybody, while the fibers run: what is said of each is true of some moment. */
 RAD_INTERNAL void rad__dump(rad_runtime *rt, FILE *to);
 
 /* Who runs on that worker, if anybody does. */

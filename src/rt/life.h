@@ -9,6 +9,7 @@
  *     OWNED, signal --park--> OWNED              it goes on, the signal is used up
  *     PARKED   --unpark-->  ASSIGNED             to be queued, by exactly this caller
  *     ASSIGNED, OWNED --unpark--> same, signal   latched: the next park does not wait
+ *     PARKED   --hold-->    OWNED by nobody      somebody looks at its stack; then it is parked again, as by a worker
  *     OWNED    --end-->     DONE
  *     DONE     --retire-->  IDLE                 generation + 1: handles, wait nodes and timers of before are stale
  *
@@ -81,6 +82,8 @@ static inline uint64_t rad__life_look(const rad_life *life)
     return atomic_load_explicit(&life->word, memory_order_relaxed);
 }
 
+enum { RAD_LIFE_NOBODY = 0xffff }; /* no worker's number */
+
 enum rad_park { RAD_PARKED = 0, RAD_PARK_GOES_ON };
 
 enum rad_unpark {
@@ -124,7 +127,7 @@ static inline uint32_t rad__life_begin(rad_life *life)
 
 static inline void rad__life_own(rad_life *life, uint32_t worker)
 {
-    RAD_DCHECK(worker <= 0xffff);
+    RAD_DCHECK(worker < RAD_LIFE_NOBODY);
     rad__life_change(life, RAD_FIBER_ASSIGNED, RAD_FIBER_OWNED, RAD_LIFE_SIGNAL,
                      (uint64_t)worker << 16);
 }
@@ -149,6 +152,17 @@ static inline RAD_MUST_USE enum rad_park rad__life_park(rad_life *life)
                                                   memory_order_relaxed))
             return signalled ? RAD_PARK_GOES_ON : RAD_PARKED;
     }
+}
+
+/* Was seen PARKED with this word, and is the caller's if it still is: whoever wakes it meanwhile leaves a signal. The
+ * caller parks it again, which tells whether anybody did. */
+static inline RAD_MUST_USE bool rad__life_hold(rad_life *life, uint64_t word)
+{
+    RAD_DCHECK(rad__life_state(word) == RAD_FIBER_PARKED);
+    uint64_t next = rad__life_moved(word, RAD_FIBER_OWNED) | (uint64_t)RAD_LIFE_NOBODY << 16;
+    /* Pairs with P1: what it left on its stack is seen. */
+    return atomic_compare_exchange_strong_explicit(&life->word, &word, next, memory_order_acq_rel,
+                                                   memory_order_relaxed);
 }
 
 /* Any number of times, from anywhere. */

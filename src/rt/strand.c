@@ -155,6 +155,18 @@ void rad__strand_unpark(rad_core *core, rad_strand *s, uint32_t generation)
     if (rad__life_unpark(&s->life, generation) == RAD_UNPARK_QUEUE) queue(core, s);
 }
 
+bool rad__strand_hold(rad_strand *s, uint64_t word)
+{
+    return rad__life_hold(&s->life, word);
+}
+
+void rad__strand_let_go(rad_strand *s)
+{
+    if (rad__life_park(&s->life) == RAD_PARKED) return;
+    rad__life_yield(&s->life); /* it was woken meanwhile */
+    queue(s);
+}
+
 void rad__strand_start(rad_core *core, rad_strand *s)
 {
     rad_worker_spawn(core->worker, &s->task);

@@ -128,6 +128,11 @@ RAD_INTERNAL void rad__strand_landed(void);
  * `core` is rad__core(), which may be NULL. */
 RAD_INTERNAL void rad__strand_unpark(rad_core *core, rad_strand *s, uint32_t generation);
 
+/* One that was seen parked with this word is kept from running, so that its stack can be looked at: not for long, for
+ * whoever wakes it has to wait. False: it is not parked any more. */
+RAD_INTERNAL bool rad__strand_hold(rad_strand *s, uint64_t word);
+RAD_INTERNAL void rad__strand_let_go(rad_strand *s);
+
 /* A new incarnation of an idle strand has begun (rad__life_begin): queues it. By a fiber of the same runtime. */
 RAD_INTERNAL void rad__strand_start(rad_core *core, rad_strand *s);
 

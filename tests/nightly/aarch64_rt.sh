@@ -68,7 +68,7 @@ compile arm $cross- "-I$work/include" $sources tests/nightly/emulated.c
 for test in $tests; do
     name=$(basename "$test" .c)
     # shellcheck disable=SC2086
-    $cross-gcc $flags "$test" "$work/arm.a" -o "$work/$name" -Wl,--wrap=_cmocka_run_group_tests \
+    $cross-gcc $flags "$test" "$work/arm.a" -rdynamic -o "$work/$name" -Wl,--wrap=_cmocka_run_group_tests \
         "$libraries/libjansson.a" "$libraries/libzstd.a" "$libraries/libcmocka.so.0" -lm -lpthread
     # shellcheck disable=SC2086
     run aarch64 "$name" $emulate "$work/$name"
@@ -79,7 +79,7 @@ compile ucontext "" -DRAD_CONTEXT_UCONTEXT $sources
 for test in $tests; do
     name=$(basename "$test" .c)
     # shellcheck disable=SC2086
-    gcc $flags "$test" "$work/ucontext.a" -o "$work/$name" -lcmocka -ljansson -lzstd -lm -lpthread
+    gcc $flags "$test" "$work/ucontext.a" -rdynamic -o "$work/$name" -lcmocka -ljansson -lzstd -lm -lpthread
     run ucontext "$name" "$work/$name"
 done
 total() { awk '{ sum += $2 } END { print sum " tests in " NR " programs" }' "$work/$1.passed"; }

@@ -8,6 +8,7 @@
 #define rad__context_adopt    fallback_adopt
 #define rad__context_drop     fallback_drop
 #define rad__context_kind     fallback_kind
+#define rad__context_frame    fallback_frame
 #define rad__stack_announce   fallback_announce
 #define rad__stack_withdraw   fallback_withdraw
 #define rad__stack_is_watched fallback_is_watched

@@ -156,6 +156,8 @@ static void the_life_of_a_fiber_is_clean(void **state)
         {"l2-life", "preempt:3", 5000},
         {"l2-life workers=2", "preempt:2", 30000},
         {"l2-life wakers=1 wakes=3", "preempt:3", 100},
+        {"l2-life lookers=1", "preempt:3", 5000},
+        {"l2-life wakers=1 wakes=2 lookers=2", "preempt:2", 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -358,6 +360,8 @@ static void fibers_on_their_stacks_are_clean(void **state)
         {"l2-strand fibers=2 yields=1", "preempt:2", 500},
         {"l2-strand whole=1", "preempt:2", 500},
         {"l2-strand workers=2", "preempt:1", 1000},
+        {"l2-strand wakes=2 lookers=1", "preempt:2", 1000},
+        {"l2-strand workers=2 lookers=1 whole=1", "preempt:1", 1000},
         {"l2-strand workers=2 fibers=2 whole=1", "preempt:1", 1000},
         {"l2-startup", "preempt:2", 1000},
         {"l2-startup workers=2 children=1", "preempt:1", 500},

@@ -5,7 +5,7 @@
 #include "lab/l2/model.h"
 #include "os/wait.h"
 
-enum { WORKERS, WAKERS, WAKES };
+enum { WORKERS, WAKERS, WAKES, LOOKERS };
 
 static rad_life life;
 static uint32_t generation;
@@ -17,12 +17,14 @@ static bool running;          /* plain: two workers would race for it */
 
 static uint32_t life_threads(const rad_case *c)
 {
-    return (uint32_t)(c->params[WORKERS] + c->params[WAKERS]);
+    return (uint32_t)(c->params[WORKERS] + c->params[WAKERS] + c->params[LOOKERS]);
 }
 
 static const char *life_role(const rad_case *c, uint32_t thread)
 {
-    return thread < (uint32_t)c->params[WORKERS] ? "worker" : "waker";
+    uint32_t workers = (uint32_t)c->params[WORKERS];
+    if (thread < workers) return "worker";
+    return thread < workers + (uint32_t)c->params[WAKERS] ? "waker" : "looker";
 }
 
 static uint32_t wanted(const rad_case *c)
@@ -89,10 +91,25 @@ static void run(const rad_case *c, uint32_t worker)
     } while (rad__life_park(&life) == RAD_PARK_GOES_ON && (running = true));
 }
 
+/* Looks at its stack, which nobody uses meanwhile. */
+static void look(void)
+{
+    uint64_t word = rad__life_look(&life);
+    if (rad__life_state(word) != RAD_FIBER_PARKED || !rad__life_hold(&life, word)) return;
+    RAD_MODEL_ASSERT(!running);
+    if (rad__life_park(&life) == RAD_PARKED) return;
+    rad__life_yield(&life);
+    queue_put();
+}
+
 static void life_body(const rad_case *c, uint32_t thread)
 {
     if (thread < (uint32_t)c->params[WORKERS]) {
         while (queue_take()) run(c, thread);
+        return;
+    }
+    if (thread >= (uint32_t)(c->params[WORKERS] + c->params[WAKERS])) {
+        look();
         return;
     }
     for (int64_t i = 0; i < c->params[WAKES]; i++) {
@@ -116,6 +133,7 @@ static const rad_param life_params[] = {
     [WORKERS] = {"workers", 1, 1, 2, "threads that run the fiber", false},
     [WAKERS] = {"wakers", 2, 1, 3, "threads that wake it", false},
     [WAKES] = {"wakes", 1, 1, 3, "times each of them does", false},
+    [LOOKERS] = {"lookers", 0, 0, 2, "threads that look at its stack while it is parked", false},
     {.name = NULL},
 };
 

@@ -4,7 +4,7 @@
 #include "crew.h"
 #include "lab/l2/model.h"
 
-enum { WORKERS, WAKERS, WAKES, FIBERS, YIELDS, WHOLE };
+enum { WORKERS, WAKERS, WAKES, FIBERS, YIELDS, WHOLE, LOOKERS };
 enum { FIBERS_MAX = 2 };
 
 static rad_fiber fibers[FIBERS_MAX];
@@ -15,12 +15,14 @@ static uint32_t fiber_count, yields;
 
 static uint32_t strand_threads(const rad_case *c)
 {
-    return (uint32_t)(c->params[WORKERS] + c->params[WAKERS]);
+    return (uint32_t)(c->params[WORKERS] + c->params[WAKERS] + c->params[LOOKERS]);
 }
 
 static const char *strand_role(const rad_case *c, uint32_t thread)
 {
-    return thread < (uint32_t)c->params[WORKERS] ? "worker" : "waker";
+    uint32_t workers = (uint32_t)c->params[WORKERS];
+    if (thread < workers) return "worker";
+    return thread < workers + (uint32_t)c->params[WAKERS] ? "waker" : "looker";
 }
 
 static void wake(uint32_t fiber)
@@ -64,13 +66,27 @@ static void strand_setup(const rad_case *c)
     rad__crew_shut();
 }
 
+/* As a dump does: what is read there is only the fiber's, unless nobody runs it. */
+static void look(uint32_t fiber)
+{
+    rad_strand *s = &fibers[fiber].slot->strand;
+    uint64_t word = rad__life_look(&s->life);
+    if (rad__life_state(word) != RAD_FIBER_PARKED || !rad__strand_hold(s, word)) return;
+    RAD_MODEL_ASSERT(s->berth != NULL && s->berth->strand == s);
+    RAD_MODEL_ASSERT(turns[fiber] < wanted[fiber]);
+    rad__strand_let_go(s);
+}
+
 static void strand_body(const rad_case *c, uint32_t thread)
 {
     if (thread < (uint32_t)c->params[WORKERS]) {
         rad__crew_work(thread);
         return;
     }
-    for (int64_t i = 0; i < c->params[WAKES]; i++) wake(0);
+    if (thread < (uint32_t)(c->params[WORKERS] + c->params[WAKERS]))
+        for (int64_t i = 0; i < c->params[WAKES]; i++) wake(0);
+    else
+        look(0);
 }
 
 static void strand_check(const rad_case *c)
@@ -93,6 +109,8 @@ static const rad_param strand_params[] = {
     [FIBERS] = {"fibers", 1, 1, FIBERS_MAX, "fibers; each wakes the next", false},
     [YIELDS] = {"yields", 0, 0, 2, "times each fiber lets others run", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
+    [LOOKERS] = {"lookers", 0, 0, 2, "threads that look at the first one while it is parked",
+                 false},
     {.name = NULL},
 };
 

@@ -1,0 +1,22 @@
+/* backtrace.h — who called whom on a stack that was left (context.h), and what their addresses are called. */
+#ifndef RAD_OS_BACKTRACE_H
+#define RAD_OS_BACKTRACE_H
+
+#include "os/context.h"
+
+enum { RAD_BACKTRACE_MOST = 32 };
+
+/* The calls that are going on, innermost first: an address within each. */
+typedef struct rad_backtrace {
+    uint32_t count;
+    uintptr_t at[RAD_BACKTRACE_MOST];
+} rad_backtrace;
+
+/* Of a stack of `size` bytes from `base` on. None where switching does not tell where it left (the fallback). */
+RAD_INTERNAL void rad__backtrace(rad_backtrace *b, const rad_context *c, const void *base,
+                                 size_t size);
+
+/* "function file+0x1f2": its name, if the object file exports it, and what addr2line -e file wants. */
+RAD_INTERNAL void rad__backtrace_text(uintptr_t address, char *text, size_t size);
+
+#endif
