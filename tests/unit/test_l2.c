@@ -362,6 +362,7 @@ static void fibers_on_their_stacks_are_clean(void **state)
         {"l2-strand workers=2", "preempt:1", 1000},
         {"l2-strand wakes=2 lookers=1", "preempt:2", 1000},
         {"l2-strand workers=2 lookers=1 whole=1", "preempt:1", 1000},
+        {"l2-strand workers=2 coarse=1", "preempt:3", 20000},
         {"l2-strand workers=2 fibers=2 whole=1", "preempt:1", 1000},
         {"l2-startup", "preempt:2", 1000},
         {"l2-startup workers=2 children=1", "preempt:1", 500},

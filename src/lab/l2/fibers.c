@@ -35,8 +35,9 @@ void rad__l2_context_make(rad_context *c, void *stack, size_t size, void (*entry
     rad__context_make(c, stack, size, entry, argument);
 }
 
-/* Whoever gives way has looked at a word in vain, which the lab has noticed by itself. */
+/* Whoever gives way has looked in vain, and looks again: for nothing, before somebody else has made a step. */
 void rad__l2_give_way(bool longer)
 {
     (void)longer;
+    if (rad__l2->phase == L2_PHASE_RUN) rad__l2->running->gives_way = true;
 }

@@ -131,9 +131,12 @@ typedef struct l2_thread {
     uint32_t allocations;
     uint8_t access; /* announced */
     uint8_t life;
-    uint8_t index; /* its clock component */
-    bool fenced;   /* `released` is not empty */
-    bool spins;    /* saw the same too often: stands aside if it goes round again */
+    uint8_t index;  /* its clock component */
+    bool fenced;    /* `released` is not empty */
+    bool spins;     /* saw the same too often: stands aside if it goes round again */
+    bool gives_way; /* stands aside until another one has made a step */
+    uint8_t inside; /* the source of an operation that is one step; 0: none */
+    uint8_t passed; /* points where it did not stop, in a row */
 } l2_thread;
 
 enum l2_phase { L2_PHASE_NONE = 0, L2_PHASE_SETUP, L2_PHASE_RUN, L2_PHASE_CHECK };
@@ -172,6 +175,7 @@ typedef struct l2 {
     uint32_t fiber_stack_count;
 
     uint64_t now_ns;   /* moves when a wait with a limit is chosen to end */
+    uint32_t jumps;    /* … or when nobody can go on: how often */
     uint64_t changes;  /* counts changes of any location: tells rounds of spinning apart */
     uint32_t spinning; /* threads that stand aside */
     uint32_t resting;  /* those of them that had too long a turn */
@@ -179,6 +183,9 @@ typedef struct l2 {
     uint32_t stalls;  /* in a row */
     uint32_t stalled; /* who was let go last */
 
+    uint8_t *coarse;       /* by global number of a point: whether it stops there, see threads.c */
+    const char *coarse_by; /* what the model said */
+    bool is_coarse;        /* … in this run */
     uint16_t *site_number; /* by global number of a point: this machine's */
     uint16_t *site_of;     /* the inverse */
     uint32_t site_covered; /* so many of them are on trial */
@@ -192,6 +199,12 @@ RAD_INTERNAL void rad__l2_use(l2 *l); /* NULL: nobody */
 /* ---- Sites (sites.c) ---------------------------------------------------------------------------------- */
 
 RAD_INTERNAL void rad__l2_site_text(uint32_t site, char *text, size_t size);
+
+/* Which of these sources it is in, named by the stems of their files: from 1; 0: none. */
+RAD_INTERNAL uint8_t rad__l2_site_is_of(uint32_t site, const char *stems);
+
+/* Whether it is in one of these functions: "f", or "f:operation". */
+RAD_INTERNAL bool rad__l2_site_is_named(uint32_t site, const char *functions);
 
 static inline uint32_t l2_site_of(const void *pc)
 {
@@ -271,12 +284,16 @@ RAD_INTERNAL void rad__l2_begin(l2 *l, uint32_t thread);
 /* The announced operation of a thread, and on to its next one: the step of the machine. */
 RAD_INTERNAL void rad__l2_step(void *self, rad_kernel *k, uint32_t action);
 
+/* In a run that is coarse: it does not stop here. */
+RAD_INTERNAL bool rad__l2_goes_on(l2 *l, uint32_t site, uint32_t location, enum rad_access access);
+
 /* The running thread announces its next operation and goes on when it is chosen. In line, as everything between
  * a switch and the instrumented code should be: the processor predicts returns from the calls it has seen, so
  * after a switch every return that is left to do costs a misprediction. */
 static inline void l2_point(l2 *l, uint32_t site, uint32_t location, enum rad_access access)
 {
     l2_thread *t = l->running;
+    if (RAD_UNLIKELY(l->is_coarse) && rad__l2_goes_on(l, site, location, access)) return;
     t->site = site;
     t->location = location;
     t->access = (uint8_t)access;

@@ -14,11 +14,6 @@
 
 /* ---- Sites on trial ------------------------------------------------------------------------------------ */
 
-static size_t stem_length(const char *file)
-{
-    return strcspn(file, ".");
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -28,16 +23,9 @@ static const char *base_name(const char *path)
 /* Is this point in a file that the model is about? */
 static bool covers(const rad_model *m, const l2_site *s)
 {
-    const char *file = base_name(s->home);
-    size_t length = stem_length(file);
-    if (strncmp(s->home, "models/", 7) == 0) return strcmp(file, base_name(m->file)) == 0;
-    for (const char *at = m->covers ? m->covers : ""; *at;) {
-        size_t word = strcspn(at, " ");
-        if (word == length && strncmp(at, file, word) == 0) return true;
-        at += word;
-        at += strspn(at, " ");
-    }
-    return false;
+    if (strncmp(s->home, "models/", 7) == 0)
+        return strcmp(base_name(s->home), base_name(m->file)) == 0;
+    return rad__l2_site_is_of((uint32_t)(s - rad__l2_sites), m->covers ? m->covers : "");
 }
 
 /* Points on trial get the first numbers: what `explore` says about coverage is about them. */
@@ -63,6 +51,7 @@ static void l2_destroy(void *self)
     if (rad__l2 == l) rad__l2_use(NULL);
     for (uint32_t i = 0; i < L2_CLOCKS; i++) rad__free(l->threads[i].seen);
     rad__l2_memory_close(l);
+    rad__free(l->coarse);
     rad__free(l->site_number);
     rad__free(l->site_of);
     rad__free(l->site_names);
@@ -82,10 +71,11 @@ static bool l2_open(l2 *l, rad_error *error)
         }
     }
     l->threads[L2_MAIN].clock.at[L2_MAIN] = 1;
+    l->coarse = rad__alloc(rad__l2_point_count, sizeof *l->coarse);
     l->site_number = rad__alloc(rad__l2_point_count, sizeof *l->site_number);
     l->site_of = rad__alloc(rad__l2_point_count, sizeof *l->site_of);
     l->site_names = rad__alloc(rad__l2_point_count, sizeof *l->site_names);
-    if (!l->site_number || !l->site_of || !l->site_names) {
+    if (!l->coarse || !l->site_number || !l->site_of || !l->site_names) {
         rad__error_memory(error);
         return false;
     }
@@ -163,6 +153,8 @@ static void l2_reset(void *self, rad_kernel *k)
     l->k = k;
     l->spinning = l->resting = l->stalls = 0;
     l->now_ns = 1;
+    l->jumps = 0;
+    l->is_coarse = false;
     l->turn_of = l->turn = l->stalled = 0;
     if (!l2_borrow(l)) return;
     rad__l2_memory_reset(l);
@@ -206,9 +198,9 @@ static const char *l2_site_name(const void *self, uint32_t site)
 /* ---- The table ------------------------------------------------------------------------------------------ */
 
 #define L2_TEN(X, t) X(t##0) X(t##1) X(t##2) X(t##3) X(t##4) X(t##5) X(t##6) X(t##7) X(t##8) X(t##9)
-#define L2_PLACES(X) L2_TEN(X, 1) L2_TEN(X, 2) L2_TEN(X, 3) L2_TEN(X, 4)
+#define L2_PLACES(X) L2_TEN(X, 1) L2_TEN(X, 2) L2_TEN(X, 3) L2_TEN(X, 4) L2_TEN(X, 5)
 
-enum { L2_FIRST = 10, L2_MACHINES_MAX = 40 };
+enum { L2_FIRST = 10, L2_MACHINES_MAX = 50 };
 
 /* Ends of the table: named here, too, because a linker would export them if only the instrumented object did. */
 extern RAD_INTERNAL const rad_model *const __start_l2models[];

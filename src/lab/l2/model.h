@@ -56,6 +56,16 @@ RAD_INTERNAL void rad__model_name(const volatile void *p, size_t size, const cha
 /* A choice of the model's own: 0 … count-1. */
 RAD_INTERNAL uint32_t rad__model_choose(uint32_t count);
 
+/* In setup: an operation of one of these sources (stems, as in `covers`) is one step, and so are several of the same
+ * one in a row: for objects that have models of their own, in models of what uses them. What is done in one of these
+ * functions ("f", or "f:load" for its loads only) is no step at all, but part of the one before: for what commutes with
+ * everything that others do. */
+RAD_INTERNAL void rad__model_coarse(const char *stems, const char *functions);
+
+/* How often time has passed because nobody could go on: in a model where nobody has to wait for the clock, each of
+ * these is a wake that was lost. */
+RAD_INTERNAL uint32_t rad__model_jumps(void);
+
 /* The table; the one name that the object file with all models gives away. */
 RAD_INTERNAL const rad_model *const *rad__l2_models(uint32_t *count);
 

@@ -3,6 +3,7 @@
 #include "lab/l2/l2.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void rad__l2_site_text(uint32_t site, char *text, size_t size)
 {
@@ -17,4 +18,36 @@ void rad__l2_site_text(uint32_t site, char *text, size_t size)
     else
         snprintf(text, size, "%s: %s %u (%s)", s->function, s->operation, (unsigned)s->ordinal,
                  s->file); /* the compiler made one call of several lines */
+}
+
+static const char *next_word(const char *at)
+{
+    at += strcspn(at, " ");
+    return at + strspn(at, " ");
+}
+
+uint8_t rad__l2_site_is_of(uint32_t site, const char *stems)
+{
+    const char *home = rad__l2_sites[site].home, *slash = strrchr(home, '/');
+    const char *file = slash ? slash + 1 : home;
+    size_t length = strcspn(file, ".");
+    uint8_t number = 1;
+    for (const char *at = stems; *at; at = next_word(at), number++)
+        if (strcspn(at, " ") == length && strncmp(at, file, length) == 0) return number;
+    return 0;
+}
+
+bool rad__l2_site_is_named(uint32_t site, const char *functions)
+{
+    const l2_site *s = &rad__l2_sites[site];
+    size_t length = strlen(s->function), more = strlen(s->operation);
+    for (const char *at = functions; *at; at = next_word(at)) {
+        size_t word = strcspn(at, " ");
+        if (strncmp(at, s->function, length) != 0) continue;
+        if (word == length) return true;
+        if (at[length] == ':' && word == length + 1 + more &&
+            strncmp(at + length + 1, s->operation, more) == 0)
+            return true;
+    }
+    return false;
 }

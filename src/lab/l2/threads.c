@@ -7,7 +7,8 @@
  *           who could go on stands aside one is let go again, in turn, for it may be a loop that gives up; if
  *           that happens L2_STALLS_MAX times without any change, it is a livelock.
  * Turns     A loop that also writes is not recognised by that. So nobody makes more than L2_TURN steps in a row
- *           while somebody else could: it stands aside until another one has made a step. */
+ *           while somebody else could: it stands aside until another one has made a step. So does whoever gives way
+ *           (rad__os_give_way). */
 #include "lab/l2/l2.h"
 
 #include "base/error.h"
@@ -110,6 +111,35 @@ static void spin_stall(l2 *l)
     spin_end(l, l->stalled);
 }
 
+/* ---- Operations that are one step --------------------------------------------------------------------------- */
+
+enum { STOPS = 0, SILENT = UINT8_MAX }; /* otherwise the number of the source */
+
+void rad__model_coarse(const char *stems, const char *functions)
+{
+    l2 *l = rad__l2;
+    for (uint32_t i = 0; l->coarse_by != stems && i < rad__l2_point_count; i++)
+        l->coarse[i] = rad__l2_site_is_named(i, functions) ? SILENT : rad__l2_site_is_of(i, stems);
+    l->coarse_by = stems;
+    l->is_coarse = true;
+}
+
+bool rad__l2_goes_on(l2 *l, uint32_t site, uint32_t location, enum rad_access access)
+{
+    l2_thread *t = l->running;
+    uint8_t kind = site < rad__l2_point_count ? l->coarse[site] : STOPS;
+    bool goes_on = kind == SILENT || (kind != STOPS && kind == t->inside);
+    t->inside = kind == SILENT ? STOPS : kind;
+    if (!goes_on || ++t->passed == UINT8_MAX) { /* a loop of these: it stops */
+        t->passed = 0;
+        return false;
+    }
+    uint32_t number = l2_number(l, site);
+    if (number < RAD_SITES_MAX) l->k->reached[number] = 1;
+    if (location != 0) rad_touch(l->k, rad__l2_object(l, location), access);
+    return true;
+}
+
 /* ---- Running ------------------------------------------------------------------------------------------- */
 
 RAD_INLINE void thread_enter(l2 *l, l2_thread *t)
@@ -168,8 +198,9 @@ RAD_INLINE void thread_turn(l2 *l, uint32_t thread)
         for (; rested; rested &= rested - 1) spin_end(l, (uint32_t)__builtin_ctz(rested));
     }
     l2_thread *t = &l->threads[thread];
-    if (RAD_LIKELY(++l->turn < L2_TURN) || t->life != L2_READY) return;
-    if (rad_enabled_count(l->k) < 2) return;
+    bool rests = ++l->turn >= L2_TURN || t->gives_way;
+    t->gives_way = false;
+    if (RAD_LIKELY(!rests) || t->life != L2_READY || rad_enabled_count(l->k) < 2) return;
     t->life = L2_SPINNING;
     l->spinning |= 1u << thread;
     l->resting |= 1u << thread;
@@ -185,6 +216,7 @@ static bool sleep_ends(l2 *l)
         if (t->life == L2_WAITING && t->until && (!first || t->until < first->until)) first = t;
     }
     if (first == NULL) return false;
+    l->jumps++;
     if (l->now_ns < first->until) l->now_ns = first->until;
     first->until = 0;
     first->life = L2_READY;
@@ -203,8 +235,10 @@ void rad__l2_step(void *self, rad_kernel *k, uint32_t action)
     thread_enter(l, t);
     thread_settle(l, t);
     thread_turn(l, thread);
-    if (RAD_UNLIKELY(rad_enabled_count(l->k) == 0 && !l->k->ended) && !sleep_ends(l) && l->spinning)
-        spin_stall(l);
+    if (RAD_LIKELY(rad_enabled_count(l->k) > 0 || l->k->ended)) return;
+    /* Before time passes all who stand aside look once more: what they saw may be old. */
+    bool looked = l->stalls >= (uint32_t)__builtin_popcount(l->spinning);
+    if (!(looked && sleep_ends(l)) && l->spinning) spin_stall(l);
 }
 
 static void thread_main(void *context)
@@ -261,8 +295,9 @@ void rad__l2_begin(l2 *l, uint32_t thread)
     t->since = ++l->changes;
     t->allocations = 0;
     t->until = 0;
+    t->inside = t->passed = 0;
     t->life = L2_READY;
-    t->spins = t->fenced = false;
+    t->spins = t->fenced = t->gives_way = false;
     if (l->borrows) rad__thread_locals_reset(t->pointer, l->pointer);
     rad__context_make(&t->context, t->stack, L2_STACK, thread_main, l);
     thread_enter(l, t);
@@ -425,4 +460,9 @@ void rad__model_name(const volatile void *p, size_t size, const char *name)
 uint32_t rad__model_choose(uint32_t count)
 {
     return rad_pick(rad__l2->k, RAD_PICK_VALUE, RAD_NONE, count);
+}
+
+uint32_t rad__model_jumps(void)
+{
+    return rad__l2->jumps;
 }

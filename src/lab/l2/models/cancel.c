@@ -5,7 +5,7 @@
 
 #include <raddle/chan.h>
 
-enum { KIND, WORKERS, WHOLE };
+enum { KIND, WORKERS, WHOLE, COARSE };
 enum { RECEIVES, SELECTS, SHIELDED, SENDS, JOINS, KINDS };
 enum { VALUE = 42, CODE = 3 };
 
@@ -80,6 +80,7 @@ static void cancel_setup(const rad_case *c)
 {
     size_t room = c->params[KIND] != SENDS;
     rad__crew_open((uint32_t)c->params[WORKERS], 2, 0, c->params[WHOLE]);
+    if (c->params[COARSE] && !c->params[WHOLE]) rad__crew_coarse();
     RAD_MODEL_ASSERT(rad_chan_create(&chan, sizeof value, room, RAD_CHAN_BLOCKS) == 0);
     RAD_MODEL_ASSERT(rad_chan_create(&never, sizeof value, 0, RAD_CHAN_BLOCKS) == 0);
     rad__model_name(chan, 1, "channel");
@@ -124,6 +125,7 @@ static const rad_param cancel_params[] = {
     [KIND] = {"kind", 0, 0, KINDS - 1, "receives, selects, is shielded, sends, joins", true},
     [WORKERS] = {"workers", 1, 1, RAD_CREW_WORKERS, "workers", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
+    [COARSE] = {"coarse", 0, 0, 1, "fewer steps", true},
     {.name = NULL},
 };
 

@@ -96,6 +96,25 @@ void rad__crew_shut(void)
     }
 }
 
+/* Fewer steps, and the same outcomes:
+ * queues     have models of their own, in which each of their operations is as if it were one step;
+ * unlocking  lets others go on and sees nothing: whatever they do before it they could do after it;
+ * life       whoever changes a word looks at it first, and looks again when it has changed meanwhile;
+ * others     is about the end, timers, files, the watch and sleeping workers, which are not there, or count for
+ *            nobody to read. */
+void rad__crew_coarse(void)
+{
+    static const char queues[] = "deque injector";
+    static const char silent[] =
+        "rad__unlock rad__life_change:load rad__life_park:load rad__life_unpark:load "
+        "rad__life_retire:load "
+        "rad__sched_is_done rad__strand_run rad__wheel_next rad__urgent_any rad__ready_waits "
+        "rad__fiber_waits_for rad__visit_begin rad__visit_end rad__idle_could_wake wake_one "
+        "bits_any count_up";
+    RAD_MODEL_ASSERT(!is_whole);
+    rad__model_coarse(queues, silent);
+}
+
 /* ---- Workers that are not whole ------------------------------------------------------------------------- */
 
 static rad_task *oldest_of(rad_deque *d)

@@ -12,6 +12,9 @@ enum { RAD_CREW_WORKERS = 2, RAD_CREW_SLOTS = 8 };
 /* In setup: so many workers, `outside` slots that all share and `inside` ones that each worker has. */
 RAD_INTERNAL void rad__crew_open(uint32_t workers, uint32_t outside, uint32_t inside, bool whole);
 
+/* In setup, with workers that are not whole: fewer steps, see crew.c. */
+RAD_INTERNAL void rad__crew_coarse(void);
+
 /* A fiber from outside, as rad_main makes its first: `fiber` may be NULL. */
 RAD_INTERNAL void rad__crew_spawn(rad_fiber *fiber, rad_fn fn, void *arg);
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { KIND, JOINERS, WORKERS, WHOLE };
+enum { KIND, JOINERS, WORKERS, WHOLE, COARSE };
 enum { BY_THREADS, WITH_FIBER, DETACH, KINDS };
 enum { CODE = 5, CONTENT = 1234 };
 
@@ -84,6 +84,7 @@ static void join_setup(const rad_case *c)
 {
     bool again = c->params[WORKERS] == 1 && c->params[KIND] != DETACH; /* its slot must be free */
     rad__crew_open((uint32_t)c->params[WORKERS], 2, again ? 0 : 1, c->params[WHOLE]);
+    if (c->params[COARSE] && !c->params[WHOLE]) rad__crew_coarse();
     RAD_MODEL_ASSERT(rad_chan_create(&released, 0, 1, RAD_CHAN_BLOCKS) == 0);
     rad__model_name(released, 1, "channel");
     atomic_init(&users_left, (uint32_t)c->params[JOINERS] + (c->params[KIND] == WITH_FIBER));
@@ -119,6 +120,7 @@ static const rad_param join_params[] = {
     [JOINERS] = {"joiners", 1, 1, 2, "threads that have the handle", false},
     [WORKERS] = {"workers", 1, 1, RAD_CREW_WORKERS, "workers", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
+    [COARSE] = {"coarse", 0, 0, 1, "fewer steps", true},
     {.name = NULL},
 };
 

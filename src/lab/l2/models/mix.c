@@ -5,7 +5,7 @@
 
 #include <raddle/chan.h>
 
-enum { FIBERS_SEND, THREADS, FIBERS, CAPACITY, VALUES, WORKERS, WHOLE };
+enum { FIBERS_SEND, THREADS, FIBERS, CAPACITY, VALUES, WORKERS, WHOLE, COARSE };
 enum { SIDE_MAX = 2, VALUES_MAX = 2 };
 
 static rad_chan *chan;
@@ -63,6 +63,7 @@ static void mix_setup(const rad_case *c)
     fibers_send = c->params[FIBERS_SEND];
     value_count = c->params[VALUES];
     rad__crew_open((uint32_t)c->params[WORKERS], (uint32_t)c->params[FIBERS], 0, c->params[WHOLE]);
+    if (c->params[COARSE] && !c->params[WHOLE]) rad__crew_coarse();
     int code =
         rad_chan_create(&chan, sizeof(uint64_t), (size_t)c->params[CAPACITY], RAD_CHAN_BLOCKS);
     RAD_MODEL_ASSERT(code == 0);
@@ -106,6 +107,7 @@ static const rad_param mix_params[] = {
     [VALUES] = {"values", 1, 1, VALUES_MAX, "values of each sender", false},
     [WORKERS] = {"workers", 1, 1, RAD_CREW_WORKERS, "workers", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
+    [COARSE] = {"coarse", 0, 0, 1, "fewer steps", true},
     {.name = NULL},
 };
 

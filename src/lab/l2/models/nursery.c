@@ -7,7 +7,7 @@
 
 #include <raddle/chan.h>
 
-enum { KIND, WORKERS, WHOLE };
+enum { KIND, WORKERS, WHOLE, COARSE };
 enum { END, FAIL, CANCEL_OWNER, CHILD_CANCELS, LATE_CHILD, NESTED, KINDS };
 enum { REASON = -9, CODE = 7 };
 
@@ -111,6 +111,7 @@ static int owner_main(void *arg)
 static void nursery_setup(const rad_case *c)
 {
     rad__crew_open((uint32_t)c->params[WORKERS], 1, 2, c->params[WHOLE]);
+    if (c->params[COARSE] && !c->params[WHOLE]) rad__crew_coarse();
     RAD_MODEL_ASSERT(rad_chan_create(&never, 0, 0, RAD_CHAN_BLOCKS) == 0);
     rad__model_name(never, 1, "channel");
     rad__crew_spawn(&owner, owner_main, (void *)c);
@@ -141,6 +142,7 @@ static const rad_param nursery_params[] = {
               "ends, fails, owner cancelled, child cancels, one comes later, nested", true},
     [WORKERS] = {"workers", 2, 1, RAD_CREW_WORKERS, "workers", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
+    [COARSE] = {"coarse", 0, 0, 1, "fewer steps", true},
     {.name = NULL},
 };
 

@@ -4,7 +4,7 @@
 #include "crew.h"
 #include "lab/l2/model.h"
 
-enum { WORKERS, WAKERS, WAKES, FIBERS, YIELDS, WHOLE, LOOKERS };
+enum { WORKERS, WAKERS, WAKES, FIBERS, YIELDS, WHOLE, LOOKERS, COARSE };
 enum { FIBERS_MAX = 2 };
 
 static rad_fiber fibers[FIBERS_MAX];
@@ -57,6 +57,7 @@ static void strand_setup(const rad_case *c)
     fiber_count = (uint32_t)c->params[FIBERS];
     yields = (uint32_t)c->params[YIELDS];
     rad__crew_open((uint32_t)c->params[WORKERS], fiber_count, 0, c->params[WHOLE]);
+    if (c->params[COARSE] && !c->params[WHOLE]) rad__crew_coarse();
     rad__model_name(made, sizeof made, "made");
     rad__model_name(turns, sizeof turns, "turns");
     for (uint32_t i = 0; i < fiber_count; i++) {
@@ -111,6 +112,7 @@ static const rad_param strand_params[] = {
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
     [LOOKERS] = {"lookers", 0, 0, 2, "threads that look at the first one while it is parked",
                  false},
+    [COARSE] = {"coarse", 0, 0, 1, "fewer steps", true},
     {.name = NULL},
 };
 

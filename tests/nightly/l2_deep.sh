@@ -1,0 +1,30 @@
+#!/bin/bash
+# l2_deep.sh BUILD_DIR — models that take too long for test_l2: everything up to a bound, on two processes. Says how many
+# schedules there were and how long they took; fails when something was found, or the bound was not exhausted.
+set -u
+build=${1:?usage: l2_deep.sh BUILD_DIR}
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+raddle=$(cd "$build" && pwd)/raddle
+status=0
+cd "$folder" || exit 1
+
+while read -r bound words; do
+    begin=$(date +%s)
+    # shellcheck disable=SC2086 # a machine and its parameters
+    if ! "$raddle" explore $words --strategy "preempt:$bound" --runs 100000000 -j 2 --stop-on-first >said 2>&1 ||
+        ! grep -q "^  preempt:$bound .*exhausted: everything" said; then
+        cat said
+        status=1
+    fi
+    schedules=$(sed -n "s/^  preempt:$bound *\([0-9,]*\) run.*/\1/p" said)
+    echo "l2_deep: $words, bound $bound: $schedules schedules, $(($(date +%s) - begin)) s"
+done <<'END'
+3 l2-strand workers=2 coarse=1 wakers=2
+3 l2-join workers=2 coarse=1
+3 l2-join kind=2 workers=2 coarse=1
+3 l2-cancel kind=4 workers=2 coarse=1
+3 l2-mix workers=2 coarse=1
+3 l2-nursery coarse=1
+END
+exit $status
