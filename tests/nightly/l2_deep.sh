@@ -26,5 +26,7 @@ done <<'END'
 3 l2-cancel kind=4 workers=2 coarse=1
 3 l2-mix workers=2 coarse=1
 3 l2-nursery coarse=1
+3 l2-once callers=2 fiber=1
+2 l2-choice kind=7
 END
 exit $status

@@ -180,6 +180,10 @@ static void locks_and_the_like_are_clean(void **state)
         {"l2-waitgroup hasty=1", "preempt:2", 1000},
         {"l2-barrier turns=2", "preempt:3", 500},
         {"l2-barrier threads=3 hasty=3", "preempt:2", 5000},
+        {"l2-once callers=2 fails=1 hasty=2", "preempt:3", 100},
+        {"l2-once fails=1", "preempt:2", 4000},
+        {"l2-once fails=2 hasty=1", "preempt:2", 4000},
+        {"l2-once callers=2 fiber=1", "preempt:1", 500}, /* it is cancelled in the middle */
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -323,6 +327,14 @@ static void selects_are_clean(void **state)
         {"l2-select kind=7", "preempt:2", 10000},
         {"l2-select kind=8", "preempt:3", 200},
         {"l2-select kind=8 capacity=1", "preempt:3", 200},
+        {"l2-choice kind=0", "preempt:3", 15000}, /* locks, permits and groups */
+        {"l2-choice kind=1 public=1", "preempt:3", 20000},
+        {"l2-choice kind=2", "preempt:2", 1500},
+        {"l2-choice kind=3", "preempt:2", 3500},
+        {"l2-choice kind=4", "preempt:2", 9000},
+        {"l2-choice kind=5", "preempt:2", 9000},
+        {"l2-choice kind=6", "preempt:2", 4000},
+        {"l2-choice kind=7", "preempt:1", 3000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -372,6 +384,11 @@ static void fibers_on_their_stacks_are_clean(void **state)
         {"l2-sleep kind=3", "preempt:2", 2000},
         {"l2-sleep workers=2 kind=1", "preempt:1", 1000},
         {"l2-sleep workers=2 kind=4", "preempt:1", 500},
+        {"l2-berth", "preempt:3", 30000},
+        {"l2-berth cools=2", "preempt:2", 4000},
+        {"l2-berth each=2 kept=1", "preempt:2", 4000},
+        {"l2-berth hands=1", "preempt:2", 2500},
+        {"l2-berth hands=1 kept=1", "preempt:2", 2500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
