@@ -37,7 +37,8 @@ done
     --redefine-sym rad__context_switch=rad__l2_context_switch \
     --redefine-sym rad__context_make=rad__l2_context_make "$work/all.o" "$work/bound.o"
 "$objcopy" --keep-global-symbol=rad__l2_models --remove-section=.init_array --remove-section='.init_array.*' \
-    --remove-section='.rela.init_array' --remove-section='.rela.init_array.*' "$work/bound.o" "$object"
+    --remove-section='.rela.init_array' --remove-section='.rela.init_array.*' \
+    --remove-section=.fini_array --remove-section=.rela.fini_array "$work/bound.o" "$object"
 
 # Whatever else it needs would run without the lab noticing what it does to memory.
 unknown=$("$nm" -u "$object" | awk '{ print $2 }' |

@@ -7,7 +7,7 @@
 #include "os/thread.h"
 #include "rt/runtime.h"
 
-enum { FIRST_CHUNK = 64, BOTH = RAD_READABLE | RAD_WRITABLE, SERVICE_STACK = 256 << 10 };
+enum { FIRST_CHUNK = 64, BOTH = RAD_READABLE | RAD_WRITABLE };
 
 _Static_assert((int)RAD_READABLE == (int)RAD_OS_READABLE &&
                    (int)RAD_WRITABLE == (int)RAD_OS_WRITABLE &&
@@ -234,67 +234,12 @@ uint32_t rad__ready_look(rad_ready *r)
     return count;
 }
 
-/* ---- Threads that are in no runtime -------------------------------------------------------------------- */
-
-enum { SERVICE_NONE = 0, SERVICE_STARTS, SERVICE_RUNS };
-
-static struct {
-    rad_ready ready;
-    rad_os_thread thread;
-    _Atomic uint32_t state;
-    _Atomic bool ends;
-} service;
-
-static void service_main(void *unused)
-{
-    rad_os_event events[RAD_ANSWERS_MOST];
-    (void)unused;
-    while (!atomic_load_explicit(&service.ends, memory_order_relaxed)) {
-        uint32_t count = rad__ready_listen(&service.ready, events, UINT64_MAX);
-        rad__ready_answer(&service.ready, events, count);
-    }
-}
-
-static int service_start(void)
-{
-    for (;;) {
-        uint32_t state = atomic_load_explicit(&service.state, memory_order_relaxed);
-        if (RAD_LIKELY(state == SERVICE_RUNS)) return 0;
-        if (state == SERVICE_STARTS)
-            rad__os_give_way(true); /* somebody starts it, or fails */
-        else if (atomic_compare_exchange_strong_explicit(&service.state, &state, SERVICE_STARTS,
-                                                         memory_order_relaxed,
-                                                         memory_order_relaxed))
-            break;
-    }
-    int code =
-        rad__os_thread_create(&service.thread, service_main, NULL, SERVICE_STACK, RAD_NONE, NULL);
-    atomic_store_explicit(&service.state, code == 0 ? SERVICE_RUNS : SERVICE_NONE,
-                          memory_order_relaxed);
-    return code;
-}
-
-/* The process ends: nothing of ours runs on while memory is taken down. */
-__attribute__((destructor)) static void service_stop(void)
-{
-    if (atomic_load_explicit(&service.state, memory_order_relaxed) != SERVICE_RUNS) return;
-    atomic_store_explicit(&service.ends, true, memory_order_relaxed);
-    rad__ready_ring(&service.ready);
-    rad__os_thread_join(&service.thread);
-    atomic_store_explicit(&service.state, SERVICE_NONE, memory_order_relaxed);
-}
-
-uint32_t rad__ready_threads(void)
-{
-    return atomic_load_explicit(&service.state, memory_order_relaxed) == SERVICE_RUNS;
-}
-
 /* ---- Waiting ----------------------------------------------------------------------------------------- */
 
 static rad_ready *ready_of_caller(void)
 {
     rad_core *core = rad__core();
-    return core != NULL && core->running != NULL ? &core->runtime->ready : &service.ready;
+    return core != NULL && core->running != NULL ? &core->runtime->ready : rad__service_ready();
 }
 
 void rad__file_waits(bool begins)
@@ -333,7 +278,7 @@ int rad__file_clause(rad_clause *c, int fd, unsigned interest, bool now)
     if (fd < 0 || interest == 0 || interest > BOTH) return RAD_EINPUT;
     rad_ready *r = ready_of_caller();
     int code = now ? 0 : poll_open(r);
-    if (code == 0 && !now && r == &service.ready) code = service_start();
+    if (code == 0 && !now && r == rad__service_ready()) code = rad__service_start();
     if (code != 0) return code;
     rad_file *file = file_get(r, fd);
     if (file == NULL) return RAD_ENOMEM;

@@ -80,7 +80,17 @@ RAD_INTERNAL uint32_t rad__ready_look(rad_ready *r);
 /* Ends a listen that sleeps, or the next one that would. */
 RAD_INTERNAL void rad__ready_ring(rad_ready *r);
 
-/* Threads that poll for other threads: 0 or 1. */
+/* ---- Threads that are in no runtime: service.c ------------------------------------------------------- */
+
+RAD_INTERNAL rad_ready *rad__service_ready(void);
+
+/* There is a thread that polls for them. 0, or why not: RAD_EIO. */
+RAD_INTERNAL int rad__service_start(void);
+
+/* When the process ends. */
+RAD_INTERNAL void rad__service_stop(void);
+
+/* How many there are: 0 or 1. */
 RAD_INTERNAL uint32_t rad__ready_threads(void);
 
 /* ---- Waiting ----------------------------------------------------------------------------------------- */

@@ -27,6 +27,12 @@ done <<'END'
 3 l2-mix workers=2 coarse=1
 3 l2-nursery coarse=1
 3 l2-once callers=2 fiber=1
+3 l2-blocking whole=1
+3 l2-blocking coarse=1 fibers=2
+2 l2-blocking calls=2 spares=2
+2 l2-ready kind=2 coarse=1
+2 l2-ready kind=6 coarse=1
+2 l2-ready kind=8 coarse=1
 2 l2-choice kind=7
 END
 exit $status

@@ -454,6 +454,30 @@ static void waits_of_fibers_are_clean(void **state)
     mostly_clean("l2-mix workers=2 threads=2 fibers=2 values=2", 2000);
 }
 
+static void calls_to_the_system_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-ready", "preempt:2", 4000},
+        {"l2-ready kind=2 coarse=1", "preempt:1", 2000},
+        {"l2-ready kind=5", "preempt:2", 9000},
+        {"l2-ready kind=7 coarse=1", "preempt:2", 30000},
+        {"l2-poller", "preempt:3", 200},
+        {"l2-poller kind=1 fibers=2", "preempt:2", 500},
+        {"l2-poller kind=2", "preempt:1", 1000},
+        {"l2-poller kind=3", "preempt:2", 4000},
+        {"l2-poller workers=2", "preempt:1", 3000},
+        {"l2-blocking", "preempt:1", 200},
+        {"l2-blocking coarse=1", "preempt:3", 20000},
+        {"l2-blocking coarse=1 calls=2", "preempt:2", 5000},
+        {"l2-blocking hasty=1", "preempt:1", 500},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+    mostly_clean("l2-ready kind=8", 2000);
+    mostly_clean("l2-poller kind=2 workers=2", 1000);
+    mostly_clean("l2-blocking fibers=2 spares=2 calls=2", 2000);
+}
+
 /* ---- Litmus tests -------------------------------------------------------------------------------------- */
 
 static void under_sequential_consistency_stores_are_not_buffered(void **state)
@@ -759,6 +783,7 @@ int main(void)
         cmocka_unit_test(handles_are_clean),
         cmocka_unit_test(nurseries_are_clean),
         cmocka_unit_test(waits_of_fibers_are_clean),
+        cmocka_unit_test(calls_to_the_system_are_clean),
         cmocka_unit_test(under_sequential_consistency_stores_are_not_buffered),
         cmocka_unit_test(every_schedule_comes_once),
         cmocka_unit_test(what_is_not_published_is_a_race),

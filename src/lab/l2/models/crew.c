@@ -76,6 +76,18 @@ void rad__crew_open(uint32_t workers, uint32_t outside, uint32_t inside, bool wh
     for (uint32_t i = 0; i < outside; i++) slot_open(&runtime.idle);
 }
 
+rad_runtime *rad__crew_runtime(void)
+{
+    return &runtime;
+}
+
+void rad__crew_polls(void)
+{
+    executor.hooks.context = &runtime;
+    executor.hooks.sleep = rad__poller_sleeps;
+    executor.hooks.wake = rad__poller_wakes;
+}
+
 void rad__crew_spawn(rad_fiber *fiber, rad_fn fn, void *arg)
 {
     int code = 0;
@@ -203,5 +215,6 @@ void rad__crew_close(void)
         rad__free(berths[i].base);
         rad__free(slots[i]);
     }
+    rad__ready_close(&runtime.ready);
     rad__sched_close(&executor.sched);
 }

@@ -12,6 +12,12 @@ enum { RAD_CREW_WORKERS = 2, RAD_CREW_SLOTS = 8 };
 /* In setup: so many workers, `outside` slots that all share and `inside` ones that each worker has. */
 RAD_INTERNAL void rad__crew_open(uint32_t workers, uint32_t outside, uint32_t inside, bool whole);
 
+/* The runtime, for those who need more of it than calls. */
+RAD_INTERNAL rad_runtime *rad__crew_runtime(void);
+
+/* In setup: workers that are whole sleep in the poll, as in production. */
+RAD_INTERNAL void rad__crew_polls(void);
+
 /* In setup, with workers that are not whole: fewer steps, see crew.c. */
 RAD_INTERNAL void rad__crew_coarse(void);
 
