@@ -45,14 +45,16 @@ int rad__service_start(void)
     }
     int code =
         rad__os_thread_create(&service.thread, service_main, NULL, STACK_SIZE, RAD_NONE, NULL);
-    atomic_store_explicit(&service.state, code == 0 ? RUNS : NONE, memory_order_relaxed);
+    /* Pairs with the load in rad__service_stop: the thread can be joined. */
+    atomic_store_explicit(&service.state, code == 0 ? RUNS : NONE, memory_order_release);
     return code;
 }
 
 /* The process ends: nothing of ours runs on while memory is taken down. */
 __attribute__((destructor)) void rad__service_stop(void)
 {
-    if (atomic_load_explicit(&service.state, memory_order_relaxed) != RUNS) return;
+    /* Pairs with the store in rad__service_start. */
+    if (atomic_load_explicit(&service.state, memory_order_acquire) != RUNS) return;
     atomic_store_explicit(&service.ends, true, memory_order_relaxed);
     rad__ready_ring(&service.ready);
     rad__os_thread_join(&service.thread);

@@ -458,6 +458,7 @@ static void calls_to_the_system_are_clean(void **state)
 {
     static const trial trials[] = {
         {"l2-ready", "preempt:2", 4000},
+        {"l2-ready kind=1 cold=1", "preempt:1", 500},
         {"l2-ready kind=2 coarse=1", "preempt:1", 2000},
         {"l2-ready kind=5", "preempt:2", 9000},
         {"l2-ready kind=7 coarse=1", "preempt:2", 30000},
