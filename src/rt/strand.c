@@ -164,7 +164,7 @@ void rad__strand_let_go(rad_strand *s)
 {
     if (rad__life_park(&s->life) == RAD_PARKED) return;
     rad__life_yield(&s->life); /* it was woken meanwhile */
-    queue(s);
+    queue(rad__core(), s);
 }
 
 void rad__strand_start(rad_core *core, rad_strand *s)

@@ -569,7 +569,7 @@ static void rule_the_end_waits_for_who_wakes(void **state)
     (void)state;
     leaving l = {.runtime = runtime_of(1, RAD_NONE)};
     pthread_t thread;
-    rad_runtime *visited = rad__visit_begin(l.runtime);
+    rad_runtime *visited = rad__visit_begin(rad__core(), l.runtime);
     assert_ptr_equal(visited, l.runtime);
     assert_int_equal(pthread_create(&thread, NULL, leaves, &l), 0);
     storm_block_ms(50);
