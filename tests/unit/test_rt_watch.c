@@ -142,6 +142,7 @@ static void a_deadlock_is_reported(void **state)
             fail_msg("status %x: %s", (unsigned)r.status, r.text);
         assert_non_null(strstr(r.text, "deadlock"));
         assert_non_null(strstr(r.text, "waits for channel"));
+        if (strcmp(rad__context_kind(), "ucontext") != 0) assert_non_null(strstr(r.text, "#0 "));
     }
 }
 
