@@ -157,13 +157,27 @@ static uint32_t wanted_of(const rad_file *file)
     return wanted;
 }
 
-/* Everybody who waits for something of `ready`; or, when that is a failure, everybody. */
-static void claim(rad_file *file, int ready, rad_wakes *wakes)
+/* Everybody who lies in a queue now is asked for: the newest are not marked yet. */
+static void mark(rad_file *file)
+{
+    for (uint32_t interest = 1; interest <= BOTH; interest++)
+        for (rad_clause *c = file->queues[interest - 1].last; c && !c->want; c = c->before)
+            c->want = 1;
+}
+
+/* Everybody who waits for something of `ready`; or, when that is a failure, everybody. `marked`: of those only. */
+static void claim(rad_file *file, int ready, bool marked, rad_wakes *wakes)
 {
     for (int interest = 1; interest <= BOTH; interest++) {
+        rad_queue *q = &file->queues[interest - 1];
+        rad_clause *c;
         int code = ready < 0 ? ready : ready & (interest | RAD_HUNG_UP);
-        if (code < 0 || (code & interest) != 0)
-            rad__queue_claim_all(&file->queues[interest - 1], code, wakes);
+        if (code >= 0 && (code & interest) == 0) continue;
+        while ((c = q->first) != NULL && (c->want || !marked)) {
+            if (!rad__queue_claim_first(q)) continue;
+            c->code = code;
+            rad__wakes_add(wakes, c);
+        }
     }
 }
 
@@ -180,6 +194,7 @@ static void ask(rad_ready *r, rad_file *file, bool closed)
         file->dirty = false;
         uint32_t wanted = wanted_of(file), question = ++file->question;
         if (wanted == 0) break;
+        mark(file);
         file->asking = file->asked = true;
         rad__unlock(&file->object.lock);
         int code = rad__os_poll_watch(&p, file->fd, wanted,
@@ -188,7 +203,8 @@ static void ask(rad_ready *r, rad_file *file, bool closed)
         file->asking = false;
         if (code == RAD_OS_ALWAYS_READY) code = BOTH;
         if (code == RAD_EINPUT && closed) code = RAD_ECLOSED;
-        if (code != RAD_OS_WATCHED && file->question == question) claim(file, code, &wakes);
+        /* Whoever came meanwhile may mean another descriptor of this number, and asks for himself. */
+        if (code != RAD_OS_WATCHED && file->question == question) claim(file, code, true, &wakes);
     }
     rad__unlock(&file->object.lock);
     rad__wakes_go(&wakes);
@@ -203,7 +219,7 @@ static void answer(rad_ready *r, const rad_os_event *event)
     rad_file *file = file_find(r, (int)(uint32_t)event->token);
     rad__lock(&file->object.lock);
     bool mine = file->question == (uint32_t)(event->token >> 32); /* A2 */
-    if (mine) claim(file, (int)event->ready, &wakes);
+    if (mine) claim(file, (int)event->ready, false, &wakes);
     bool more = mine && wanted_of(file) != 0;
     rad__unlock(&file->object.lock);
     rad__wakes_go(&wakes);
@@ -311,7 +327,7 @@ static void file_shut(rad_ready *r, int fd)
     rad_file *file = file_find(r, fd);
     if (file == NULL || !poll_of(r, &p)) return;
     rad__lock(&file->object.lock);
-    claim(file, RAD_ECLOSED, &wakes);
+    claim(file, RAD_ECLOSED, false, &wakes);
     file->question++;
     bool asked = file->asked;
     file->asked = false;

@@ -24,7 +24,8 @@
  * Close     rad_fd_close claims all that wait, counts the question up, lets the poll forget the descriptor, closes
  *           it, and asks again for those who came between: the system says that there is no such descriptor, or it
  *           is another one.
- * Failure   of Q3: all that wait get it as their answer. What cannot be waited for because it never blocks is ready.
+ * Failure   of Q3: all that waited in Q2 get it as their answer (the `want` of their clauses tells), but not who came
+ *           meanwhile, perhaps for another descriptor. What cannot be waited for because it never blocks is ready.
  *
  * Waits     how many wait. While it is 0 nobody polls, and nothing of this costs anything. Who polls: poller.c.
  *

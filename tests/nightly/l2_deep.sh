@@ -33,6 +33,7 @@ done <<'END'
 2 l2-ready kind=2 coarse=1
 2 l2-ready kind=6 coarse=1
 2 l2-ready kind=8 coarse=1
+2 l2-ready kind=9 coarse=1
 2 l2-choice kind=7
 END
 exit $status

@@ -475,6 +475,7 @@ static void calls_to_the_system_are_clean(void **state)
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
     mostly_clean("l2-ready kind=8", 2000);
+    mostly_clean("l2-ready kind=9 coarse=1", 2000);
     mostly_clean("l2-poller kind=2 workers=2", 1000);
     mostly_clean("l2-blocking fibers=2 spares=2 calls=2", 2000);
 }
