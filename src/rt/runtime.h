@@ -85,8 +85,8 @@ RAD_INTERNAL void rad__runtime_stir(rad_runtime *rt);
 /* Fibers whose time has come go on, on this worker, the earliest first. */
 RAD_INTERNAL void rad__timers_expire(rad_seat *seat, uint64_t now);
 
-/* The same, if there are any. By the worker, now and then. */
-RAD_INTERNAL void rad__timers_look(rad_core *core);
+/* The time, if there are any; else 0. By the worker, now and then. */
+RAD_INTERNAL uint64_t rad__timers_due(rad_seat *seat);
 
 /* Up to `count` new slots, each with a berth in the pool, linked by `next`; NULL: there is no memory, or there are as
  * many as there may be. */

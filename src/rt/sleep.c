@@ -17,12 +17,11 @@ void rad__timers_expire(rad_seat *seat, uint64_t now)
     } while (rad__wheel_next(&seat->wheel) <= now);
 }
 
-void rad__timers_look(rad_core *core)
+uint64_t rad__timers_due(rad_seat *seat)
 {
-    rad_seat *seat = rad__seat_of(core);
-    if (RAD_LIKELY(rad__wheel_next(&seat->wheel) == UINT64_MAX)) return;
+    if (RAD_LIKELY(rad__wheel_next(&seat->wheel) == UINT64_MAX)) return 0;
     uint64_t now = rad__os_now_ns();
-    if (rad__wheel_next(&seat->wheel) <= now) rad__timers_expire(seat, now);
+    return rad__wheel_next(&seat->wheel) <= now ? now : 0;
 }
 
 rad_time rad__op_now(void)

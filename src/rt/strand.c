@@ -98,14 +98,32 @@ void rad__strand_end(rad_berth *berth)
         rad__strand_go(core, next, RAD_LEAVE_END);
 }
 
-/* Something that is more urgent than s, which goes back to where it came from. */
+/* It goes back to where it came from: something else is to run first. */
+static void put_back(rad_core *core, rad_strand *s)
+{
+    rad__exec_wake_thread(core->runtime->exec,
+                          rad__worker_left(core->worker, &s->task, RAD_RUN_AGAIN));
+}
+
+/* Those whose time has come go before s: it may be one that computes for long, and they would wait behind it, where
+ * nobody knows that they are urgent. NULL: others have taken them all. */
+static rad_strand *timers_first(rad_core *core, rad_strand *s, uint64_t now)
+{
+    put_back(core, s);
+    rad__timers_expire(rad__seat_of(core), now);
+    rad_task *next = rad__deque_pop(&core->worker->local);
+    RAD_DCHECK(next == NULL || next->run == rad__strand_run);
+    core->worker->current = next;
+    return (rad_strand *)next;
+}
+
+/* Something that is more urgent than s (which may be NULL). */
 static rad_strand *urgent_first(rad_core *core, rad_strand *s)
 {
-    rad_worker *w = core->worker;
     rad_strand *urgent = rad__urgent_take(&core->runtime->urgent);
     if (urgent == NULL) return s;
-    rad__exec_wake_thread(core->runtime->exec, rad__worker_left(w, &s->task, RAD_RUN_AGAIN));
-    w->current = &urgent->task;
+    if (s != NULL) put_back(core, s);
+    core->worker->current = &urgent->task;
     return urgent;
 }
 
@@ -116,9 +134,11 @@ enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
     rad_runtime *rt = core->runtime;
     if (RAD_UNLIKELY(atomic_load_explicit(&rt->dozing, memory_order_relaxed)))
         rad__runtime_stir(rt);
-    rad__timers_look(core);
+    uint64_t now = rad__timers_due(rad__seat_of(core));
+    if (RAD_UNLIKELY(now != 0)) s = timers_first(core, s, now);
     if (RAD_UNLIKELY(rad__ready_waits(&rt->ready) != 0)) rad__poller_glance(core);
     if (RAD_UNLIKELY(rad__urgent_any(&rt->urgent))) s = urgent_first(core, s);
+    if (RAD_UNLIKELY(s == NULL)) return RAD_RUN_BLOCKED; /* not ours any more */
     rad__life_own(&s->life, w->id);
     if (s->berth == NULL) rad__strand_board(core, s);
     core->running = s;

@@ -2,7 +2,8 @@
  *
  * A worker that does not come back cannot look at its timers; the watch does that (watch.h). Put into the shared
  * queue its fibers would wait behind whatever else waits there, which may well be more of what keeps the workers
- * from coming back. So they lie here, and a worker that is about to run something else runs one of these first.
+ * from coming back. So they lie here, and a worker that is about to run something else, or to rest, runs one of these
+ * first.
  *
  * U1  a fiber in here is ASSIGNED and in no other queue. */
 #ifndef RAD_RT_URGENT_H

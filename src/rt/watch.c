@@ -46,15 +46,6 @@ static bool is_queued(rad_watch *w)
 
 /* ---- Timers ------------------------------------------------------------------------------------------ */
 
-/* Somebody sleeps: then the shared queue is as good, and wakes it. */
-static void hurry(rad_watch *w, rad_strand *s)
-{
-    if (rad__idle_parked(&sched_of(w)->idle) > 0)
-        rad_exec_wake(w->runtime->exec, &s->task);
-    else
-        rad__urgent_put(&w->runtime->urgent, s);
-}
-
 static void expire_overdue(rad_watch *w, rad_seat *seat, uint64_t now)
 {
     rad_expired expired[EXPIRED_AT_ONCE];
@@ -62,7 +53,8 @@ static void expire_overdue(rad_watch *w, rad_seat *seat, uint64_t now)
         uint32_t count = rad__wheel_expire(&seat->wheel, now, expired, EXPIRED_AT_ONCE);
         for (uint32_t i = 0; i < count; i++) {
             rad_strand *s = expired[i].who;
-            if (rad__life_unpark(&s->life, expired[i].ticket) == RAD_UNPARK_QUEUE) hurry(w, s);
+            if (rad__life_unpark(&s->life, expired[i].ticket) == RAD_UNPARK_QUEUE)
+                rad__urgent_put(&w->runtime->urgent, s);
         }
     }
 }
@@ -120,16 +112,17 @@ static void look_at_workers(rad_watch *w)
     }
 }
 
-/* Nobody looks there while everybody sleeps. A worker that falls asleep now is seen by the next look, which is soon. */
+/* Who is woken, or searches, takes one before it runs something else or rests. A worker that falls asleep now is seen
+ * by the next look, which is soon. (Rejected: putting them into the shared queue when somebody sleeps. Somebody who
+ * searches may find something else first, that takes long, and there they are not urgent any more.) */
 static void look_at_urgent(rad_watch *w)
 {
-    rad_urgent *urgent = &w->runtime->urgent;
-    if (!rad__urgent_any(urgent)) return;
+    uint32_t most = rad__sched_live(sched_of(w)), woken = 0;
+    if (!rad__urgent_any(&w->runtime->urgent)) return;
     w->quiet = 0;
-    while (rad__idle_parked(&sched_of(w)->idle) > 0) {
-        rad_strand *s = rad__urgent_take(urgent);
-        if (s == NULL) return;
-        rad_exec_wake(w->runtime->exec, &s->task);
+    for (uint32_t i = 0; i < most && woken != RAD_NONE; i++) {
+        woken = rad__idle_notify(&sched_of(w)->idle);
+        rad__exec_wake_thread(w->runtime->exec, woken);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "exec/choose.h"
 #include "os/pages.h"
 #include "rt/runtime.h"
 #include "rt/watch.h"
@@ -300,6 +301,40 @@ static void decision_07_timers_outrank_the_backlog(void **state)
     assert_int_equal(rad_join(f, NULL, RAD_FOREVER), 0);
     rad_release(f);
     rad_runtime_destroy(rt);
+}
+
+static int comes_after_the_sleeper(void *arg)
+{
+    (void)arg;
+    return backlog.woken ? 0 : 1;
+}
+
+/* Its time has come when the worker begins the next one, which goes back. (Before that there may be 61 others, who go
+ * over to one another without the worker.) */
+static int is_picked_too_late(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    rad__watch_stop(rad_self().slot->strand.runtime->watch);
+    for (int i = 0; i < 10; i++) {
+        memset(&backlog, 0, sizeof backlog);
+        rad_nursery_open(&n, RAD_FOREVER);
+        CHECK(rad_spawn(NULL, sleeps_beside_a_backlog, NULL) == 0);
+        while (backlog.due == 0) rad_yield();
+        while (rad_now() < backlog.due) storm_block_ms(1);
+        rad_worker *w = rad__core()->worker;
+        while (!rad__choose_fair(w->picks + 1)) w->picks++; /* the worker is asked next */
+        CHECK(rad_nursery_spawn(&n, NULL, comes_after_the_sleeper, NULL) == 0);
+        CHECK(rad_nursery_wait(&n) == 0);
+        while (!backlog.woken) rad_yield();
+    }
+    return 0;
+}
+
+static void decision_07_timers_outrank_the_one_that_was_picked(void **state)
+{
+    (void)state;
+    storm_run(1, is_picked_too_late, NULL);
 }
 
 enum { KIDNAPPERS = 3500, KIDNAPPERS_BEFORE = 60 };
@@ -698,6 +733,7 @@ int main(void)
         cmocka_unit_test(decision_05_work_before_the_workers_run),
         cmocka_unit_test(decision_06_work_goes_around_a_busy_worker),
         cmocka_unit_test(decision_07_timers_outrank_the_backlog),
+        cmocka_unit_test(decision_07_timers_outrank_the_one_that_was_picked),
         cmocka_unit_test(decision_07_timers_outrank_what_keeps_the_workers),
         cmocka_unit_test(decision_07_timers_outrank_what_a_busy_worker_has),
         cmocka_unit_test(decision_08_context_survives_migration),

@@ -474,6 +474,34 @@ static void rule_who_computes_does_not_stop_a_heart(void **state)
     assert_int_equal(n.beats, 5);
 }
 
+static int sleeps_and_counts(void *arg)
+{
+    CHECK(rad_sleep(5 * MS) == 0);
+    return counts(arg);
+}
+
+/* Its worker is kept when its time comes; the other one sleeps, and has no timer of its own. */
+static int sleeps_beside_who_sleeps(void *arg)
+{
+    rad_fiber f;
+    CHECK(rad_spawn(&f, sleeps_and_counts, arg) == 0);
+    CHECK(rad_sleep(MS) == 0);
+    bool ran = blocks_until(arg, 1);
+    CHECK(rad_join(f, NULL, RAD_FOREVER) == 0);
+    rad_release(f);
+    return ran ? 0 : 1;
+}
+
+static void rule_who_sleeps_is_woken_for_what_is_urgent(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 2, .extra_workers = RAD_NONE};
+    for (int round = 0; round < 10; round++) {
+        _Atomic uint32_t ran = 0;
+        assert_int_equal(rad_main(&o, sleeps_beside_who_sleeps, &ran, NULL), 0);
+    }
+}
+
 /* ---- Deadlock ------------------------------------------------------------------------------------------------ */
 
 static int waits_for_ever(void *arg)
@@ -594,6 +622,7 @@ int main(void)
         cmocka_unit_test(rule_scale_out_needs_work),
         cmocka_unit_test(rule_extra_workers_leave_and_lose_nothing),
         cmocka_unit_test(rule_who_computes_does_not_stop_a_heart),
+        cmocka_unit_test(rule_who_sleeps_is_woken_for_what_is_urgent),
         cmocka_unit_test(rule_the_deadlock_report_is_off_by_option),
         cmocka_unit_test(rule_the_active_count_is_exact),
         cmocka_unit_test(rule_the_end_comes_at_zero),
