@@ -410,7 +410,7 @@ static void rule_scale_out_needs_work(void **state)
     rad_runtime *rt = runtime_of(1, 8);
     assert_int_equal(rad_runtime_spawn(rt, NULL, crowd_blocks, &c), 0);
     assert_true(blocks_until(&c.begun, 1));
-    storm_block_ms(50);
+    storm_block_ms(200);                                    /* time for some */
     assert_int_equal(rad__sched_live(&rt->exec->sched), 1); /* nobody came, there was no need */
     atomic_store(&c.goes_on, 1);
     rad_runtime_destroy(rt);
