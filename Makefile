@@ -49,7 +49,7 @@ bench: all ## run the benchmarks, print their tables, leave build/bench.json
 
 bench-peers: all ## executor and fibers beside Go, Tokio, oneTBB, Boost ... (Debian packages); R=5 repetitions
 	@tools/build_peers.sh $(BUILD)
-	@status=0; for suite in exec fibers; do \
+	@status=0; for suite in exec fibers scenes; do \
 	    bench/run_peers.sh $(BUILD) --suite $$suite $(if $(R),--repetitions $(R)) || status=1; \
 	done; exit $$status
 

@@ -3,7 +3,7 @@
 # BUILD_DIR/peers/peers_SUITE.json (which becomes part of BUILD_DIR/bench.json) and every single run in
 # BUILD_DIR/peers/runs_SUITE.tsv.
 #
-#   --suite exec              tasks on the executor, the usual one; or `fibers`
+#   --suite exec              tasks on the executor, the usual one; or `fibers`; or `scenes`, with 2 and 16 workers
 #   --repetitions N           runs of everything, 5 unless told
 #   --workers "1 2"           numbers of workers
 #   --only "fib tree"         only these workloads
@@ -34,7 +34,7 @@ usage() {
 build=$(cd "$1" && pwd) || exit 2
 shift
 repetitions=5
-worker_counts="1 2"
+worker_counts=
 suite=exec
 workloads=
 tiny=
@@ -79,9 +79,15 @@ fibers)
     all="yield spawn1 spawnb pingpong timeout buf11 buf44 select4 mutex timer timer1m skychan unpark unpark5ms"
     all="$all parked sleep100k sleep1m"
     ;;
+scenes)
+    ours="$build/tests/bench_scenes --one"
+    usual="raddle go pthreads"
+    all="kidnap noisy herd interfere"
+    : "${worker_counts:=2 16}"
+    ;;
 *) usage "'$suite' is no suite" ;;
 esac
-: "${workloads:=$all}"
+: "${workloads:=$all}" "${worker_counts:=1 2}"
 if [ ${#names[@]} = 0 ]; then
     for name in $usual; do
         command_of[$name]=$build/peers/$name

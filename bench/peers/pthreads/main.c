@@ -303,6 +303,174 @@ static bench_measured run_unpark_5ms(void *worker, uint64_t count)
     return unpark_after(count, 5000);
 }
 
+/* ---- Scenes: one part of a program beside another ------------------------------------------------------ */
+
+typedef struct heart {
+    uint64_t period_ns, count;
+    double *late_us;
+} heart;
+
+static void *heart_main(void *arg)
+{
+    heart *h = arg;
+    double begin = bench_now();
+    for (uint64_t i = 0; i < h->count; i++) {
+        double due = begin + (double)((i + 1) * h->period_ns) * 1e-9, now;
+        while ((now = bench_now()) < due) {
+            struct timespec rest = {(time_t)(due - now), (long)((due - now) * 1e9) % 1000000000};
+            nanosleep(&rest, NULL);
+        }
+        h->late_us[i] = (now - due) * 1e6;
+    }
+    return NULL;
+}
+
+typedef struct kidnap {
+    struct timespec blocks;
+    _Atomic uint64_t done;
+    double all;
+} kidnap;
+
+static void *kidnap_main(void *arg)
+{
+    kidnap *k = arg;
+    nanosleep(&k->blocks, NULL);
+    k->all = bench_now();
+    atomic_fetch_add(&k->done, 1);
+    return NULL;
+}
+
+/* The heart, and so many beside it. */
+static void run_beside(heart *h, void *(*fn)(void *arg), void *arg, uint64_t count)
+{
+    pthread_t *threads = bench_allocate(count + 1, sizeof *threads);
+    h->late_us = bench_allocate(h->count, sizeof *h->late_us);
+    threads[count] = spawn(heart_main, h);
+    for (uint64_t i = 0; i < count; i++) threads[i] = spawn(fn, arg);
+    for (uint64_t i = 0; i <= count; i++) pthread_join(threads[i], NULL);
+    free(threads);
+}
+
+static bench_measured run_kidnap(void *worker, uint64_t count)
+{
+    bool full = count >= 100;
+    kidnap k = {.blocks = {full ? 2 : 0, full ? 0 : 50000000}};
+    heart h = {full ? 100000000 : 10000000, full ? 55 : 20, NULL};
+    uint64_t beats = 0;
+    (void)worker;
+    double start = bench_now();
+    run_beside(&h, kidnap_main, &k, count);
+    for (uint64_t i = 0; i < h.count; i++) beats += h.late_us[i] * 1e3 < (double)h.period_ns;
+    bench_measured m = bench_one((double)beats, "beats", k.done);
+    bench_add(&m, k.all - start, "s-all", k.done);
+    free(h.late_us);
+    return m;
+}
+
+static void *hog_main(void *arg)
+{
+    double end = *(double *)arg;
+    while (bench_now() < end) continue;
+    return NULL;
+}
+
+static bench_measured run_noisy(void *worker, uint64_t hogs)
+{
+    heart h = {10000000, hogs >= 15 ? 300 : 10, NULL};
+    (void)worker;
+    double end = bench_now() + (double)(h.period_ns * h.count) * 1e-9;
+    run_beside(&h, hog_main, &end, hogs);
+    bench_measured m = bench_percentiles(h.late_us, h.count);
+    free(h.late_us);
+    return m;
+}
+
+typedef struct herd {
+    pthread_mutex_t mutex;
+    pthread_cond_t opened;
+    bool open;
+    _Atomic uint64_t there, woken;
+    double first, last;
+} herd;
+
+static void *herd_main(void *arg)
+{
+    herd *h = arg;
+    pthread_mutex_lock(&h->mutex);
+    atomic_fetch_add(&h->there, 1);
+    while (!h->open) pthread_cond_wait(&h->opened, &h->mutex);
+    pthread_mutex_unlock(&h->mutex);
+    double now = bench_now();
+    uint64_t nth = atomic_fetch_add(&h->woken, 1);
+    if (nth == 0) h->first = now;
+    h->last = now;
+    return NULL;
+}
+
+static bench_measured run_herd(void *worker, uint64_t count)
+{
+    herd h = {.mutex = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER};
+    pthread_t *threads = bench_allocate(count, sizeof *threads);
+    struct timespec pause = {.tv_nsec = 20000000};
+    (void)worker;
+    for (uint64_t i = 0; i < count; i++) threads[i] = spawn(herd_main, &h);
+    do nanosleep(&pause, NULL);
+    while (atomic_load(&h.there) < count);
+    pthread_mutex_lock(&h.mutex);
+    h.open = true;
+    double start = bench_now();
+    pthread_cond_broadcast(&h.opened);
+    pthread_mutex_unlock(&h.mutex);
+    for (uint64_t i = 0; i < count; i++) pthread_join(threads[i], NULL);
+    free(threads);
+    bench_measured m = bench_one((h.first - start) * 1e6, "us-first", h.woken);
+    bench_add(&m, (h.last - start) * 1e6, "us-last", h.woken);
+    return m;
+}
+
+enum { LAST = 1 << 30 };
+
+typedef struct noise {
+    talk talk;
+    _Atomic bool over;
+} noise;
+
+static void *noise_partner(void *arg)
+{
+    talk *t = arg;
+    for (uint64_t value = 0; value != LAST;) {
+        value = take(&t->there);
+        put(&t->back, value);
+    }
+    return NULL;
+}
+
+static void *noise_main(void *arg)
+{
+    noise *n = arg;
+    pthread_t partner = spawn(noise_partner, &n->talk);
+    for (uint64_t value = 0; value != LAST;) {
+        value = atomic_load(&n->over) ? LAST : 1;
+        put(&n->talk.there, value);
+        take(&n->talk.back);
+    }
+    pthread_join(partner, NULL);
+    return NULL;
+}
+
+static bench_measured run_interference(void *worker, uint64_t rounds)
+{
+    noise n = {.talk = {queue_of(1, 0), queue_of(1, 0)}};
+    bench_measured alone = run_ping_pong(worker, rounds);
+    pthread_t other = spawn(noise_main, &n);
+    bench_measured beside = run_ping_pong(worker, rounds);
+    atomic_store(&n.over, true);
+    pthread_join(other, NULL);
+    bench_measured m = bench_one(alone.figures[0].value, "ns-alone", 0);
+    bench_add(&m, beside.figures[0].value, "ns-beside", 0);
+    return m;
+}
+
 /* ---- The program ------------------------------------------------------------------------------------- */
 
 static const bench_load WORKLOADS[] = {
@@ -316,6 +484,10 @@ static const bench_load WORKLOADS[] = {
     {"unpark", "", run_unpark, NULL, 2000, 20, false, false},
     {"unpark5ms", "", run_unpark_5ms, NULL, 300, 5, false, false},
     {"parked", "", run_parked, NULL, 10000, 10, false, true},
+    {"kidnap", "", run_kidnap, NULL, 100, 4, false, false},
+    {"noisy", "", run_noisy, NULL, 15, 3, false, false},
+    {"herd", "", run_herd, NULL, 1000, 50, false, false},
+    {"interfere", "", run_interference, NULL, 25000, 100, false, true},
 };
 
 static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
