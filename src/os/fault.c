@@ -2,21 +2,24 @@
 #include "os/fault.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 
-static uint64_t fault_at; /* counts down; 1 = this call and all later ones */
+/* Counts down; 1 = this call and all later ones. Threads of a runtime look at it while a test changes it. */
+static _Atomic uint64_t fault_at;
 
 void rad__os_fail_at(uint64_t n)
 {
-    fault_at = n;
+    atomic_store_explicit(&fault_at, n, memory_order_relaxed);
 }
 
 bool rad__os_fails(int number)
 {
-    if (RAD_LIKELY(fault_at == 0)) {
+    uint64_t at = atomic_load_explicit(&fault_at, memory_order_relaxed);
+    if (RAD_LIKELY(at == 0)) {
         return false;
     }
-    if (fault_at > 1) {
-        fault_at--;
+    if (at > 1) {
+        atomic_store_explicit(&fault_at, at - 1, memory_order_relaxed);
         return false;
     }
     errno = number;
