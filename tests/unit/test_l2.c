@@ -169,8 +169,12 @@ static void locks_and_the_like_are_clean(void **state)
         {"l2-mutex turns=2", "preempt:3", 1000},
         {"l2-mutex threads=3", "preempt:2", 2000},
         {"l2-mutex hasty=2", "preempt:3", 500},
+        {"l2-mutex way=1", "preempt:3", 500},
+        {"l2-mutex way=1 threads=3", "preempt:2", 1000},
         {"l2-cond", "preempt:3", 500},
         {"l2-cond hasty=1", "preempt:3", 500},
+        {"l2-cond way=1", "preempt:3", 500},
+        {"l2-cond way=2", "preempt:3", 500},
         {"l2-rwlock", "preempt:3", 500},
         {"l2-rwlock threads=3 hasty=1", "preempt:2", 10000},
         {"l2-rwlock threads=4", "preempt:1", 500},
@@ -426,6 +430,8 @@ static void nurseries_are_clean(void **state)
         {"l2-nursery kind=4", "preempt:1", 3000},
         {"l2-nursery kind=5 workers=1", "preempt:2", 2000},
         {"l2-nursery kind=5", "preempt:1", 3000},
+        {"l2-nursery kind=6 workers=1", "preempt:2", 100},
+        {"l2-nursery kind=7", "preempt:1", 100},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);

@@ -96,7 +96,7 @@ static void chan_body(const rad_case *c, uint32_t thread)
         sender(c, thread);
     else if (thread < senders + receivers)
         receiver(c, &taken[thread - senders]);
-    else
+    else if (rad_chan_count(chan) <= (size_t)c->params[CAPACITY])
         rad_chan_close(chan, REASON);
     /* Pairs with itself: whoever frees comes after all others. */
     if (atomic_fetch_sub_explicit(&users_left, 1, memory_order_acq_rel) == 1)

@@ -7,19 +7,22 @@
 
 #include <raddle/chan.h>
 
+#include <stdatomic.h>
+
 enum { KIND, WORKERS, WHOLE, COARSE };
-enum { END, FAIL, CANCEL_OWNER, CHILD_CANCELS, LATE_CHILD, NESTED, KINDS };
+enum { END, FAIL, CANCEL_OWNER, CHILD_CANCELS, LATE_CHILD, NESTED, OUTSIDE, SIDE_BY_SIDE, KINDS };
 enum { REASON = -9, CODE = 7 };
 
 static rad_fiber owner;
 static rad_chan *never; /* nobody sends: whoever receives waits until it is cancelled */
 static uint32_t ended, told;
-static rad_lock counts; /* of the two */
+static rad_lock counts;              /* of the two */
+static _Atomic(rad_nursery *) shown; /* to a thread that cancels it */
 
 static bool has_canceller(const rad_case *c)
 {
     int64_t kind = c->params[KIND];
-    return kind == CANCEL_OWNER || kind == LATE_CHILD || kind == NESTED;
+    return kind == CANCEL_OWNER || kind == LATE_CHILD || kind == NESTED || kind == OUTSIDE;
 }
 
 static uint32_t nursery_threads(const rad_case *c)
@@ -82,6 +85,8 @@ static void with_nursery(rad_fn first, rad_fn second, int answer)
     rad_nursery_open(n, RAD_FOREVER);
     RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, first, n) == 0);
     if (second) RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, second, NULL) == 0);
+    atomic_store_explicit(&shown, n,
+                          memory_order_release); /* pairs with the load of the canceller */
     RAD_MODEL_ASSERT(rad_nursery_wait(n) == answer);
     rad__free(n);
 }
@@ -90,6 +95,17 @@ static int child_nests(void *arg)
 {
     (void)arg;
     with_nursery(child_waits, NULL, RAD_ECANCELED);
+    count(&ended);
+    return 0;
+}
+
+static int child_opens(void *arg)
+{
+    (void)arg;
+    rad_nursery *n = rad__alloc(1, sizeof *n);
+    rad_nursery_open(n, RAD_FOREVER);
+    RAD_MODEL_ASSERT(rad_nursery_wait(n) == 0);
+    rad__free(n);
     count(&ended);
     return 0;
 }
@@ -103,6 +119,8 @@ static int owner_main(void *arg)
     case CANCEL_OWNER: with_nursery(child_waits, NULL, RAD_ECANCELED); break;
     case CHILD_CANCELS: with_nursery(child_cancels, child_waits, REASON); break;
     case LATE_CHILD: with_nursery(child_spawns, NULL, RAD_ECANCELED); break;
+    case OUTSIDE: with_nursery(child_waits, NULL, REASON); break;
+    case SIDE_BY_SIDE: with_nursery(child_opens, child_opens, 0); break;
     default: with_nursery(child_nests, NULL, RAD_ECANCELED); break;
     }
     return 0;
@@ -118,18 +136,30 @@ static void nursery_setup(const rad_case *c)
     rad__crew_shut();
 }
 
+static void cancel_what_is_shown(void)
+{
+    rad_nursery *n;
+    do
+        n = atomic_load_explicit(&shown,
+                                 memory_order_acquire); /* pairs with the store in with_nursery */
+    while (n == NULL);
+    rad_nursery_cancel(n, REASON);
+}
+
 static void nursery_body(const rad_case *c, uint32_t thread)
 {
     if (thread < (uint32_t)c->params[WORKERS])
         rad__crew_work(thread);
+    else if (c->params[KIND] == OUTSIDE)
+        cancel_what_is_shown();
     else
         rad_cancel(owner);
 }
 
 static void nursery_check(const rad_case *c)
 {
-    static const uint32_t children[KINDS] = {2, 2, 1, 2, 2, 2};
-    static const uint32_t waiting[KINDS] = {0, 0, 1, 1, 1, 1};
+    static const uint32_t children[KINDS] = {2, 2, 1, 2, 2, 2, 1, 2};
+    static const uint32_t waiting[KINDS] = {0, 0, 1, 1, 1, 1, 1, 0};
     RAD_MODEL_ASSERT(ended == children[c->params[KIND]]);
     RAD_MODEL_ASSERT(told == waiting[c->params[KIND]]);
     rad_release(owner);
@@ -139,7 +169,10 @@ static void nursery_check(const rad_case *c)
 
 static const rad_param nursery_params[] = {
     [KIND] = {"kind", 0, 0, KINDS - 1,
-              "ends, fails, owner cancelled, child cancels, one comes later, nested", true},
+              "ends, fails, owner cancelled, child cancels, one comes later, nested, a thread "
+              "cancels, two "
+              "side by side",
+              true},
     [WORKERS] = {"workers", 2, 1, RAD_CREW_WORKERS, "workers", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
     [COARSE] = {"coarse", 0, 0, 1, "fewer steps", true},

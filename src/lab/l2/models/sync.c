@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-enum { THREADS, TURNS, HASTY }; /* parameters of all of them */
+enum { THREADS, TURNS, HASTY, WAY }; /* parameters of all of them */
 
 /* What is on trial, in memory that is freed as soon as it may be. */
 typedef struct object {
@@ -61,6 +61,7 @@ static uint32_t counted(_Atomic uint32_t *of)
         [THREADS] = {"threads", many, 2, 4, "threads that use it", false},                         \
         [TURNS] = {"turns", often, 1, 3, "times each of them does", false},                        \
         [HASTY] = {"hasty", 0, 0, 4, "threads that may give up", false},                           \
+        [WAY] = {"way", 0, 0, 2, "another way to do it: see each", true},                          \
         {                                                                                          \
             .name = NULL                                                                           \
         }                                                                                          \
@@ -68,11 +69,18 @@ static uint32_t counted(_Atomic uint32_t *of)
 
 /* ---- Mutex ---------------------------------------------------------------------------------------------- */
 
+/* By select (way=1) it is always handed over. */
+static int mutex_lock(const rad_case *c, rad_mutex *m, rad_time until)
+{
+    rad_select_case one = {.kind = RAD_ON_LOCK, .on.mutex = m};
+    return c->params[WAY] ? rad__op_select(&one, 1, until) : rad__op_mutex_lock(m, until);
+}
+
 static void mutex_body(const rad_case *c, uint32_t thread)
 {
     object *o = it;
     for (int64_t i = 0; i < c->params[TURNS]; i++) {
-        if (rad__op_mutex_lock(&o->mutex, patience(c, thread)) != 0) {
+        if (mutex_lock(c, &o->mutex, patience(c, thread)) != 0) {
             count(&gave_up);
             continue;
         }
@@ -84,7 +92,7 @@ static void mutex_body(const rad_case *c, uint32_t thread)
         else
             break;
     }
-    if (!rad__op_mutex_is_mine(&o->mutex) && rad__op_mutex_lock(&o->mutex, RAD_FOREVER) != 0)
+    if (!rad__op_mutex_is_mine(&o->mutex) && mutex_lock(c, &o->mutex, RAD_FOREVER) != 0)
         RAD_MODEL_ASSERT(!"it waits for ever");
     bool last = --o->users == 0;
     rad__op_mutex_unlock(&o->mutex);
@@ -106,11 +114,17 @@ RAD_MODEL(mutex, .name = "l2-mutex",
 
 /* ---- Condition ------------------------------------------------------------------------------------------ */
 
-/* Thread 0 waits until all others have said that they are ready. */
+static void cond_lock(object *o)
+{
+    if (rad__op_mutex_lock(&o->mutex, RAD_FOREVER) != 0) RAD_MODEL_ASSERT(!"it waits for ever");
+}
+
+/* Thread 0 waits until all others have said that they are ready: with the mutex, or without (way=1), or to everybody
+ * (way=2). */
 static void cond_body(const rad_case *c, uint32_t thread)
 {
     object *o = it;
-    if (rad__op_mutex_lock(&o->mutex, RAD_FOREVER) != 0) RAD_MODEL_ASSERT(!"it waits for ever");
+    cond_lock(o);
     if (thread == 0) {
         rad_time until = patience(c, 0);
         while (o->guarded + 1 < threads(c))
@@ -118,7 +132,12 @@ static void cond_body(const rad_case *c, uint32_t thread)
         RAD_MODEL_ASSERT(rad__op_mutex_is_mine(&o->mutex));
     } else {
         o->guarded++;
-        rad__op_cond_signal(&o->cond);
+        if (c->params[WAY] > 0) rad__op_mutex_unlock(&o->mutex);
+        if (c->params[WAY] > 1)
+            rad__op_cond_broadcast(&o->cond);
+        else
+            rad__op_cond_signal(&o->cond);
+        if (c->params[WAY] > 0) cond_lock(o);
     }
     count(&got);
     bool last = --o->users == 0;
