@@ -1,13 +1,17 @@
 #!/bin/sh
 # mutants.sh [FOLDER...] [NAME...] — machine-made bugs in production code, and who notices them. tools/mutants.awk makes
-# them of every source and header in the folders (preset: src/exec); tools/planted.sh plants each (or those named)
-# and tries the lab's hunt, the models of L2 and the quick tests; the models first when something is published early.
+# them of every source and header in the folders (preset: src/exec and src/rt); tools/planted.sh plants each (or those
+# named) and tries what is nearest: for the executor the lab's hunt, the models of L2 and the quick tests, the models
+# first when something is published early; for the runtime the models of L2 and the unit tests that are about the file,
+# and, where the models do not reach, these under the thread sanitizer.
 #
 # Prints what planted.sh prints, a table (kind by finder), and how the survivors compare with
 # tests/planted/survivors.txt, which explains each of them:
 #
 #   mutant NAME       an entry begins
-#   kind WORD         equivalent, performance (costs time or wakes, loses nothing), memory (needs a weak memory model)
+#   kind WORD         equivalent, performance (costs time or wakes, loses nothing), memory (needs a weak memory model),
+#                     window (between threads of the system); sometimes: a test on threads finds it now and then, and
+#                     may or may not
 #   ...               why, in words
 #
 # Exits 1 when a mutant survives that is not explained, when an explained one is found now or is made no more, 2 when
@@ -22,10 +26,41 @@ while [ $# -gt 0 ] && [ -d "$1" ]; do
 done
 partial=$#
 [ -z "$folders" ] || partial=1
-: "${folders:=src/exec}"
+: "${folders:=src/exec src/rt}"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
+
+# The models and unit tests that are nearest to a file of the runtime, the quick ones first.
+rt_tests() { # FILE
+    stacks=l2:fibers_on_their_stacks_are_clean waits=l2:waits_of_fibers_are_clean handles=l2:handles_are_clean
+    selects="l2:selects_are_clean l2:time_that_is_up_is_clean" last=
+    case ${1##*/} in
+    barrier.* | cond.* | mutex.* | once.* | rwlock.* | semaphore.* | sync.* | waitgroup.*)
+        near="l2:locks_and_the_like_are_clean $selects rt_sync rt_mutex rt_stress_chan" last=tsan:rt_sync ;;
+    berth.*) near="$stacks rt_berth rt_stress_fiber" last=tsan:rt_survivors ;;
+    blocking.*) near="rt_blocking rt_visit" last=tsan:rt_blocking ;;
+    chan.*) near="l2:channels_between_threads_are_clean $selects rt_chan rt_order $waits rt_stress_chan" ;;
+    fiber.* | pool.*)
+        near="$handles $stacks $waits l2:nurseries_are_clean rt_cap rt_watch rt_stress_fiber"
+        last=tsan:rt_visit ;;
+    life.* | strand.*)
+        near="l2:the_life_of_a_fiber_is_clean $stacks $handles $waits rt_life rt_watch rt_stress_sched" ;;
+    local.* | order.* | stock.*) near="rt_order rt_stress_chan" last="tsan:rt_order tsan:rt_survivors" ;;
+    nursery.*) near="l2:nurseries_are_clean rt_visit rt_stress_fiber" last=tsan:rt_visit ;;
+    io.* | poller.* | ready.*) near="rt_io rt_select rt_ready rt_watch" last="tsan:rt_ready tsan:rt_survivors" ;;
+    overflow.*) near=rt_overflow last=tsan:rt_survivors ;;
+    runtime.*) near="rt_cap rt_visit rt_watch rt_timer rt_stress_fiber" last="tsan:rt_visit tsan:rt_survivors" ;;
+    select.*) near="$selects rt_select rt_ready $waits rt_stress_chan" ;;
+    sleep.* | ticker.* | timer.* | urgent.*) near="l2:the_wheel_of_timers_is_clean $stacks rt_timer rt_watch" ;;
+    stack.*) near=rt_stack ;;
+    wait.* | wait_one.*)
+        near="l2:channels_between_threads_are_clean $selects l2:locks_and_the_like_are_clean $handles $waits"
+        near="$near rt_select rt_sync rt_visit rt_stress_chan" last=tsan:rt_visit ;;
+    *) near="rt_watch rt_timer" last="tsan:rt_watch tsan:rt_survivors" ;; # dump, watch
+    esac
+    echo "$near rt_fiber rt_survivors rt_decisions $last"
+}
 
 mkdir "$work/lists"
 # shellcheck disable=SC2086 # a list of words
@@ -33,7 +68,7 @@ find $folders -name '*.[ch]' | LC_ALL=C sort | while read -r file; do
     hunt=exec
     tests="l2 exec_queues exec_idle exec_shell_wake exec_shell exec_shell_group exec_shell_deep"
     case $file in
-    src/rt/*) hunt= && tests="l2 $(ls tests/unit | sed -n 's/^test_\(rt_.*\)\.c$/\1/p' | tr '\n' ' ')" ;;
+    src/rt/*) hunt= && tests=$(rt_tests "$file") ;;
     */shell*) hunt= ;; # the trial has a shell of its own
     esac
     awk -v path="$file" -v hunt="$hunt" -v tests="$tests" -f tools/mutants.awk "$file" || exit 2
@@ -72,7 +107,9 @@ sed -n 's/^found  *[^ ]*  *\([^ ]*\) .*/\1/p' "$work/said" | LC_ALL=C sort >"$wo
 sed -n 's/^bug //p' "$work/lists/mutants.txt" | LC_ALL=C sort >"$work/made"
 sed -n 's/^mutant //p' "$explained" | LC_ALL=C sort >"$work/explained"
 new=$(LC_ALL=C comm -23 "$work/survivors" "$work/explained")
-now_found=$(LC_ALL=C comm -12 "$work/found" "$work/explained")
+awk '/^mutant / { name = $2 } /^kind / && $2 != "sometimes" { print name }' "$explained" |
+    LC_ALL=C sort >"$work/always"
+now_found=$(LC_ALL=C comm -12 "$work/found" "$work/always")
 gone=
 [ "$partial" != 0 ] || gone=$(LC_ALL=C comm -13 "$work/made" "$work/explained") # of all folders
 echo

@@ -11,7 +11,8 @@
 #   hunt WORD         the lab should find it: tests/hunt/hunt_WORD.c, which also shrinks what it finds
 #   tests WORD...     unit tests that should notice it: tests/unit/test_WORD.c; symbols is tools/check_symbols.sh. There
 #                     may be several lines of both kinds, which are tried in turn until one notices it. WORD:NAME
-#                     is that function of the test alone (of test_l2, and of those that call storm_choose)
+#                     is that function of the test alone (of test_l2, and of those that call storm_choose);
+#                     tsan:WORD is test_WORD under the thread sanitizer
 #   - TEXT            old text, line by line
 #   + TEXT            new text, line by line (none: the old text is deleted)
 #
@@ -24,6 +25,7 @@ cd "$(dirname "$0")/.." || exit 2
 root=$PWD
 lists=${PLANTED_LISTS:-tests/planted}
 lanes=${PLANTED_JOBS:-3} # copies worked on at the same time; with some of the bugs a test hangs, and uses no CPU
+tries=${PLANTED_TRIES:-3} # of a bug that is missed
 first_limit=600          # seconds for one test program or hunt on the code as it is; then it depends on what they took
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
@@ -97,16 +99,19 @@ plant() {
 # run_test TREE WORD LIMIT — status 0 when all its tests pass; the first that fails ends it. Leaves nothing running.
 run_test() {
     program=out/tests/test_${2%%:*}
-    [ "$2" != symbols ] || program="tools/check_symbols.sh out"
     only=
-    case $2 in *:*) only=${2#*:} ;; esac
+    case $2 in
+    symbols) program="tools/check_symbols.sh out" ;;
+    tsan:*) program=tsan/tests/test_${2#tsan:} ;;
+    *:*) only=${2#*:} ;;
+    esac
     [ -p "$1/pipe" ] || mkfifo "$1/pipe"
     # shellcheck disable=SC2086 # a list of words
-    (cd "$1" && TEST_ONLY=$only CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C exec timeout -k 2 "$3" stdbuf -oL $program) \
-        >"$1/pipe" 2>&1 </dev/null &
+    (cd "$1" && export TEST_ONLY="$only" CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C TSAN_OPTIONS=halt_on_error=1 &&
+        exec timeout -k 2 "$3" stdbuf -oL $program) >"$1/pipe" 2>&1 </dev/null &
     runner=$!
-    timeout $(($3 + 5)) sed -u '/^not ok/q' <"$1/pipe" >"$1/test.log" # whoever outlives the program may keep the pipe
-    ! grep -q '^not ok' "$1/test.log" || kill $runner 2>/dev/null
+    timeout $(($3 + 5)) sed -u '/^not ok [0-9]* -/q' <"$1/pipe" >"$1/test.log" # whoever outlives the program may keep the pipe
+    ! grep -q '^not ok [0-9]* -' "$1/test.log" || kill $runner 2>/dev/null
     wait $runner
 }
 
@@ -127,15 +132,23 @@ build_tests() { # TREE WORD... (hunt:WORD is a hunt)
     tree=$1
     shift
     targets=
+    sanitized=
     for word in "$@"; do
         case $word in
         hunt:*) targets="$targets tests/hunt_${word#hunt:}" ;;
+        tsan:*) sanitized="$sanitized tests/test_${word#tsan:}" ;;
         symbols) targets="$targets $(library_targets "$tree")" ;;
         *) targets="$targets tests/test_${word%%:*}" ;;
         esac
     done
+    : >"$tree/build.log"
     # shellcheck disable=SC2086 # a list of words
-    ninja -C "$tree/out" -j 2 $targets >"$tree/build.log" 2>&1
+    [ -z "$targets" ] || ninja -C "$tree/out" -j 2 $targets >"$tree/build.log" 2>&1 || return 1
+    [ -n "$sanitized" ] || return 0
+    [ -d "$tree/tsan" ] || (cd "$tree" && CC=${CC:-gcc} meson setup tsan -Doptimization=1 -Dwerror=false \
+        -Db_sanitize=thread -Db_lundef=false) >"$tree/build.log" 2>&1 || return 1
+    # shellcheck disable=SC2086 # a list of words
+    ninja -C "$tree/tsan" -j 2 $sanitized >"$tree/build.log" 2>&1
 }
 
 make_tree() { # TREE
@@ -202,7 +215,8 @@ try_word() {
         case $? in
         0) return ;;
         124) said="hangs after $(grep -c '^ok' "$1/test.log") tests" ;;
-        *) said=$(awk '/^not ok/ { sub(/^not ok [0-9]+ - /, ""); print; exit }' "$1/test.log") ;;
+        66) said="a race: $(sed -n 's/.*SUMMARY: ThreadSanitizer: //p' "$1/test.log" | head -n 1)" ;;
+        *) said=$(awk '/^not ok [0-9]+ -/ { sub(/^not ok [0-9]+ - /, ""); print; exit }' "$1/test.log") ;;
         esac
         echo "found 1 0 0 test_$2: ${said:-crashes after $(grep -c '^ok' "$1/test.log") tests}"
         ;;
@@ -244,8 +258,8 @@ lane() { # NUMBER: does whatever bug no other lane has taken
 # else runs; each that needed one is told with the word "later", so that it does not go unseen.
 try_again() {
     for bug in "$work"/bugs/*; do
-        for attempt in 2 3; do
-            grep -q '^missed' "$bug/answer" || break
+        attempt=1
+        while [ $((attempt += 1)) -le "$tries" ] && grep -q '^missed' "$bug/answer"; do
             try_bug "$work/tree0" "$bug" | sed "s/^found 1 \(.*\)/found $attempt \1 (later)/" >"$bug/answer"
             tell "$bug"
         done

@@ -147,6 +147,38 @@ static void what_has_begun_is_waited_for(void **state)
     run(&o, one_thread);
 }
 
+enum { HASTY = 200 };
+
+/* The time of many is up while a thread takes them: each was called, or it was not. */
+static int gives_up_or_not(void *arg)
+{
+    for (int i = 0; i < HASTY; i++) {
+        call c = {.number = i, .until = rad_after((uint64_t)(i % 20) * 5000)};
+        calls(&c);
+        assert_true(c.code == 0 || c.code == RAD_ETIMEOUT);
+        assert_int_equal(c.began, c.code == 0);
+        assert_int_equal(c.answer, c.code == 0 ? i : -1);
+    }
+    return arg == NULL;
+}
+
+static int many_are_hasty(void *unused)
+{
+    rad_nursery n;
+    (void)unused;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(rad_nursery_spawn(&n, NULL, gives_up_or_not, &n), 0);
+    return rad_nursery_wait(&n);
+}
+
+static void who_is_hasty_gets_it_or_not(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 2, .blocking_threads = 2};
+    run(&o, many_are_hasty);
+}
+
 static int asks_after_it_was_cancelled(void *arg)
 {
     assert_int_equal(rad_sleep_until(RAD_FOREVER), RAD_ECANCELED);
@@ -165,6 +197,8 @@ static int cancelled_before(void *unused)
     rad_release(fiber);
     assert_int_equal(c.code, RAD_ECANCELED);
     assert_int_equal(c.began, 0);
+    assert_int_equal(rad__blocking_threads(&rad__core()->runtime->blocking),
+                     0); /* nor was it put anywhere */
     return 0;
 }
 
@@ -353,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_hundred_calls_at_once),
         cmocka_unit_test(as_many_threads_as_it_may_have),
         cmocka_unit_test(what_has_begun_is_waited_for),
+        cmocka_unit_test(who_is_hasty_gets_it_or_not),
         cmocka_unit_test(who_was_cancelled_is_refused),
         cmocka_unit_test(on_a_thread_it_is_just_a_call),
         cmocka_unit_test(it_may_talk_to_fibers),

@@ -1,0 +1,414 @@
+/* test_rt_survivors.c — what machine-made mutants of the runtime (tools/mutants.sh) once got past all other tests. Some
+ * of it is for the thread sanitizer: what is shared by all runtimes, used by many threads at a time. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rt/runtime.h"
+#include "storm_support.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MS = 1000000 };
+
+static rad_chan *chan_of(size_t capacity)
+{
+    rad_chan *c;
+    CHECK(rad_chan_create(&c, sizeof(int), capacity, RAD_CHAN_BLOCKS) == 0);
+    return c;
+}
+
+/* ---- Who was cancelled ---------------------------------------------------------------------------------- */
+
+/* What could be done at once is not done, either, by a call that would wait; a try is a try. */
+static int gets_nothing(void *unused)
+{
+    rad_chan *c = chan_of(2);
+    int value = 7;
+    (void)unused;
+    rad_cancel(rad_self());
+    CHECK(rad_send(c, &value, RAD_FOREVER) == RAD_ECANCELED && rad_chan_count(c) == 0);
+    CHECK(rad_send(c, &value, 0) == 0 && rad_chan_count(c) == 1);
+    CHECK(rad_recv(c, &value, RAD_FOREVER) == RAD_ECANCELED && rad_chan_count(c) == 1);
+    rad_select_case both[] = {{.kind = RAD_ON_RECV, .on.chan = c, .value = &value},
+                              {.kind = RAD_ON_SEND, .on.chan = c, .value = &value}};
+    CHECK(rad_select(both, 1, RAD_FOREVER) == RAD_ECANCELED);
+    CHECK(rad_select(both, 2, RAD_FOREVER) == RAD_ECANCELED && rad_chan_count(c) == 1);
+    CHECK(rad_recv(c, &value, 0) == 0 && value == 7);
+    rad_chan_destroy(c);
+    return 0;
+}
+
+static void who_was_cancelled_gets_nothing(void **state)
+{
+    (void)state;
+    storm_run(1, gets_nothing, NULL);
+}
+
+typedef struct guarded {
+    rad_mutex mutex;
+    rad_cond cond;
+    bool got_in;
+} guarded;
+
+static int wants_in(void *arg)
+{
+    guarded *g = arg;
+    rad_select_case one = {.kind = RAD_ON_LOCK, .on.mutex = &g->mutex}; /* it is handed over */
+    CHECK(rad_select(&one, 1, RAD_FOREVER) == 0);
+    g->got_in = true;
+    rad_mutex_unlock(&g->mutex);
+    return 0;
+}
+
+/* It does not let go of the mutex for nothing. */
+static int keeps_the_mutex(void *unused)
+{
+    guarded g = {.got_in = false};
+    rad_fiber other;
+    (void)unused;
+    CHECK(rad_mutex_lock(&g.mutex, RAD_FOREVER) == 0);
+    CHECK(rad_spawn(&other, wants_in, &g) == 0);
+    for (int i = 0; i < 10; i++) rad_yield(); /* it stands in the queue */
+    rad_cancel(rad_self());
+    CHECK(rad_cond_wait(&g.cond, &g.mutex, RAD_FOREVER) == RAD_ECANCELED);
+    CHECK(!g.got_in);
+    rad_mutex_unlock(&g.mutex);
+    rad_shield(true);
+    CHECK(rad_join(other, NULL, RAD_FOREVER) == 0);
+    rad_release(other);
+    return 0;
+}
+
+static void who_was_cancelled_keeps_the_mutex(void **state)
+{
+    (void)state;
+    storm_run(1, keeps_the_mutex, NULL);
+}
+
+/* Nor is who was shielded when the time of its nursery is up. */
+static int sleeps_shielded(void *unused)
+{
+    (void)unused;
+    rad_shield(true);
+    CHECK(rad_sleep(3 * MS) == 0 && rad_is_canceled());
+    rad_shield(false);
+    CHECK(rad_sleep(3 * MS) == RAD_ECANCELED);
+    return 0;
+}
+
+static int child(void *unused)
+{
+    (void)unused;
+    return 0;
+}
+
+static int opens_and_closes(void *unused)
+{
+    rad_nursery n;
+    (void)unused;
+    rad_nursery_open(&n, rad_after(MS));
+    CHECK(rad_nursery_spawn(&n, NULL, sleeps_shielded, NULL) == 0);
+    CHECK(rad_nursery_wait(&n) == 0);
+    CHECK(rad_nursery_spawn(&n, NULL, child, NULL) == RAD_ECLOSED); /* it is over */
+    return 0;
+}
+
+static void a_shield_keeps_deadlines_away(void **state)
+{
+    (void)state;
+    storm_run(2, opens_and_closes, NULL);
+}
+
+static int waits_shielded(void *chan)
+{
+    int value;
+    rad_name("waiter");
+    rad_shield(true);
+    CHECK(rad_recv(chan, &value, RAD_FOREVER) == 0);
+    return 0;
+}
+
+static int tells_who_was_cancelled(void *unused)
+{
+    char text[2000];
+    int pipe_of[2], value = 1;
+    rad_chan *c = chan_of(0);
+    rad_fiber f;
+    (void)unused;
+    CHECK(pipe(pipe_of) == 0 && rad_spawn(&f, waits_shielded, c) == 0);
+    for (int i = 0; i < 2; i++) {
+        rad_yield();
+        CHECK(rad_runtime_dump(NULL, pipe_of[1]) == 0);
+        ssize_t size = read(pipe_of[0], text, sizeof text - 1);
+        CHECK(size > 0);
+        text[size] = 0;
+        CHECK(strstr(text, "'waiter'") != NULL);
+        CHECK((strstr(text, ", cancelled") != NULL) == (i == 1));
+        rad_cancel(f);
+    }
+    CHECK(rad_send(c, &value, RAD_FOREVER) == 0);
+    CHECK(rad_join(f, NULL, RAD_FOREVER) == 0);
+    rad_release(f);
+    rad_chan_destroy(c);
+    close(pipe_of[0]);
+    close(pipe_of[1]);
+    return 0;
+}
+
+static void a_report_tells_who_was_cancelled(void **state)
+{
+    (void)state;
+    storm_run(1, tells_who_was_cancelled, NULL);
+}
+
+static int has_a_name(void *unused)
+{
+    (void)unused;
+    rad_name("named");
+    return 0;
+}
+
+/* Who was given up has no name; nor has nobody. */
+static int asks_for_names(void *unused)
+{
+    rad_fiber f;
+    (void)unused;
+    CHECK(rad_spawn(&f, has_a_name, NULL) == 0 && rad_join(f, NULL, RAD_FOREVER) == 0);
+    const char *name = rad_name_of(f);
+    CHECK(name != NULL && strcmp(name, "named") == 0);
+    rad_release(f);
+    while (rad_name_of(f) != NULL) rad_yield(); /* until it is off its stack */
+    CHECK(rad_name_of((rad_fiber){NULL, 0}) == NULL);
+    return 0;
+}
+
+static void who_was_given_up_has_no_name(void **state)
+{
+    (void)state;
+    storm_run(1, asks_for_names, NULL);
+}
+
+/* ---- Shutting down -------------------------------------------------------------------------------------- */
+
+/* A spawner that had looked before the end began: its fiber is told. */
+static int begins_too_late(void *unused)
+{
+    rad_core *core = rad__core();
+    rad_runtime *rt = core->runtime;
+    int code = 0;
+    (void)unused;
+    rad_slot *slot = rad__slot_take(rt, core, &code);
+    CHECK(slot != NULL);
+    atomic_store(&rt->closing, true);
+    rad__fiber_begin(slot, NULL, begins_too_late, NULL);
+    atomic_store(&rt->closing, false);
+    CHECK(atomic_load(&slot->canceled) == rad__fiber_generation(&slot->strand));
+    rad__fiber_undo(slot, core);
+    return 0;
+}
+
+static void who_begins_after_the_end_began_is_cancelled(void **state)
+{
+    (void)state;
+    storm_run(1, begins_too_late, NULL);
+}
+
+/* ---- What all runtimes share ---------------------------------------------------------------------------- */
+
+enum { THREADS = 4 };
+
+static _Atomic bool key_is_held[RAD_LOCALS_MAX];
+static _Atomic int destroyed;
+
+static void destroys(void *value)
+{
+    (void)value;
+    atomic_fetch_add(&destroyed, 1);
+}
+
+static int sets_it(void *arg)
+{
+    rad_local_key key = *(rad_local_key *)arg;
+    CHECK(rad_local_set(key, arg) == 0 && rad_local_get(key) == arg);
+    rad_yield();
+    return 0;
+}
+
+/* Keys, files and fibers, and a report of them. */
+static int uses_all(void *arg)
+{
+    int pair[2], null = open("/dev/null", O_WRONLY);
+    rad_nursery n;
+    CHECK(pipe2(pair, O_NONBLOCK) == 0 && null >= 0);
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < 3; i++) CHECK(rad_nursery_spawn(&n, NULL, sets_it, arg) == 0);
+    CHECK(rad_fd_wait(pair[0], RAD_READABLE, rad_after(100000)) == RAD_ETIMEOUT);
+    CHECK(rad_runtime_dump(NULL, null) == 0);
+    CHECK(rad_nursery_wait(&n) == 0);
+    CHECK(rad_fd_close(pair[0]) == 0 && rad_fd_close(pair[1]) == 0);
+    close(null);
+    return 0;
+}
+
+static void *comes_and_goes(void *arg)
+{
+    (void)arg;
+    for (uint64_t i = 0; i < storm_amount(40); i++) {
+        rad_local_key key;
+        rad_options o = {.workers = 1};
+        CHECK(rad_local_create(&key, destroys) == 0);
+        CHECK(!atomic_exchange(&key_is_held[key % RAD_LOCALS_MAX], true));
+        CHECK(rad_main(&o, uses_all, &key, NULL) == 0);
+        atomic_store(&key_is_held[key % RAD_LOCALS_MAX], false);
+        rad_local_delete(key);
+    }
+    return NULL;
+}
+
+static void runtimes_come_and_go_at_the_same_time(void **state)
+{
+    pthread_t threads[THREADS];
+    (void)state;
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, comes_and_goes, NULL);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    assert_int_equal(destroyed, THREADS * 3 * storm_amount(40));
+}
+
+/* ---- Growing -------------------------------------------------------------------------------------------- */
+
+static int sleeps(void *unused)
+{
+    (void)unused;
+    rad_sleep(2 * MS);
+    return 0;
+}
+
+static int joins_many(void *arg)
+{
+    rad_fiber f[200];
+    int count = 0;
+    (void)arg;
+    while (count < 200 && rad_spawn(&f[count], sleeps, NULL) == 0) count++;
+    rad_shield(true); /* the runtime may be told to end meanwhile */
+    for (int i = 0; i < count; i++) {
+        CHECK(rad_join(f[i], NULL, RAD_FOREVER) == 0);
+        rad_release(f[i]);
+    }
+    return 0;
+}
+
+static void *reports(void *arg)
+{
+    int null = open("/dev/null", O_WRONLY);
+    for (int i = 0; i < 20; i++) {
+        CHECK(rad_runtime_dump(arg, null) == 0);
+        storm_block_ms(1);
+    }
+    close(null);
+    return NULL;
+}
+
+/* Slots are made by several at the same time, while somebody looks at all of them; then all are told to end. */
+static void many_grow_at_the_same_time(void **state)
+{
+    rad_runtime *rt;
+    rad_options o = {.workers = 3};
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+    pthread_create(&thread, NULL, reports, rt);
+    for (int i = 0; i < 5; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, joins_many, NULL), 0);
+    pthread_join(thread, NULL);
+    rad_runtime_shutdown(rt);
+    rad_runtime_destroy(rt);
+}
+
+/* ---- Berths --------------------------------------------------------------------------------------------- */
+
+enum { BERTHS = 12, BOARDERS = 3 };
+
+static rad_berths berths;
+static _Atomic int boarding;
+
+static void never(void *berth)
+{
+    CHECK(berth == NULL);
+}
+
+/* Some at a time, more than it keeps. */
+static void *boards(void *arg)
+{
+    rad_berth_rack *rack = arg;
+    rad_strand strands[3] = {{.berth = NULL}};
+    for (int i = 0; i < 5000; i++) {
+        for (int k = 0; k < 3; k++) rad__berth_board(&berths, rack, &strands[k], never);
+        for (int k = 0; k < 3; k++) {
+            CHECK(strands[k].berth->strand == &strands[k]);
+            rad__berth_vacate(&berths, rack, strands[k].berth);
+        }
+    }
+    atomic_fetch_sub(&boarding, 1);
+    return NULL;
+}
+
+static uint32_t length(const rad_berth *b)
+{
+    uint32_t count = 0;
+    for (; b != NULL && count <= BERTHS; b = b->next) count++;
+    return count;
+}
+
+/* The watch has some in its hands meanwhile; none is lost, and none there twice. */
+static void berths_are_taken_while_others_cool(void **state)
+{
+    static rad_berth all[BERTHS];
+    rad_berth_rack racks[BOARDERS] = {{.most = 2}, {.most = 2}, {.most = 2}};
+    rad_stacks stacks;
+    rad_stack stack;
+    pthread_t threads[BOARDERS];
+    uint32_t cooled = 0, kept = 0;
+    (void)state;
+    assert_int_equal(rad__stacks_open(&stacks, &(rad_stacks_options){.most = BERTHS}, NULL), 0);
+    for (int i = 0; i < BERTHS; i++) {
+        assert_int_equal(rad__stacks_new(&stacks, &stack, NULL), 0);
+        rad__berth_add(&berths, &all[i], &stack);
+    }
+    boarding = BOARDERS;
+    for (int i = 0; i < BOARDERS; i++) pthread_create(&threads[i], NULL, boards, &racks[i]);
+    while (boarding > 0) cooled += rad__berths_cool(&berths, 4);
+    for (int i = 0; i < BOARDERS; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++) cooled += rad__berths_cool(&berths, 4);
+    for (int i = 0; i < BOARDERS; i++) kept += length(racks[i].first);
+    assert_true(cooled > 0);
+    assert_int_equal(kept + length(berths.warm) + length(berths.cold), BERTHS);
+    assert_int_equal(length(berths.warm), berths.warm_count);
+    for (int i = 0; i < BERTHS; i++)
+        if (all[i].is_made) rad__context_drop(&all[i].context);
+    rad__stacks_close(&stacks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_was_cancelled_gets_nothing),
+        cmocka_unit_test(who_was_cancelled_keeps_the_mutex),
+        cmocka_unit_test(a_shield_keeps_deadlines_away),
+        cmocka_unit_test(a_report_tells_who_was_cancelled),
+        cmocka_unit_test(who_was_given_up_has_no_name),
+        cmocka_unit_test(who_begins_after_the_end_began_is_cancelled),
+        cmocka_unit_test(runtimes_come_and_go_at_the_same_time),
+        cmocka_unit_test(many_grow_at_the_same_time),
+        cmocka_unit_test(berths_are_taken_while_others_cool),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
