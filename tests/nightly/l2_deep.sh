@@ -20,7 +20,7 @@ while read -r bound words; do
     schedules=$(sed -n "s/^  preempt:$bound *\([0-9,]*\) run.*/\1/p" said)
     echo "l2_deep: $words, bound $bound: $schedules schedules, $(($(date +%s) - begin)) s"
 done <<'END'
-3 l2-strand workers=2 coarse=1 wakers=2
+3 l2-strand workers=2 coarse=1
 3 l2-join workers=2 coarse=1
 3 l2-join kind=2 workers=2 coarse=1
 3 l2-cancel kind=4 workers=2 coarse=1
@@ -34,6 +34,7 @@ done <<'END'
 2 l2-ready kind=6 coarse=1
 2 l2-ready kind=8 coarse=1
 2 l2-ready kind=9 coarse=1
+2 l2-ready kind=10 coarse=1
 2 l2-choice kind=7
 END
 exit $status

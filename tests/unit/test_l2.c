@@ -473,15 +473,15 @@ static void calls_to_the_system_are_clean(void **state)
         {"l2-poller kind=1 fibers=2", "preempt:2", 500},
         {"l2-poller kind=2", "preempt:1", 1000},
         {"l2-poller kind=3", "preempt:2", 4000},
-        {"l2-poller workers=2", "preempt:1", 3000},
+        {"l2-poller workers=2", "preempt:1", 1500},
         {"l2-blocking", "preempt:1", 200},
-        {"l2-blocking coarse=1", "preempt:3", 20000},
-        {"l2-blocking coarse=1 calls=2", "preempt:2", 5000},
-        {"l2-blocking hasty=1", "preempt:1", 500},
+        {"l2-blocking coarse=1", "preempt:3", 10000},
+        {"l2-blocking coarse=1 calls=2", "preempt:2", 2000},
+        {"l2-blocking hasty=1", "preempt:1", 300},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
-    mostly_clean("l2-ready kind=8", 2000);
+    mostly_clean("l2-ready kind=10 coarse=1", 4000);
     mostly_clean("l2-ready kind=9 coarse=1", 2000);
     mostly_clean("l2-poller kind=2 workers=2", 1000);
     mostly_clean("l2-blocking fibers=2 spares=2 calls=2", 2000);

@@ -29,6 +29,7 @@ static const script scripts[] = {
     {{"tr tr", "R C O"}},     /* and its number is another's, which is not ready */
     {{"tr", "w", "R C O W"}}, /* … or for something else */
     {{"tr", "R C", "O tr"}},  /* … or is opened by whoever waits for it then */
+    {{"tr", "R", "C O tr"}},  /* while an answer about the old one is under way */
 };
 
 static _Atomic uint32_t users_left;
@@ -101,8 +102,8 @@ static void ready_setup(const rad_case *c)
     rad__system_file(FD);
     atomic_init(&users_left, ready_users(c));
     rad__model_name(rad__service_ready(), sizeof(rad_ready), "ready");
-    if (c->params
-            [COARSE]) /* unlocking, counting, and what has been there since somebody waited before */
+    /* Unlocking, counting, and what is there for good when somebody has waited before. */
+    if (c->params[COARSE] && !c->params[COLD])
         rad__model_coarse("", "rad__unlock rad__file_waits poll_of file_find rad__service_start");
     if (!c->params[COLD]) RAD_MODEL_ASSERT(rad__file_clause(&unused, FD, RAD_READABLE, false) == 0);
 }
