@@ -37,13 +37,13 @@ rt_tests() { # FILE
     selects="l2:selects_are_clean l2:time_that_is_up_is_clean" last=
     case ${1##*/} in
     barrier.* | cond.* | mutex.* | once.* | rwlock.* | semaphore.* | sync.* | waitgroup.*)
-        near="l2:locks_and_the_like_are_clean $selects rt_sync rt_mutex rt_stress_chan" last=tsan:rt_sync ;;
+        near="l2:locks_and_the_like_are_clean $selects rt_sync rt_mutex rt_stress_chan" last=tsan:rt_survivors ;;
     berth.*) near="$stacks rt_berth rt_stress_fiber" last=tsan:rt_survivors ;;
     blocking.*) near="rt_blocking rt_visit" last=tsan:rt_blocking ;;
     chan.*) near="l2:channels_between_threads_are_clean $selects rt_chan rt_order $waits rt_stress_chan" ;;
     fiber.* | pool.*)
         near="$handles $stacks $waits l2:nurseries_are_clean rt_cap rt_watch rt_stress_fiber"
-        last=tsan:rt_visit ;;
+        last="tsan:rt_visit tsan:rt_cap" ;;
     life.* | strand.*)
         near="l2:the_life_of_a_fiber_is_clean $stacks $handles $waits rt_life rt_watch rt_stress_sched" ;;
     local.* | order.* | stock.*) near="rt_order rt_stress_chan" last="tsan:rt_order tsan:rt_survivors" ;;

@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,10 +49,22 @@ static int gets_nothing(void *unused)
     return 0;
 }
 
+/* Nor does it matter to whom it is said who was there before. */
+static int told_too_late(void *unused)
+{
+    rad_fiber self = rad_self();
+    (void)unused;
+    rad_cancel(self);
+    rad__slot_cancel(self.slot, self.generation - 1);
+    CHECK(rad_is_canceled());
+    return 0;
+}
+
 static void who_was_cancelled_gets_nothing(void **state)
 {
     (void)state;
     storm_run(1, gets_nothing, NULL);
+    storm_run(1, told_too_late, NULL);
 }
 
 typedef struct guarded {
@@ -198,6 +211,104 @@ static void who_was_given_up_has_no_name(void **state)
     storm_run(1, asks_for_names, NULL);
 }
 
+/* ---- Writers first -------------------------------------------------------------------------------------- */
+
+static rad_rwlock door;
+static char order[8];
+
+static void comes_in(char who)
+{
+    size_t at = strlen(order);
+    order[at] = who;
+    order[at + 1] = 0;
+    rad_rwlock_unlock(&door);
+}
+
+static int gives_up(void *unused)
+{
+    (void)unused;
+    CHECK(rad_rwlock_write(&door, rad_after(2 * MS)) == RAD_ETIMEOUT);
+    return 0;
+}
+
+static int writes(void *unused)
+{
+    (void)unused;
+    CHECK(rad_rwlock_write(&door, RAD_FOREVER) == 0);
+    comes_in('w');
+    return 0;
+}
+
+static int reads(void *unused)
+{
+    (void)unused;
+    CHECK(rad_rwlock_read(&door, RAD_FOREVER) == 0);
+    comes_in('r');
+    return 0;
+}
+
+/* A writer that gives up lets readers in, but not past another writer. */
+static int one_of_two_gives_up(void *unused)
+{
+    rad_nursery n;
+    rad_fiber first;
+    (void)unused;
+    CHECK(rad_rwlock_read(&door, RAD_FOREVER) == 0);
+    rad_nursery_open(&n, RAD_FOREVER);
+    CHECK(rad_nursery_spawn(&n, &first, gives_up, NULL) == 0);
+    CHECK(rad_nursery_spawn(&n, NULL, writes, NULL) == 0);
+    for (int i = 0; i < 10; i++) rad_yield(); /* both wait */
+    CHECK(rad_nursery_spawn(&n, NULL, reads, NULL) == 0);
+    CHECK(rad_join(first, NULL, RAD_FOREVER) == 0);
+    rad_release(first);
+    for (int i = 0; i < 10; i++) rad_yield();
+    CHECK(order[0] == 0);
+    rad_rwlock_unlock(&door);
+    CHECK(rad_nursery_wait(&n) == 0 && strcmp(order, "wr") == 0);
+    return 0;
+}
+
+static void readers_do_not_pass_the_second_writer(void **state)
+{
+    (void)state;
+    storm_run(1, one_of_two_gives_up, NULL);
+}
+
+/* ---- Select and files ----------------------------------------------------------------------------------- */
+
+static int writes_later(void *fd)
+{
+    rad_sleep(3 * MS);
+    CHECK(write(*(int *)fd, "x", 1) == 1);
+    return 0;
+}
+
+/* While a select waits for a file somebody polls, and afterwards nobody has to. */
+static int selects_a_file(void *unused)
+{
+    int pair[2];
+    rad_chan *c = chan_of(0);
+    rad_fiber f;
+    (void)unused;
+    CHECK(pipe2(pair, O_NONBLOCK) == 0 && rad_spawn(&f, writes_later, &pair[1]) == 0);
+    rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = c},
+                               {.kind = RAD_ON_FD, .on.file = {pair[0], RAD_READABLE}}};
+    CHECK(rad_select(cases, 2, rad_after(20000 * (uint64_t)MS)) == 1);
+    CHECK(cases[1].code == RAD_READABLE);
+    CHECK(rad__ready_waits(&rad__core()->runtime->ready) == 0);
+    CHECK(rad_join(f, NULL, RAD_FOREVER) == 0);
+    rad_release(f);
+    rad_chan_destroy(c);
+    CHECK(rad_fd_close(pair[0]) == 0 && rad_fd_close(pair[1]) == 0);
+    return 0;
+}
+
+static void a_select_waits_for_files(void **state)
+{
+    (void)state;
+    storm_run(1, selects_a_file, NULL);
+}
+
 /* ---- Shutting down -------------------------------------------------------------------------------------- */
 
 /* A spawner that had looked before the end began: its fiber is told. */
@@ -225,7 +336,7 @@ static void who_begins_after_the_end_began_is_cancelled(void **state)
 
 /* ---- What all runtimes share ---------------------------------------------------------------------------- */
 
-enum { THREADS = 4 };
+enum { THREADS = 4, ROUNDS = 25 };
 
 static _Atomic bool key_is_held[RAD_LOCALS_MAX];
 static _Atomic int destroyed;
@@ -263,7 +374,7 @@ static int uses_all(void *arg)
 static void *comes_and_goes(void *arg)
 {
     (void)arg;
-    for (uint64_t i = 0; i < storm_amount(40); i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         rad_local_key key;
         rad_options o = {.workers = 1};
         CHECK(rad_local_create(&key, destroys) == 0);
@@ -281,7 +392,44 @@ static void runtimes_come_and_go_at_the_same_time(void **state)
     (void)state;
     for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, comes_and_goes, NULL);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-    assert_int_equal(destroyed, THREADS * 3 * storm_amount(40));
+    assert_int_equal(destroyed, THREADS * 3 * ROUNDS);
+}
+
+/* ---- Once ------------------------------------------------------------------------------------------------- */
+
+enum { ONCES = 300 };
+
+static struct {
+    rad_once once;
+    int tries, done; /* by one at a time */
+} onces[ONCES];
+
+/* The first two fail. */
+static int tries_it(void *arg)
+{
+    int i = *(int *)arg;
+    for (int k = 0; k < 3; k++) sched_yield(); /* the others come */
+    if (onces[i].tries++ < 2) return 1;
+    onces[i].done++;
+    return 0;
+}
+
+static void *wants_them_done(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < ONCES; i++) {
+        while (rad_once_run(&onces[i].once, tries_it, &i, RAD_FOREVER) != 0) continue;
+        CHECK(onces[i].done == 1 && onces[i].tries == 3);
+    }
+    return NULL;
+}
+
+static void threads_do_things_once(void **state)
+{
+    pthread_t threads[THREADS];
+    (void)state;
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, wants_them_done, NULL);
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
 }
 
 /* ---- Growing -------------------------------------------------------------------------------------------- */
@@ -405,8 +553,11 @@ int main(void)
         cmocka_unit_test(a_shield_keeps_deadlines_away),
         cmocka_unit_test(a_report_tells_who_was_cancelled),
         cmocka_unit_test(who_was_given_up_has_no_name),
+        cmocka_unit_test(readers_do_not_pass_the_second_writer),
+        cmocka_unit_test(a_select_waits_for_files),
         cmocka_unit_test(who_begins_after_the_end_began_is_cancelled),
         cmocka_unit_test(runtimes_come_and_go_at_the_same_time),
+        cmocka_unit_test(threads_do_things_once),
         cmocka_unit_test(many_grow_at_the_same_time),
         cmocka_unit_test(berths_are_taken_while_others_cool),
     };
