@@ -1,0 +1,311 @@
+/* test_l2_lab.c — L2 itself: everything that it looks for is found where it was put, and nowhere else; runs repeat
+ * themselves. */
+#include "l2_support.h"
+
+#include "base/alloc.h"
+#include "core/kernel.h"
+#include "lab/rig.h"
+
+#include <dirent.h>
+
+/* ---- Litmus tests -------------------------------------------------------------------------------------- */
+
+static void under_sequential_consistency_stores_are_not_buffered(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    rad_target t = target_of("l2-buffering", false);
+    rad_exploration e = explored(&t, "dfs", 100);
+    assert_true(e.complete);
+    assert_int_equal(e.failures, 0);
+    assert_int_equal(e.runs, 6);
+    assert_int_equal(e.classes, 3);
+    rad_exploration_free(&e);
+}
+
+static void every_schedule_comes_once(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    rad_target t = target_of("l2-inc k=5", false);
+    rad_exploration e = explored(&t, "dfs", 1000);
+    assert_true(e.complete);
+    assert_int_equal(e.runs, 252); /* 10! / 5!² */
+    assert_int_equal(e.classes, 252);
+    rad_exploration_free(&e);
+    t = target_of("l2-inc n=3 k=2", false);
+    e = explored(&t, "dfs", 1000);
+    assert_int_equal(e.runs, 90); /* 6! / 2!³ */
+    assert_int_equal(e.classes, 90);
+    rad_exploration_free(&e);
+}
+
+static void what_is_not_published_is_a_race(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    for (int how = 0; how <= 8; how++) {
+        char words[40];
+        snprintf(words, sizeof words, "l2-message how=%d", how);
+        rad_target t = target_of(words, false);
+        rad_exploration e = explored(&t, "dfs", 1000);
+        if (e.finding_count != 1) fail_msg("%s: %u findings", words, (unsigned)e.finding_count);
+        const rad_verdict *v = rad_artifact_verdict(e.findings[0].artifact);
+        assert_string_equal(v->identity, "data race:data");
+        assert_non_null(strstr(v->message, "writer writes at message_body: write"));
+        assert_non_null(strstr(v->message, "reader reads at message_body: read"));
+        rad_exploration_free(&e);
+        t.c.repaired = true;
+        e = explored(&t, "dfs", 1000);
+        if (e.failures) fail_msg("%s: the twin fails", words);
+        assert_true(e.complete);
+        assert_true(e.evaluations[RAD_ORACLE_OWN] > 0 && e.evaluations[RAD_ORACLE_ASSERT] > 0);
+        rad_exploration_free(&e);
+    }
+}
+
+static void every_thread_has_its_own_variables(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    rad_target t = target_of("l2-locals", false);
+    rad_exploration e = explored(&t, "dfs", 100);
+    assert_true(e.complete);
+    assert_int_equal(e.runs, 20);
+    assert_int_equal(e.evaluations[RAD_ORACLE_ASSERT], 20 * 2 * 3);
+    if (e.failures) fail_msg("%s", rad_artifact_verdict(e.findings[0].artifact)->message);
+    rad_exploration_free(&e);
+}
+
+/* ---- What L2 looks for ---------------------------------------------------------------------------------- */
+
+static void every_mistake_is_found_and_no_twin_is(void **state)
+{
+    static const char *const identities[] = {
+        "use after free:block", "use after free",      "leak",
+        "data race:block",      "bad address:heap",    "unseen write:word",
+        "deadlock:other",       "livelock:word",       "assertion",
+        "data race:small",      "assertion",           "data race:static",
+        "data race:word",       "use after free:heap", "data race:heap",
+        "crash:SIGSEGV",        "assertion",
+    };
+    (void)state;
+    if (is_missing()) skip();
+    for (uint32_t kind = 0; kind < sizeof identities / sizeof *identities; kind++) {
+        char words[40];
+        bool found = false;
+        snprintf(words, sizeof words, "l2-mistakes kind=%u", (unsigned)kind);
+        rad_target t = target_of(words, false);
+        rad_exploration e = explored(&t, "preempt:3", 10000);
+        for (uint32_t i = 0; i < e.finding_count; i++)
+            found |= strcmp(rad_artifact_verdict(e.findings[i].artifact)->identity,
+                            identities[kind]) == 0;
+        if (!found)
+            fail_msg("%s: %s is not found, but %s", words, identities[kind],
+                     e.finding_count ? rad_artifact_verdict(e.findings[0].artifact)->identity
+                                     : "nothing");
+        rad_exploration_free(&e);
+        t.c.repaired = true;
+        e = explored(&t, "preempt:3", 10000);
+        if (e.failures)
+            fail_msg("%s: the twin: %s", words,
+                     rad_artifact_verdict(e.findings[0].artifact)->message);
+        assert_true(e.complete);
+        rad_exploration_free(&e);
+    }
+}
+
+static void the_twins_of_the_oracles_are_asked(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    rad_target t = target_of("l2-mistakes kind=1", true);
+    rad_exploration e = explored(&t, "dfs", 1000);
+    for (uint32_t oracle = RAD_ORACLE_OWN; oracle <= RAD_ORACLE_OWN + 3; oracle++)
+        assert_true(e.evaluations[oracle] > 0);
+    rad_exploration_free(&e);
+}
+
+/* ---- Determinism ------------------------------------------------------------------------------------------ */
+
+static void runs_repeat_themselves(void **state)
+{
+    const rad_machine *m;
+    (void)state;
+    if (is_missing()) skip();
+    for (uint32_t i = 0; (m = rad__l2_machine(i)) != NULL; i++) {
+        rad_target t = target_of(m->name, false);
+        rad_exploration e;
+        rad_error error = {0};
+        rad_explore_options o = {.strategy = "random", .runs = 200, .seed = 9, .twice = true};
+        assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
+        for (uint32_t f = 0; f < e.finding_count; f++)
+            assert_string_not_equal(rad_artifact_verdict(e.findings[f].artifact)->identity,
+                                    "nondeterminism");
+        rad_exploration_free(&e);
+    }
+}
+
+static void every_finding_replays_and_shrinks(void **state)
+{
+    static const char *const words[] = {"l2-message how=4", "l2-mistakes kind=0",
+                                        "l2-mistakes kind=6", "l2-mistakes kind=7"};
+    (void)state;
+    if (is_missing()) skip();
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        rad_target t = target_of(words[i], false);
+        rad_exploration e = explored(&t, "random", 500);
+        assert_true(e.finding_count > 0);
+        rad_error error = {0};
+        rad_replay replay;
+        rad_artifact *small = NULL;
+        rad_shrink_report report;
+        assert_int_equal(rad_lab_replay(e.findings[0].artifact, NULL, &replay, &error), 0);
+        if (!replay.as_recorded) fail_msg("%s: %s", words[i], replay.reason);
+        assert_int_equal(rad_lab_shrink(e.findings[0].artifact, NULL, &small, &report, &error), 0);
+        assert_int_equal(rad_lab_replay(small, NULL, &replay, &error), 0);
+        if (!replay.as_recorded) fail_msg("%s: %s", words[i], replay.reason);
+        rad_artifact_free(small);
+        rad_artifact_free(report.second);
+        rad_exploration_free(&e);
+    }
+}
+
+static uint32_t thread_count(void)
+{
+    uint32_t count = 0;
+    DIR *d = opendir("/proc/self/task");
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d)) != NULL;) count += e->d_name[0] != '.';
+    closedir(d);
+    return count;
+}
+
+/* The space of the second instance lies elsewhere: the digest must not know. */
+static void addresses_do_not_matter(void **state)
+{
+    static const char *const words[] = {"l2-deque tasks=3", "l2-injector tasks=2", "l2-executor"};
+    (void)state;
+    if (is_missing()) skip();
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        rad_target t = target_of(words[i], false);
+        rad_error error = {0};
+        rad_rig first, second;
+        assert_int_equal(rad__rig_open(&first, &t, &error), 0);
+        assert_int_equal(rad__rig_open(&second, &t, &error), 0);
+        uint32_t list[60];
+        for (uint32_t n = 0; n < 60; n++) list[n] = n % 3 == 1;
+        rad__rig_guide(&first, list, 60, false, NULL);
+        rad__rig_guide(&second, list, 60, false, NULL);
+        assert_true(first.kernel->outcome == RAD_OUTCOME_FINISHED);
+        assert_true(rad__digest_equal(first.kernel->trace.digest, second.kernel->trace.digest));
+        rad__rig_guide(&first, list, 60, false, NULL); /* and back again */
+        assert_true(rad__digest_equal(first.kernel->trace.digest, second.kernel->trace.digest));
+        rad__rig_close(&first);
+        rad__rig_close(&second);
+    }
+}
+
+static void threads_end_with_the_machine(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    uint32_t before = thread_count();
+    rad_target t = target_of("l2-locals", false);
+    rad_error error = {0};
+    rad_rig rig;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(rad__rig_open(&rig, &t, &error), 0);
+        assert_int_equal(rad__rig_guide(&rig, NULL, 0, false, NULL), RAD_OUTCOME_FINISHED);
+        assert_true(thread_count() > before);
+        rad__rig_close(&rig);
+        assert_int_equal(thread_count(), before);
+    }
+}
+
+/* ---- Machines ---------------------------------------------------------------------------------------------- */
+
+static void machines_are_described(void **state)
+{
+    const rad_machine *m;
+    (void)state;
+    if (is_missing()) skip();
+    for (uint32_t i = 0; (m = rad__l2_machine(i)) != NULL; i++) {
+        rad_target t = target_of(m->name, false);
+        rad_error error = {0};
+        void *self;
+        assert_int_equal(strncmp(m->name, "l2-", 3), 0);
+        assert_non_null(m->about);
+        assert_int_equal(m->create(&self, &t.c, &error), 0);
+        uint32_t sites = 0;
+        while (m->site_name(self, sites)) sites++;
+        assert_in_range(sites, 1, RAD_SITES_MAX);
+        if (m->bug)
+            assert_true(m->bug_site < sites);
+        else
+            assert_int_equal(m->bug_site, RAD_NONE);
+        m->destroy(self);
+    }
+    assert_null(rad__l2_machine(UINT32_MAX));
+}
+
+static void sites_have_names(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    rad_target t = target_of("l2-deque", false);
+    rad_error error = {0};
+    void *self;
+    const char *name;
+    uint32_t pops = 0, own = 0;
+    assert_int_equal(t.machine->create(&self, &t.c, &error), 0);
+    for (uint32_t i = 0; (name = t.machine->site_name(self, i)) != NULL; i++) {
+        pops += strncmp(name, "rad__deque_pop: load ", 21) == 0;
+        own += strstr(name, "deque") == NULL;
+        assert_non_null(strstr(name, "deque."));
+    }
+    assert_int_equal(pops, 4); /* bottom, array, top, slot */
+    assert_int_equal(own, 0);
+    t.machine->destroy(self);
+}
+
+static void running_out_of_memory_is_reported(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    rad_target t = target_of("l2-deque", false);
+    for (uint64_t n = 1;; n++) {
+        void *self;
+        rad_error error = {0};
+        rad__alloc_fail_at(n);
+        int code = t.machine->create(&self, &t.c, &error);
+        rad__alloc_fail_at(0);
+        if (code == 0) {
+            t.machine->destroy(self);
+            assert_true(n > 5);
+            return;
+        }
+        assert_int_equal(code, RAD_ENOMEM);
+        assert_null(self);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(under_sequential_consistency_stores_are_not_buffered),
+        cmocka_unit_test(every_schedule_comes_once),
+        cmocka_unit_test(what_is_not_published_is_a_race),
+        cmocka_unit_test(every_thread_has_its_own_variables),
+        cmocka_unit_test(every_mistake_is_found_and_no_twin_is),
+        cmocka_unit_test(the_twins_of_the_oracles_are_asked),
+        cmocka_unit_test(runs_repeat_themselves),
+        cmocka_unit_test(every_finding_replays_and_shrinks),
+        cmocka_unit_test(addresses_do_not_matter),
+        cmocka_unit_test(threads_end_with_the_machine),
+        cmocka_unit_test(machines_are_described),
+        cmocka_unit_test(sites_have_names),
+        cmocka_unit_test(running_out_of_memory_is_reported),
+    };
+    l2_run(tests);
+}
