@@ -137,7 +137,8 @@ static int serve(void *arg)
 
 /* ---- The server --------------------------------------------------------------------------------------- */
 
-static int bell[2]; /* a signal handler writes, a fiber reads */
+static int bell[2];        /* a signal handler writes, a fiber reads */
+static _Atomic bool ended; /* the listening socket is closed: its number may be another's */
 
 static void on_signal(int number)
 {
@@ -152,7 +153,7 @@ static int accept_all(void *arg)
     int64_t fd;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    while ((fd = rad_accept(listening, NULL, NULL, RAD_FOREVER)) != RAD_ECLOSED) {
+    while (!ended && (fd = rad_accept(listening, NULL, NULL, RAD_FOREVER)) != RAD_ECLOSED) {
         if (fd < 0) /* too many descriptors, or the other side has changed its mind */
             rad_sleep(1000000);
         else if (rad_nursery_spawn(&n, NULL, serve, (void *)(intptr_t)fd) != 0)
@@ -170,6 +171,7 @@ static int run(void *arg)
     rad_fiber server;
     if (rad_spawn(&server, accept_all, listening) != 0) return 1;
     rad_read(bell[0], &byte, 1, RAD_FOREVER);
+    ended = true;
     rad_fd_close(*listening);
     rad_join(server, NULL, RAD_FOREVER);
     rad_release(server);
