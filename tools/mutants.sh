@@ -50,7 +50,7 @@ rt_tests() { # FILE
     nursery.*) near="l2:nurseries_are_clean rt_visit rt_stress_fiber" last=tsan:rt_visit ;;
     io.* | poller.* | ready.*) near="rt_io rt_select rt_ready rt_watch" last="tsan:rt_ready tsan:rt_survivors" ;;
     overflow.*) near=rt_overflow last=tsan:rt_survivors ;;
-    runtime.*) near="rt_cap rt_visit rt_watch rt_timer rt_stress_fiber" last="tsan:rt_visit tsan:rt_survivors" ;;
+    runtime.*) near="rt_cap rt_visit rt_watch rt_timer rt_stress_fiber" last="tsan:rt_cap tsan:rt_survivors" ;;
     select.*) near="$selects rt_select rt_ready $waits rt_stress_chan" ;;
     sleep.* | ticker.* | timer.* | urgent.*) near="l2:the_wheel_of_timers_is_clean $stacks rt_timer rt_watch" ;;
     stack.*) near=rt_stack ;;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "rt/runtime.h"
+#include "rt/watch.h"
 #include "storm_support.h"
 
 #include <fcntl.h>
@@ -309,6 +310,114 @@ static void a_select_waits_for_files(void **state)
     storm_run(1, selects_a_file, NULL);
 }
 
+/* ---- A worker that does not come back ------------------------------------------------------------------- */
+
+static _Atomic bool is_up;
+
+static int sleeps_for_a_while(void *unused)
+{
+    (void)unused;
+    CHECK(rad_sleep(5 * MS) == 0);
+    is_up = true;
+    return 0;
+}
+
+/* Its timers are looked at by somebody else, and so are its fibers. */
+static int does_not_come_back(void *unused)
+{
+    rad_fiber f;
+    (void)unused;
+    CHECK(rad_spawn(&f, sleeps_for_a_while, NULL) == 0);
+    rad_yield();
+    for (int i = 0; i < 500 && !is_up; i++) storm_block_ms(20);
+    CHECK(is_up);
+    CHECK(rad_join(f, NULL, RAD_FOREVER) == 0);
+    rad_release(f);
+    return 0;
+}
+
+static void timers_of_a_stuck_worker_expire(void **state)
+{
+    (void)state;
+    is_up = false;
+    storm_run(1, does_not_come_back, NULL);
+}
+
+enum { SPAWNED, YIELDED, FROM_OUTSIDE, PLACES };
+
+static int gets_up(void *place)
+{
+    if (*(int *)place == YIELDED) rad_yield();
+    is_up = true;
+    return 0;
+}
+
+static _Atomic bool is_stuck, is_over;
+
+/* What lies in its own queues and in the shared one is run by others. */
+static int leaves_something(void *arg)
+{
+    int place = *(int *)arg;
+    if (place != FROM_OUTSIDE) CHECK(rad_spawn(NULL, gets_up, arg) == 0);
+    if (place == YIELDED) rad_yield();
+    is_stuck = true;
+    for (int i = 0; i < 500 && !is_up; i++) storm_block_ms(20);
+    CHECK(is_up);
+    is_over = true;
+    return 0;
+}
+
+static void is_helped(uint32_t workers, int place)
+{
+    rad_options o = {.workers = workers};
+    rad_runtime *rt;
+    is_up = is_stuck = is_over = false;
+    assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+    assert_int_equal(rad_runtime_spawn(rt, NULL, leaves_something, &place), 0);
+    while (!is_stuck) storm_block_ms(1);
+    if (place == FROM_OUTSIDE) assert_int_equal(rad_runtime_spawn(rt, NULL, gets_up, &place), 0);
+    while (!is_over) storm_block_ms(1);
+    rad_runtime_destroy(rt);
+}
+
+static void others_run_what_a_stuck_worker_has(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 2; workers++)
+        for (int place = 0; place < PLACES; place++) is_helped(workers, place);
+}
+
+static _Atomic(rad_strand *) parked;
+
+static int parks(void *unused)
+{
+    (void)unused;
+    parked = rad__running();
+    rad__strand_leave(RAD_LEAVE_PARK);
+    is_up = true;
+    return 0;
+}
+
+/* Everybody sleeps already when something becomes urgent: the watch finds it. */
+static void what_is_urgent_wakes_somebody(void **state)
+{
+    rad_runtime *rt;
+    rad_options o = {.workers = 2};
+    (void)state;
+    is_up = false;
+    parked = NULL;
+    assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+    assert_int_equal(rad_runtime_spawn(rt, NULL, parks, NULL), 0);
+    while (rad__idle_parked(&rt->exec->sched.idle) < 2 || parked == NULL) storm_block_ms(1);
+    rad_life *life = &parked->life;
+    assert_int_equal(rad__life_unpark(life, rad__fiber_generation(parked)), RAD_UNPARK_QUEUE);
+    rad__urgent_put(&rt->urgent, parked);
+    rad__watch_ring(rt->watch);
+    for (int i = 0; i < 500 && !is_up; i++) storm_block_ms(20);
+    assert_true(is_up);
+    rad_runtime_destroy(rt);
+}
+
 /* ---- Shutting down -------------------------------------------------------------------------------------- */
 
 /* A spawner that had looked before the end began: its fiber is told. */
@@ -555,6 +664,9 @@ int main(void)
         cmocka_unit_test(who_was_given_up_has_no_name),
         cmocka_unit_test(readers_do_not_pass_the_second_writer),
         cmocka_unit_test(a_select_waits_for_files),
+        cmocka_unit_test(timers_of_a_stuck_worker_expire),
+        cmocka_unit_test(others_run_what_a_stuck_worker_has),
+        cmocka_unit_test(what_is_urgent_wakes_somebody),
         cmocka_unit_test(who_begins_after_the_end_began_is_cancelled),
         cmocka_unit_test(runtimes_come_and_go_at_the_same_time),
         cmocka_unit_test(threads_do_things_once),

@@ -131,6 +131,23 @@ static int waits_for_ever(void *arg)
     return rad_recv(c, &value, RAD_FOREVER);
 }
 
+static int waits_for_a_file(void *arg)
+{
+    int ends[2];
+    (void)arg;
+    if (pipe(ends) != 0) return -1;
+    return rad_fd_wait(ends[0], RAD_READABLE, rad_after(MS)) == RAD_ETIMEOUT ? 0 : -1;
+}
+
+/* The thread of the call stays for some seconds, and that which polls for threads for good: they wake nobody. */
+static int leaves_threads(void *arg)
+{
+    int answer = -1;
+    assert_int_equal(rad_blocking(waits_for_a_file, NULL, &answer, RAD_FOREVER), 0);
+    assert_int_equal(answer, 0);
+    return waits_for_ever(arg);
+}
+
 static void a_deadlock_is_reported(void **state)
 {
     (void)state;
@@ -144,6 +161,12 @@ static void a_deadlock_is_reported(void **state)
         assert_non_null(strstr(r.text, "waits for channel"));
         if (strcmp(rad__context_kind(), "ucontext") != 0) assert_non_null(strstr(r.text, "#0 "));
     }
+    rad_options o = {.workers = 1};
+    rad_time before = rad_now();
+    report r = in_child(leaves_threads, &o);
+    assert_true(WIFEXITED(r.status));
+    assert_int_equal(WEXITSTATUS(r.status), 124);
+    assert_true(rad_now() - before < (uint64_t)4000 * MS); /* the thread leaves after 5 s */
 }
 
 static rad_chan *from_outside;
@@ -197,6 +220,12 @@ static int keeps_its_worker(void *arg)
     return 5;
 }
 
+static int sleeps_with_its_worker(void *arg)
+{
+    (void)arg;
+    return rad_sleep((uint64_t)300 * MS);
+}
+
 static void who_keeps_a_worker_is_named(void **state)
 {
     (void)state;
@@ -209,6 +238,8 @@ static void who_keeps_a_worker_is_named(void **state)
     assert_non_null(first);
     assert_null(strstr(first + strlen("worker 0 is kept"), "is kept by one fiber")); /* once */
     assert_non_null(strstr(r.text, "'a hog'"));
+    r = in_child(sleeps_with_its_worker, &o);
+    assert_string_equal(r.text, "");
     o.stall_ms = 0;
     r = in_child(keeps_its_worker, &o);
     assert_string_equal(r.text, "");
