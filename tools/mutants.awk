@@ -155,8 +155,8 @@ function runtime_words() {
         "|let_readers_in|pass_on"
     answerers = answerers "|rad__worker_left|rad__worker_wake_resting"
     bells = "(->bell|->calls|->waiting), 1"
-    publishers = publishers "|rad__unlock|unlock_all|rad__queue_put|rad__queue_put_first|rad__life_[a-z]+" \
-        "|rad__worker_put_later"
+    publishers = publishers "|rad__unlock|unlock_all|rad__queue_put|rad__queue_put_first|rad__worker_put_later" \
+        "|rad__life_(begin|own|yield|end|retire)"
     sees_nothing("rad__fiber_is_canceled rad__urgent_any rad__wait_give_up rad__blocking_any alarm_is_on is_due " \
         "is_canceled is_queued is_parked nothing_can_happen rad__life_signalled rad__worker_waits job_withdraw " \
         "rad__exec_is_away rad__os_thread_sleeps", "false")

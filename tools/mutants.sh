@@ -52,7 +52,8 @@ rt_tests() { # FILE
     overflow.*) near=rt_overflow last=tsan:rt_survivors ;;
     runtime.*) near="rt_cap rt_visit rt_watch rt_timer rt_stress_fiber" last="tsan:rt_cap tsan:rt_survivors" ;;
     select.*) near="$selects rt_select rt_ready $waits rt_stress_chan" ;;
-    sleep.* | ticker.* | timer.* | urgent.*) near="l2:the_wheel_of_timers_is_clean $stacks rt_timer rt_watch" ;;
+    sleep.* | ticker.* | timer.* | urgent.*)
+        near="l2:the_wheel_of_timers_is_clean $stacks rt_timer rt_watch" last=tsan:rt_survivors ;;
     stack.*) near=rt_stack ;;
     wait.* | wait_one.*)
         near="l2:channels_between_threads_are_clean $selects l2:locks_and_the_like_are_clean $handles $waits"

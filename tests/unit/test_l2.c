@@ -324,6 +324,7 @@ static void fibers_on_their_stacks_are_clean(void **state)
         {"l2-strand wakers=2", "preempt:2", 5000},
         {"l2-strand fibers=2 yields=1", "preempt:2", 500},
         {"l2-strand whole=1", "preempt:2", 500},
+        {"l2-over", "preempt:2", 500},
         {"l2-strand workers=2", "preempt:1", 1000},
         {"l2-strand wakes=2 lookers=1", "preempt:2", 1000},
         {"l2-strand workers=2 lookers=1 whole=1", "preempt:1", 1000},

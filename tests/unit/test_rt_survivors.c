@@ -387,6 +387,39 @@ static void others_run_what_a_stuck_worker_has(void **state)
         for (int place = 0; place < PLACES; place++) is_helped(workers, place);
 }
 
+enum { URGENT = 3000, HANDS = 2 };
+
+static rad_urgent pile;
+static rad_strand piled[HANDS][URGENT];
+static _Atomic uint32_t taken;
+
+static void *piles_up(void *mine)
+{
+    for (int i = 0; i < URGENT; i++) rad__urgent_put(&pile, &((rad_strand *)mine)[i]);
+    return NULL;
+}
+
+static void *takes(void *unused)
+{
+    (void)unused;
+    while (taken < HANDS * URGENT)
+        if (rad__urgent_take(&pile) != NULL) taken++;
+    return NULL;
+}
+
+static void urgent_ones_come_and_go(void **state)
+{
+    pthread_t threads[2 * HANDS];
+    (void)state;
+    for (int i = 0; i < HANDS; i++) {
+        pthread_create(&threads[i], NULL, piles_up, piled[i]);
+        pthread_create(&threads[HANDS + i], NULL, takes, NULL);
+    }
+    for (int i = 0; i < 2 * HANDS; i++) pthread_join(threads[i], NULL);
+    assert_null(pile.first);
+    assert_false(rad__urgent_any(&pile));
+}
+
 static _Atomic(rad_strand *) parked;
 
 static int parks(void *unused)
@@ -666,6 +699,7 @@ int main(void)
         cmocka_unit_test(a_select_waits_for_files),
         cmocka_unit_test(timers_of_a_stuck_worker_expire),
         cmocka_unit_test(others_run_what_a_stuck_worker_has),
+        cmocka_unit_test(urgent_ones_come_and_go),
         cmocka_unit_test(what_is_urgent_wakes_somebody),
         cmocka_unit_test(who_begins_after_the_end_began_is_cancelled),
         cmocka_unit_test(runtimes_come_and_go_at_the_same_time),
