@@ -291,7 +291,8 @@ static int selects_a_file(void *unused)
     rad_chan *c = chan_of(0);
     rad_fiber f;
     (void)unused;
-    CHECK(pipe2(pair, O_NONBLOCK) == 0 && rad_spawn(&f, writes_later, &pair[1]) == 0);
+    CHECK(pipe2(pair, O_NONBLOCK) == 0);
+    CHECK(rad_spawn(&f, writes_later, &pair[1]) == 0);
     rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = c},
                                {.kind = RAD_ON_FD, .on.file = {pair[0], RAD_READABLE}}};
     CHECK(rad_select(cases, 2, rad_after(20000 * (uint64_t)MS)) == 1);
