@@ -34,12 +34,12 @@ trap 'exit 130' INT TERM
 # The models and unit tests that are nearest to a file of the runtime, the quick ones first.
 rt_tests() { # FILE
     stacks=l2:fibers_on_their_stacks_are_clean waits=l2:waits_of_fibers_are_clean handles=l2:handles_are_clean
-    selects="l2:selects_are_clean l2:time_that_is_up_is_clean" last=
+    selects="l2:selects_are_clean l2:time_that_is_up_is_clean" system=l2:calls_to_the_system_are_clean last=
     case ${1##*/} in
     barrier.* | cond.* | mutex.* | once.* | rwlock.* | semaphore.* | sync.* | waitgroup.*)
         near="l2:locks_and_the_like_are_clean $selects rt_sync rt_mutex rt_stress_chan" last=tsan:rt_survivors ;;
     berth.*) near="$stacks rt_berth rt_stress_fiber" last=tsan:rt_survivors ;;
-    blocking.*) near="rt_blocking rt_visit" last=tsan:rt_blocking ;;
+    blocking.*) near="$system rt_blocking rt_visit" last=tsan:rt_blocking ;;
     chan.*) near="l2:channels_between_threads_are_clean $selects rt_chan rt_order $waits rt_stress_chan" ;;
     fiber.* | pool.*)
         near="$handles $stacks $waits l2:nurseries_are_clean rt_cap rt_watch rt_stress_fiber"
@@ -48,7 +48,7 @@ rt_tests() { # FILE
         near="l2:the_life_of_a_fiber_is_clean $stacks $handles $waits rt_life rt_watch rt_stress_sched" ;;
     local.* | order.* | stock.*) near="rt_order rt_stress_chan" last="tsan:rt_order tsan:rt_survivors" ;;
     nursery.*) near="l2:nurseries_are_clean rt_visit rt_stress_fiber" last=tsan:rt_visit ;;
-    io.* | poller.* | ready.*) near="rt_io rt_select rt_ready rt_watch" last="tsan:rt_ready tsan:rt_survivors" ;;
+    io.* | poller.* | ready.* | service.*) near="$system rt_io rt_select rt_ready rt_watch" last="tsan:rt_ready tsan:rt_survivors" ;;
     overflow.*) near=rt_overflow last=tsan:rt_survivors ;;
     runtime.*) near="rt_cap rt_visit rt_watch rt_timer rt_stress_fiber" last="tsan:rt_cap tsan:rt_survivors" ;;
     select.*) near="$selects rt_select rt_ready $waits rt_stress_chan" ;;

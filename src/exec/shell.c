@@ -50,7 +50,7 @@ static uint64_t patience(const rad_shell *shell)
 static bool search_is_over(rad_shell *shell)
 {
     const rad_exec_hooks *hooks = &shell->exec->hooks;
-    if (hooks->hurry != NULL && hooks->hurry(hooks->context)) return true;
+    if (hooks->hurry != NULL && hooks->hurry(hooks->context, &shell->worker)) return true;
     return shell->misses % CLOCK_EVERY == 0 &&
            rad__os_now_ns() - shell->search_began_ns >= patience(shell);
 }

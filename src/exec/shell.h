@@ -86,7 +86,7 @@ typedef struct rad_exec_hooks {
     /* Before it searches: may wake tasks (rad_worker_wake) or let it be. True: it did. */
     bool (*look)(void *context, rad_worker *w);
     /* Whether it had better sleep than search. */
-    bool (*hurry)(void *context);
+    bool (*hurry)(void *context, rad_worker *w);
     void (*end)(void *context, rad_worker *w); /* after its last step, for now or for good */
 } rad_exec_hooks;
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -132,4 +133,9 @@ void rad__os_give_way(bool longer)
         nanosleep(&moment, NULL);
     else
         sched_yield();
+}
+
+void rad__os_thread_wakes_sharply(void)
+{
+    prctl(PR_SET_TIMERSLACK, 1ul);
 }

@@ -161,6 +161,7 @@ static void worker_begins(void *context, rad_worker *w)
     rad_seat *seat = rad_worker_scratch(w);
     rack_open(rt, &seat->rack);
     rad__core_set(&seat->core);
+    rad__os_thread_wakes_sharply();
     rad__context_adopt(&seat->core.context);
     /* Without one an overflow is not reported; the process dies of it all the same. */
     if (rad__os_signal_stack_open(&seat->signals, NULL) != 0) seat->signals.memory = NULL;
@@ -194,6 +195,13 @@ static uint64_t worker_rests(void *context, rad_worker *w)
     return 0;
 }
 
+/* Its timers are looked at when it rests: a search must not hold them up. (20 fibers that sleep for 100 us, two
+ * workers: late by 48 us in the median, the length of a search; now by 33.) */
+static bool worker_hurries(void *context, rad_worker *w)
+{
+    return rad__poller_hurries(context) || rad__timers_due(rad_worker_scratch(w)) != 0;
+}
+
 /* ---- Opening and closing ------------------------------------------------------------------------------ */
 
 static int options_check(const rad_options *o, rad_error *error)
@@ -222,7 +230,7 @@ static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error
                             .sleep = rad__poller_sleeps,
                             .wake = rad__poller_wakes,
                             .look = rad__poller_looks,
-                            .hurry = rad__poller_hurries};
+                            .hurry = worker_hurries};
     return rad__exec_create(&rt->exec, &exec, &hooks, error);
 }
 
