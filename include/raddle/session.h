@@ -1,0 +1,252 @@
+/* raddle/session.h — protocols between roles: checked, projected, run under a monitor.
+ *
+ * A protocol file (docs/session.md) says who sends what to whom, with choices, loops, parallel parts and calls. It is
+ * checked, and split into the part of each role; a *machine* runs the parts as coroutines, one instruction at a time,
+ * and lets nothing happen that the protocol does not allow. How many coroutines advance in a round (N), which ones, and
+ * on how many threads: none of this changes what any of them experiences.
+ *
+ *     rad_protocols *p;
+ *     rad_protocols_read(&p, "two_buyer.session", &error);
+ *     rad_session_options o = rad_session_preset();
+ *     rad_session_vm *vm;
+ *     rad_session_create(&vm, p, &o, &error);
+ *     rad_session_handle(vm, "quote", my_quote, my_shop);     // what Seller offers; without: a number is drawn
+ *     rad_session_open(vm, "TwoBuyer", 100, &error);
+ *     enum rad_session_end end = rad_session_run(vm, 0);
+ *
+ * Calls return 0 or a negative RAD_E… code with the text in *error. Nothing here is a thread of its own; one
+ * machine is used by one thread at a time. */
+#ifndef RADDLE_SESSION_H
+#define RADDLE_SESSION_H
+
+#include <raddle/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Protocols ---------------------------------------------------------------------------------------- */
+
+typedef struct rad_protocols rad_protocols;
+
+/* Reads, checks and projects all protocols of a file. RAD_EINPUT: "FILE:LINE:COLUMN: what is wrong". */
+RAD_API int rad_protocols_read(rad_protocols **p, const char *path, rad_error *error);
+
+/* The same from memory; `name` stands in messages. */
+RAD_API int rad_protocols_parse(rad_protocols **p, const char *name, const char *text, size_t size,
+                                rad_error *error);
+RAD_API void rad_protocols_free(rad_protocols *p);
+
+RAD_API uint32_t rad_protocols_count(const rad_protocols *p);
+RAD_API const char *rad_protocol_name(const rad_protocols *p,
+                                      uint32_t protocol); /* NULL after the last */
+
+/* The one that is meant when none is named: the last. RAD_NONE: there is none of that name. */
+RAD_API uint32_t rad_protocol_find(const rad_protocols *p, const char *name);
+
+RAD_API uint32_t rad_protocol_role_count(const rad_protocols *p, uint32_t protocol);
+RAD_API const char *rad_protocol_role(const rad_protocols *p, uint32_t protocol, uint32_t role);
+
+/* ---- Values and effects -------------------------------------------------------------------------------- */
+
+enum rad_value_type { RAD_VALUE_INT = 0, RAD_VALUE_BOOL, RAD_VALUE_TEXT };
+
+typedef struct rad_session_value {
+    enum rad_value_type type;
+    uint32_t length;  /* of the text, RAD_VALUE_TEXT_MAX at most */
+    int64_t number;   /* of int and bool */
+    const char *text; /* ends in a zero; one given by a handler is copied */
+} rad_session_value;
+
+enum { RAD_VALUE_TEXT_MAX = 65535 };
+
+/* What a role is asked for: */
+enum rad_effect_kind {
+    RAD_EFFECT_PRODUCE = 0, /* the fields of a message it sends */
+    RAD_EFFECT_SELECT,      /* which message it sends, and its fields */
+    RAD_EFFECT_CONSUME,     /* it has received a message: here are the fields */
+    RAD_EFFECT_DOES         /* `A does name` */
+};
+
+enum { RAD_EFFECT_FIELDS_MAX = 8 };
+
+/* A message that can be selected. */
+typedef struct rad_effect_option {
+    const char *name, *partner;
+    uint32_t field_count;
+    enum rad_value_type types[RAD_EFFECT_FIELDS_MAX];
+} rad_effect_option;
+
+typedef struct rad_effect {
+    enum rad_effect_kind kind;
+    const char *
+        session; /* "3": the fourth that was opened; "3/Alice.0": the first that Alice of it opened */
+    const char *role;
+    const char *thread;  /* the role, or one of its parallel branches: "Alice.2" */
+    const char *partner; /* or NULL */
+    const char *name;    /* of the message or of what is done; NULL of a selection */
+    uint64_t occurrence; /* how many effects this thread has had before */
+    uint64_t draw; /* the same number in every run of this seed: the only randomness there is */
+    uint32_t field_count; /* how many are given, or wanted */
+    rad_session_value
+        fields[RAD_EFFECT_FIELDS_MAX]; /* wanted ones have their types, and are 0, false or "" */
+    uint32_t option_count;
+    const rad_effect_option *options; /* of a selection */
+    uint32_t chosen; /* … to be set, with field_count and fields of that option */
+    void **state;    /* one pointer per session, NULL at first: what handlers keep lies behind it */
+} rad_effect;
+
+enum rad_effect_result {
+    RAD_EFFECT_DONE = 0,
+    RAD_EFFECT_BLOCKED, /* nothing was done; it is asked again in a later round */
+    RAD_EFFECT_FAILED   /* the session is faulted, others go on */
+};
+
+/* Must depend on what it is given and on its session's state only, and touch nothing else. That it does is checked by
+ * rad_session_invariant: it cannot reach a clock or a random number through here. */
+typedef enum rad_effect_result rad_effect_handler(void *context, rad_effect *e);
+
+/* ---- The machine --------------------------------------------------------------------------------------- */
+
+typedef struct rad_session_vm rad_session_vm;
+
+enum rad_session_policy {
+    RAD_SESSION_COOPERATIVE = 0, /* who ran goes on until it yields or blocks */
+    RAD_SESSION_ROUND_ROBIN,     /* who has waited longest */
+    RAD_SESSION_PROGRESS         /* who holds its session's progress token, but not for ever */
+};
+
+/* What a send into a full buffer does. Only with the first one is a run the same for all N and policies. */
+enum rad_session_full {
+    RAD_FULL_BLOCK = 0,
+    RAD_FULL_ERROR,  /* the session is faulted */
+    RAD_FULL_DROP,   /* the message is lost; those that arrive are in order */
+    RAD_FULL_LATEST, /* it takes the place of the newest one in the buffer */
+    RAD_FULL_RESIZE  /* the buffer doubles, up to 65,536 messages; then the session is faulted */
+};
+
+#define RAD_SESSION_ALL UINT32_MAX
+
+typedef struct rad_session_options {
+    uint32_t n; /* coroutines that advance in a round: 1 …, or RAD_SESSION_ALL */
+    enum rad_session_policy policy;
+    uint32_t
+        capacity; /* of each buffer, in messages; 0 = 1, which is enough for whatever was projected */
+    enum rad_session_full full;
+    uint64_t seed;  /* for draws */
+    uint64_t start; /* not 0: coroutines begin in an order drawn from this */
+    bool log;       /* keep all events, for rad_session_events */
+    bool record;    /* keep all effects, for rad_session_effects */
+} rad_session_options;
+
+RAD_API rad_session_options rad_session_preset(void);
+
+/* The protocols are borrowed. RAD_EINPUT names the option. */
+RAD_API int rad_session_create(rad_session_vm **vm, const rad_protocols *p,
+                               const rad_session_options *o, rad_error *error);
+RAD_API void rad_session_destroy(rad_session_vm *vm);
+
+/* Who answers for effects of this name (a message's, or what is done; of a selection: any of its messages). NULL: for
+ * all that have nobody else. Without any: values and choices are drawn. Before the first session is opened. */
+RAD_API int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler *handler,
+                               void *context, rad_error *error);
+
+/* Called when a session is freed, for what handlers left in its state. */
+RAD_API void rad_session_on_free(rad_session_vm *vm, void (*free_state)(void *state));
+
+/* Opens so many; they are numbered 0, 1, … in order. NULL: the protocol that was written last. */
+RAD_API int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count,
+                             rad_error *error);
+
+/* ---- Effects on record --------------------------------------------------------------------------------- */
+
+typedef struct rad_effect_log rad_effect_log;
+
+/* What handlers answered, of a machine with options.record. It is the caller's: rad_effect_log_free it, not before
+ * every machine that replays it is gone. NULL: nothing is recorded, or it was taken before. */
+RAD_API rad_effect_log *rad_session_take_effects(rad_session_vm *vm);
+RAD_API void rad_effect_log_free(rad_effect_log *log);
+RAD_API uint64_t rad_effect_log_count(const rad_effect_log *log);
+
+/* From now on handlers are not called: their answers come from the log, by session, thread and occurrence, so N and
+ * policy may differ. Whoever asks for something else than was recorded, or for more, faults its session, and
+ * rad_session_report says what was asked and what is on record. Before the first session is opened. */
+RAD_API void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log);
+
+/* The first difference, in words ("session 3, Seller: quote, effect 0: 17 and 21"); false: they are equal. */
+RAD_API bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
+                                   size_t size);
+
+/* ---- Running -------------------------------------------------------------------------------------------- */
+
+enum rad_session_end {
+    RAD_SESSION_COMPLETE = 0, /* everybody is at the end, or faulted */
+    RAD_SESSION_EXHAUSTED,    /* the rounds are used up; may be run on */
+    RAD_SESSION_STUCK,        /* nobody can go on: see rad_session_stuck */
+    RAD_SESSION_NO_MEMORY
+};
+
+/* So many rounds; 0: until the end. Two runs of 10 rounds are one of 20. */
+RAD_API enum rad_session_end rad_session_run(rad_session_vm *vm, uint64_t rounds);
+
+/* ---- What happened ------------------------------------------------------------------------------------- */
+
+enum rad_session_event_kind {
+    RAD_SESSION_SENT = 0,
+    RAD_SESSION_RECEIVED,
+    RAD_SESSION_INVOKED,
+    RAD_SESSION_OPENED,
+    RAD_SESSION_CLOSED,
+    RAD_SESSION_SPAWNED,
+    RAD_SESSION_JOINED,
+    RAD_SESSION_ACQUIRED,
+    RAD_SESSION_RELEASED,
+    RAD_SESSION_HALTED,
+    RAD_SESSION_FAULTED,
+    RAD_SESSION_EVENT_KINDS
+};
+
+typedef struct rad_session_event {
+    uint64_t tick; /* the round */
+    uint32_t session;
+    uint32_t thread; /* of its protocol */
+    uint16_t kind;
+    uint16_t label;  /* rad_protocols_text; or the kind of fault */
+    uint32_t edge;   /* RAD_NONE: none */
+    uint64_t number; /* of the message on its edge, of the effect in its thread */
+    uint64_t value;  /* a hash of the fields */
+    uint64_t causes; /* a hash of everything that this event depends on, itself included */
+} rad_session_event;
+
+RAD_API uint64_t rad_session_event_count(const rad_session_vm *vm); /* kept ones: options.log */
+RAD_API const rad_session_event *rad_session_events(const rad_session_vm *vm);
+RAD_API const char *rad_session_event_name(uint32_t kind);
+
+/* Those of one session; `out` has room for `count`. Returns how many. */
+RAD_API uint64_t rad_session_filter(const rad_session_event *events, uint64_t count,
+                                    uint32_t session, rad_session_event *out);
+
+/* Drops ticks and puts threads after each other: equal for all N and policies. */
+RAD_API void rad_session_normalize(rad_session_event *events, uint64_t count);
+
+typedef struct rad_session_info {
+    uint32_t sessions, sessions_closed, sessions_faulted;
+    uint32_t coroutines, ready, blocked, ended;
+    uint64_t rounds, instructions, messages, effects;
+    char digest
+        [33]; /* of everything that happened, as each thread saw it: the same for all N and policies */
+} rad_session_info;
+
+RAD_API void rad_session_look(const rad_session_vm *vm, rad_session_info *out);
+
+/* A line for each coroutine that is blocked: who, why, at which edge, in which line of the file; and for each faulted
+ * session why. rad_free the text; NULL: no memory. */
+RAD_API char *rad_session_report(const rad_session_vm *vm);
+
+/* A line per event. `session` may be RAD_NONE: all. rad_free the text. */
+RAD_API char *rad_session_trace_text(const rad_session_vm *vm, uint32_t session, bool normalize);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

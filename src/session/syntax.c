@@ -1,0 +1,630 @@
+/* syntax.c — lexer and parser of protocol files: recursive descent, one token ahead. See syntax.h. */
+#include "session/syntax.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_MAX = 1 << 20, NESTING_MAX = 200, NAME_MAX_LENGTH = 60, LIST_MAX = 64 };
+
+enum token_kind {
+    TOKEN_END,
+    TOKEN_NAME,
+    TOKEN_NUMBER,
+    TOKEN_TEXT,
+    TOKEN_ARROW, /* -> */
+    TOKEN_DOTS,  /* .. */
+    TOKEN_SIGN   /* any one character */
+};
+
+typedef struct token {
+    enum token_kind kind;
+    rad_ast_place place;
+    const char *text;
+    size_t length;
+    int64_t number;
+} token;
+
+typedef struct parser {
+    rad_ast_file *file;
+    const char *at, *end;
+    rad_ast_place place;
+    token now;
+    uint32_t nesting;
+    rad_error *error;
+    int status;
+} parser;
+
+/* ---- Errors ------------------------------------------------------------------------------------------ */
+
+int rad__ast_error(const rad_ast_file *file, rad_ast_place at, rad_error *error, const char *format,
+                   ...)
+{
+    char text[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return rad__error(error, RAD_EINPUT, "%s:%u:%u: %s", file->file_name, at.line, at.column, text);
+}
+
+static void fail(parser *p, rad_ast_place at, const char *what)
+{
+    if (p->status == 0) p->status = rad__ast_error(p->file, at, p->error, "%s", what);
+}
+
+static void fail_memory(parser *p)
+{
+    if (p->status == 0) p->status = rad__error_memory(p->error);
+}
+
+/* What stands there, for people. */
+static void token_text(const token *t, char *text, size_t size)
+{
+    if (t->kind == TOKEN_END)
+        snprintf(text, size, "the end of the file");
+    else if (t->length == 1 && (t->text[0] < ' ' || t->text[0] > '~'))
+        snprintf(text, size, "the byte 0x%02x", (unsigned char)t->text[0]);
+    else
+        snprintf(text, size, "'%.*s'", t->length > 40 ? 40 : (int)t->length, t->text);
+}
+
+static void expected(parser *p, const char *what)
+{
+    char found[64], text[200];
+    token_text(&p->now, found, sizeof found);
+    snprintf(text, sizeof text, "expected %s, found %s", what, found);
+    fail(p, p->now.place, text);
+}
+
+static void *take(parser *p, size_t count, size_t size)
+{
+    void *taken = rad__arena_take(&p->file->arena, count, size);
+    if (taken == NULL) fail_memory(p);
+    return taken;
+}
+
+/* ---- Tokens ------------------------------------------------------------------------------------------ */
+
+static bool begins_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static void forward(parser *p)
+{
+    p->place.column++;
+    if (*p->at++ != '\n') return;
+    p->place.line++;
+    p->place.column = 1;
+}
+
+/* Blanks, line ends, semicolons and comments. */
+static void skip(parser *p)
+{
+    while (p->at < p->end) {
+        if (*p->at == '#')
+            while (p->at < p->end && *p->at != '\n') forward(p);
+        else if (memchr(" \t\r\n;", *p->at, 5) != NULL)
+            forward(p);
+        else
+            return;
+    }
+}
+
+static void lex_number(parser *p, token *t)
+{
+    for (; p->at < p->end && is_digit(*p->at); forward(p))
+        if (__builtin_mul_overflow(t->number, 10, &t->number) ||
+            __builtin_add_overflow(t->number, *p->at - '0', &t->number))
+            fail(p, t->place, "the number is too large");
+}
+
+static void lex_text(parser *p, token *t)
+{
+    for (forward(p); p->at < p->end && *p->at != '"' && *p->at != '\n'; forward(p)) {
+    }
+    if (p->at == p->end || *p->at != '"') {
+        fail(p, t->place, "the text does not end on its line: expected '\"'");
+        return;
+    }
+    forward(p);
+}
+
+static void advance(parser *p)
+{
+    skip(p);
+    token *t = &p->now;
+    *t = (token){.kind = TOKEN_END, .place = p->place, .text = p->at};
+    if (p->at == p->end) return;
+    char c = *p->at, next = p->end - p->at > 1 ? p->at[1] : 0;
+    if (begins_name(c)) {
+        t->kind = TOKEN_NAME;
+        while (p->at < p->end && (begins_name(*p->at) || is_digit(*p->at))) forward(p);
+        if (p->at - t->text > NAME_MAX_LENGTH)
+            fail(p, t->place, "a name has 60 characters at most");
+    } else if (is_digit(c)) {
+        t->kind = TOKEN_NUMBER;
+        lex_number(p, t);
+    } else if (c == '"') {
+        t->kind = TOKEN_TEXT;
+        lex_text(p, t);
+    } else {
+        bool arrow = c == '-' && next == '>', dots = c == '.' && next == '.';
+        t->kind = arrow ? TOKEN_ARROW : dots ? TOKEN_DOTS : TOKEN_SIGN;
+        forward(p);
+        if (arrow || dots) forward(p);
+    }
+    t->length = (size_t)(p->at - t->text);
+}
+
+static bool is_sign(const parser *p, char sign)
+{
+    return p->now.kind == TOKEN_SIGN && p->now.text[0] == sign;
+}
+
+static bool is_word(const parser *p, const char *word)
+{
+    return p->now.kind == TOKEN_NAME && strlen(word) == p->now.length &&
+           memcmp(p->now.text, word, p->now.length) == 0;
+}
+
+static bool accept_sign(parser *p, char sign)
+{
+    if (p->status != 0 || !is_sign(p, sign)) return false;
+    advance(p);
+    return true;
+}
+
+static bool accept_word(parser *p, const char *word)
+{
+    if (p->status != 0 || !is_word(p, word)) return false;
+    advance(p);
+    return true;
+}
+
+static void expect_sign(parser *p, char sign, const char *what)
+{
+    if (!accept_sign(p, sign)) expected(p, what);
+}
+
+static void expect_word(parser *p, const char *word, const char *what)
+{
+    if (!accept_word(p, word)) expected(p, what);
+}
+
+static uint32_t symbol_of(parser *p, const char *text, size_t length)
+{
+    uint32_t name = rad__symbol(&p->file->symbols, text, length);
+    if (name == RAD_NONE) {
+        if (p->file->symbols.count >= RAD_SYMBOLS_MAX)
+            fail(p, p->now.place, "there are too many names");
+        else
+            fail_memory(p);
+    }
+    return name;
+}
+
+static bool is_reserved(const parser *p)
+{
+    static const char *const words[] = {"protocol", "locals", "roles", "local",   "code", "choice",
+                                        "at",       "or",     "loop",  "par",     "and",  "for",
+                                        "in",       "call",   "does",  "continue"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is_word(p, words[i])) return true;
+    return false;
+}
+
+static uint32_t expect_name(parser *p, const char *what)
+{
+    if (p->status != 0) return RAD_NONE;
+    if (p->now.kind != TOKEN_NAME || is_reserved(p)) {
+        expected(p, what);
+        return RAD_NONE;
+    }
+    uint32_t name = symbol_of(p, p->now.text, p->now.length);
+    advance(p);
+    return name;
+}
+
+/* ---- Roles ------------------------------------------------------------------------------------------- */
+
+static rad_ast_number parse_number(parser *p)
+{
+    rad_ast_number n = {.place = p->now.place, .name = RAD_NONE};
+    if (p->status != 0) return n;
+    int sign = 1;
+    bool named = p->now.kind == TOKEN_NAME;
+    if (named) {
+        n.name = expect_name(p, "a number or the name of a 'for'");
+        if (is_sign(p, '-')) sign = -1;
+        if (!is_sign(p, '+') && !is_sign(p, '-')) return n;
+        advance(p);
+    }
+    if (p->now.kind != TOKEN_NUMBER || p->now.number > INT32_MAX) {
+        expected(p, named ? "a number" : "a number or the name of a 'for'");
+        return n;
+    }
+    n.plus = sign * (int32_t)p->now.number;
+    advance(p);
+    return n;
+}
+
+static rad_ast_role parse_role(parser *p, bool ranges)
+{
+    rad_ast_role role = {.place = p->now.place};
+    role.name = expect_name(p, "the name of a role");
+    if (!accept_sign(p, '[')) return role;
+    role.indexed = true;
+    role.from = role.to = parse_number(p);
+    if (ranges && p->status == 0 && p->now.kind == TOKEN_DOTS) {
+        advance(p);
+        role.ranged = true;
+        role.to = parse_number(p);
+    }
+    expect_sign(p, ']', role.ranged || !ranges ? "']'" : "'..' or ']'");
+    return role;
+}
+
+/* One or more, with commas between. */
+static void parse_roles(parser *p, rad_ast_role **roles, uint32_t *count)
+{
+    rad_ast_role some[LIST_MAX];
+    uint32_t n = 0;
+    do {
+        if (n == LIST_MAX) fail(p, p->now.place, "the list is too long");
+        if (p->status != 0) return;
+        some[n++] = parse_role(p, true);
+    } while (accept_sign(p, ','));
+    *roles = take(p, n, sizeof *some);
+    if (*roles != NULL) memcpy(*roles, some, n * sizeof *some);
+    *count = n;
+}
+
+/* ---- Statements -------------------------------------------------------------------------------------- */
+
+static const char *const TYPE_NAMES[RAD_TYPES] = {"int", "bool", "text"};
+
+const char *rad__type_name(enum rad_type type)
+{
+    return (unsigned)type < RAD_TYPES ? TYPE_NAMES[type] : "?";
+}
+
+static rad_ast_field parse_field(parser *p)
+{
+    rad_ast_field field = {.name = RAD_NONE};
+    for (int turn = 0; turn < 2; turn++) {
+        for (unsigned i = 0; i < RAD_TYPES; i++)
+            if (accept_word(p, TYPE_NAMES[i])) {
+                field.type = (enum rad_type)i;
+                return field;
+            }
+        if (turn > 0) break;
+        field.name = expect_name(p, "int, bool, text, or a field's name");
+        expect_sign(p, ':', "':' and a type (int, bool, text)");
+    }
+    expected(p, "int, bool or text");
+    return field;
+}
+
+static void parse_fields(parser *p, rad_ast *s)
+{
+    if (!accept_sign(p, '(') || accept_sign(p, ')')) return;
+    do {
+        if (s->field_count == RAD_FIELDS_MAX) {
+            fail(p, p->now.place, "a message has 8 fields at most");
+            return;
+        }
+        s->fields[s->field_count++] = parse_field(p);
+    } while (accept_sign(p, ','));
+    expect_sign(p, ')', "',' or ')'");
+}
+
+static rad_ast *parse_statements(parser *p);
+
+static rad_ast *parse_block(parser *p)
+{
+    expect_sign(p, '{', "'{'");
+    rad_ast *first = p->status == 0 ? parse_statements(p) : NULL;
+    expect_sign(p, '}', "a statement or '}'");
+    return first;
+}
+
+/* One block, then, with a word to join them, more. */
+static void parse_blocks(parser *p, rad_ast *s, const char *joint)
+{
+    rad_ast *blocks[LIST_MAX];
+    rad_ast_place places[LIST_MAX];
+    uint32_t n = 0;
+    do {
+        if (n == LIST_MAX) fail(p, p->now.place, "the list is too long");
+        if (p->status != 0) return;
+        places[n] = p->now.place;
+        blocks[n++] = parse_block(p);
+    } while (joint != NULL && accept_word(p, joint));
+    s->blocks = take(p, n, sizeof(rad_ast *));
+    s->block_places = take(p, n, sizeof *places);
+    if (p->status != 0) return;
+    memcpy(s->blocks, blocks, n * sizeof *blocks);
+    memcpy(s->block_places, places, n * sizeof *places);
+    s->block_count = n;
+    if (joint != NULL && n == 1) expected(p, strcmp(joint, "or") == 0 ? "'or'" : "'and'");
+}
+
+/* `A -> B: label(fields)` or `A does name`. */
+static void parse_act(parser *p, rad_ast *s)
+{
+    s->roles = take(p, 2, sizeof *s->roles);
+    if (p->status != 0) return;
+    s->roles[0] = parse_role(p, false);
+    s->role_count = 1;
+    if (accept_word(p, "does")) {
+        s->kind = RAD_AST_DOES;
+        s->name_place = p->now.place;
+        s->name = expect_name(p, "what it does, a name");
+        return;
+    }
+    s->kind = RAD_AST_MESSAGE;
+    if (p->status == 0 && p->now.kind != TOKEN_ARROW) {
+        expected(p, "'->' or 'does'");
+        return;
+    }
+    if (p->status == 0) advance(p);
+    s->roles[1] = parse_role(p, false);
+    s->role_count = 2;
+    expect_sign(p, ':', "':' and a message");
+    s->name_place = p->now.place;
+    s->name = expect_name(p, "the name of a message");
+    parse_fields(p, s);
+}
+
+static void parse_call(parser *p, rad_ast *s)
+{
+    s->kind = RAD_AST_CALL;
+    s->name_place = p->now.place;
+    s->name = expect_name(p, "the name of a protocol");
+    expect_sign(p, '(', "'(' and roles");
+    if (p->status == 0) parse_roles(p, &s->roles, &s->role_count);
+    expect_sign(p, ')', "',' or ')'");
+}
+
+static void parse_for(parser *p, rad_ast *s)
+{
+    s->kind = RAD_AST_FOR;
+    s->name_place = p->now.place;
+    s->name = expect_name(p, "a name");
+    expect_word(p, "in", "'in'");
+    s->first = parse_number(p);
+    if (p->status == 0 && p->now.kind != TOKEN_DOTS)
+        expected(p, "'..'");
+    else if (p->status == 0)
+        advance(p);
+    s->last = parse_number(p);
+    parse_blocks(p, s, NULL);
+}
+
+static void parse_choice(parser *p, rad_ast *s)
+{
+    s->kind = RAD_AST_CHOICE;
+    expect_word(p, "at", "'at' and a role");
+    s->roles = take(p, 1, sizeof *s->roles);
+    if (p->status != 0) return;
+    s->roles[0] = parse_role(p, false);
+    s->role_count = 1;
+    parse_blocks(p, s, "or");
+}
+
+static rad_ast *parse_statement(parser *p)
+{
+    rad_ast *s = take(p, 1, sizeof *s);
+    if (s == NULL) return NULL;
+    s->place = s->name_place = p->now.place;
+    s->name = RAD_NONE;
+    if (accept_word(p, "choice")) {
+        parse_choice(p, s);
+    } else if (accept_word(p, "loop")) {
+        s->kind = RAD_AST_LOOP;
+        s->name_place = p->now.place;
+        s->name = expect_name(p, "a name for the loop");
+        parse_blocks(p, s, NULL);
+    } else if (accept_word(p, "continue")) {
+        s->kind = RAD_AST_CONTINUE;
+        s->name_place = p->now.place;
+        s->name = expect_name(p, "the name of a loop");
+    } else if (accept_word(p, "par")) {
+        s->kind = RAD_AST_PAR;
+        parse_blocks(p, s, "and");
+    } else if (accept_word(p, "for")) {
+        parse_for(p, s);
+    } else if (accept_word(p, "call")) {
+        parse_call(p, s);
+    } else {
+        parse_act(p, s);
+    }
+    return s;
+}
+
+/* Up to a '}'. */
+static rad_ast *parse_statements(parser *p)
+{
+    rad_ast *first = NULL, **last = &first;
+    if (++p->nesting > NESTING_MAX) fail(p, p->now.place, "the blocks are nested too deeply");
+    while (p->status == 0 && !is_sign(p, '}') && !is_word(p, "code") && p->now.kind != TOKEN_END) {
+        *last = parse_statement(p);
+        if (*last != NULL) last = &(*last)->next;
+    }
+    p->nesting--;
+    return first;
+}
+
+/* ---- Code -------------------------------------------------------------------------------------------- */
+
+static bool is_register(const parser *p, int64_t *number)
+{
+    const token *t = &p->now;
+    if (t->kind != TOKEN_NAME || t->length < 2 || t->length > 4 || t->text[0] != 'r') return false;
+    *number = 0;
+    for (size_t i = 1; i < t->length; i++) {
+        if (!is_digit(t->text[i])) return false;
+        *number = *number * 10 + (t->text[i] - '0');
+    }
+    return true;
+}
+
+static void operand_name(parser *p, rad_operand *o)
+{
+    if (is_register(p, &o->number)) {
+        o->kind = RAD_OPERAND_REGISTER;
+        advance(p);
+    } else if (is_word(p, "true") || is_word(p, "false")) {
+        o->kind = RAD_OPERAND_BOOL;
+        o->number = is_word(p, "true");
+        advance(p);
+    } else {
+        o->role = parse_role(p, false);
+        o->kind = o->role.indexed ? RAD_OPERAND_ROLE : RAD_OPERAND_NAME;
+        o->name = o->role.name;
+    }
+}
+
+/* False: here is none. */
+static bool parse_operand(parser *p, rad_operand *o)
+{
+    const token *t = &p->now;
+    *o = (rad_operand){.place = t->place};
+    bool minus = is_sign(p, '-');
+    if (minus) advance(p);
+    if (t->kind == TOKEN_NUMBER) {
+        o->kind = RAD_OPERAND_INT;
+        o->number = minus ? -t->number : t->number;
+        advance(p);
+    } else if (minus) {
+        expected(p, "a number");
+    } else if (t->kind == TOKEN_TEXT) {
+        o->kind = RAD_OPERAND_TEXT;
+        o->name = symbol_of(p, t->text + 1, t->length - 2);
+        advance(p);
+    } else if (t->kind == TOKEN_ARROW) {
+        o->kind = RAD_OPERAND_ARROW;
+        advance(p);
+    } else if (t->kind == TOKEN_NAME) {
+        operand_name(p, o);
+    } else {
+        return false;
+    }
+    return p->status == 0;
+}
+
+/* An instruction and its operands are on one line, or what is between braces. */
+static rad_ast_line *parse_line(parser *p)
+{
+    rad_operand some[RAD_OPERANDS_MAX];
+    rad_ast_line *l = take(p, 1, sizeof *l);
+    if (l == NULL) return NULL;
+    l->place = p->now.place;
+    uint32_t line = p->now.place.line;
+    l->name = expect_name(p, "an instruction, a label or '}'");
+    l->is_label = accept_sign(p, ':');
+    if (l->is_label) return l;
+    bool inside = false;
+    while (p->status == 0) {
+        if (!inside && p->now.place.line != line) break;
+        if (!inside && accept_sign(p, '{')) {
+            inside = true;
+            continue;
+        }
+        if (inside && accept_sign(p, '}')) break;
+        if (inside && accept_sign(p, ',')) continue;
+        if (l->operand_count == RAD_OPERANDS_MAX)
+            fail(p, p->now.place, "there are too many operands");
+        if (p->status != 0 || !parse_operand(p, &some[l->operand_count])) break;
+        l->operand_count++;
+        if (inside && p->now.kind == TOKEN_END) expected(p, "'}'");
+    }
+    l->operands = take(p, l->operand_count, sizeof *some);
+    if (l->operands != NULL) memcpy(l->operands, some, l->operand_count * sizeof *some);
+    return l;
+}
+
+static rad_ast_code *parse_code(parser *p)
+{
+    rad_ast_code *c = take(p, 1, sizeof *c);
+    if (c == NULL) return NULL;
+    c->role = parse_role(p, false);
+    expect_sign(p, '{', "'{'");
+    for (rad_ast_line **last = &c->lines; p->status == 0 && !accept_sign(p, '}');) {
+        *last = parse_line(p);
+        if (*last != NULL) last = &(*last)->next;
+    }
+    return c;
+}
+
+/* ---- Protocols --------------------------------------------------------------------------------------- */
+
+static void parse_locals(parser *p, rad_ast_protocol *protocol)
+{
+    rad_ast_local **last = &protocol->locals;
+    while (accept_word(p, "local")) {
+        rad_ast_local *l = take(p, 1, sizeof *l);
+        if (l == NULL) return;
+        l->role = parse_role(p, false);
+        l->body = parse_block(p);
+        *last = l;
+        last = &l->next;
+    }
+}
+
+static rad_ast_protocol *parse_protocol(parser *p)
+{
+    rad_ast_protocol *protocol = take(p, 1, sizeof *protocol);
+    if (protocol == NULL) return NULL;
+    protocol->is_locals = is_word(p, "locals");
+    if (!accept_word(p, "locals")) expect_word(p, "protocol", "'protocol' or 'locals'");
+    protocol->place = p->now.place;
+    protocol->name = expect_name(p, "the name of the protocol");
+    expect_sign(p, '{', "'{'");
+    expect_word(p, "roles", "'roles'");
+    if (p->status == 0) parse_roles(p, &protocol->roles, &protocol->role_count);
+    if (protocol->is_locals)
+        parse_locals(p, protocol);
+    else if (p->status == 0)
+        protocol->body = parse_statements(p);
+    rad_ast_code **last = &protocol->codes;
+    while (accept_word(p, "code")) {
+        *last = parse_code(p);
+        if (*last != NULL) last = &(*last)->next;
+    }
+    expect_sign(p, '}',
+                protocol->is_locals ? "'local', 'code' or '}'" : "a statement, 'code' or '}'");
+    return protocol;
+}
+
+int rad__ast_read(rad_ast_file *file, const char *file_name, const char *text, size_t size,
+                  rad_error *error)
+{
+    *file = (rad_ast_file){.file_name = file_name};
+    parser p = {.file = file, .at = text, .end = text + size, .place = {1, 1}, .error = error};
+    if (size > TEXT_MAX)
+        return rad__error(error, RAD_EINPUT, "%s: a protocol file has 1 MiB at most", file_name);
+    advance(&p);
+    for (rad_ast_protocol **last = &file->protocols; p.status == 0;) {
+        if (p.now.kind == TOKEN_END && file->protocol_count > 0) break;
+        *last = parse_protocol(&p);
+        if (*last != NULL) last = &(*last)->next;
+        file->protocol_count++;
+    }
+    return p.status;
+}
+
+void rad__ast_free(rad_ast_file *file)
+{
+    rad__symbols_free(&file->symbols);
+    rad__arena_free(&file->arena);
+    file->protocols = NULL;
+}

@@ -1,0 +1,99 @@
+/* test_session.c — protocols: what is refused, and that runs are the same for all N and policies. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <raddle/session.h>
+
+#include <string.h>
+
+static rad_protocols *parse(const char *text)
+{
+    rad_protocols *p;
+    rad_error error;
+    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0)
+        fail_msg("%s", error.text);
+    return p;
+}
+
+static const char two_buyer[] =
+    "protocol TwoBuyer { roles A, B, S\n"
+    "A -> S: title(text) S -> A: quote(int) S -> B: quote(int) A -> B: share(int)\n"
+    "choice at B { B -> S: ok B -> A: ok S -> B: date(text) } or { B -> S: no B -> A: no } }\n";
+
+static rad_session_info run(const rad_protocols *p, rad_session_options o, uint32_t sessions)
+{
+    rad_session_vm *vm;
+    rad_error error;
+    assert_int_equal(rad_session_create(&vm, p, &o, &error), 0);
+    assert_int_equal(rad_session_open(vm, NULL, sessions, &error), 0);
+    assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
+    rad_session_info info;
+    rad_session_look(vm, &info);
+    rad_session_destroy(vm);
+    return info;
+}
+
+static void runs_are_the_same_for_all_n_and_policies(void **state)
+{
+    (void)state;
+    rad_protocols *p = parse(two_buyer);
+    rad_session_options o = rad_session_preset();
+    rad_session_info first = run(p, o, 20);
+    assert_int_equal(first.sessions_closed, 20);
+    static const uint32_t ns[] = {1, 2, 3, 7, RAD_SESSION_ALL};
+    for (size_t n = 0; n < 5; n++)
+        for (int policy = 0; policy <= RAD_SESSION_PROGRESS; policy++)
+            for (uint64_t start = 0; start < 3; start++) {
+                o.n = ns[n];
+                o.policy = (enum rad_session_policy)policy;
+                o.start = start;
+                rad_session_info other = run(p, o, 20);
+                assert_string_equal(other.digest, first.digest);
+            }
+    o = rad_session_preset();
+    o.seed = 1;
+    rad_session_info another = run(p, o, 20);
+    assert_string_not_equal(another.digest, first.digest);
+    rad_protocols_free(p);
+}
+
+static void refused(const char *text, const char *because)
+{
+    rad_protocols *p;
+    rad_error error;
+    assert_int_equal(rad_protocols_parse(&p, "test", text, strlen(text), &error), RAD_EINPUT);
+    assert_null(p);
+    if (strcmp(error.text, because) != 0) fail_msg("said: %s", error.text);
+}
+
+static void ill_formed_protocols_are_refused_with_the_place(void **state)
+{
+    (void)state;
+    refused("protocol P { roles A, B\nA -> A: x }", "test:2:1: A sends to itself");
+    refused("protocol P { roles A, B\nA -> C: x }", "test:2:6: protocol P has no role C");
+    refused("protocol P { roles A, B\nloop X {\ncontinue X } }",
+            "test:3:1: loop X comes back to its beginning (line 2) without a message");
+    refused(
+        "protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nB -> C: y } or {\nA -> B: z\nA -> "
+        "C: y } }",
+        "test:2:1: C cannot know which branch was chosen: in one it receives y from A (line 6), in "
+        "another it receives y from B (line 4)");
+    refused("protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nA -> C: y } or {\nA -> B: z } }",
+            "test:2:1: C cannot know which branch was chosen: in one it has nothing more to do, in "
+            "another it receives y from A (line 4)");
+    refused("protocol P { roles A, B\nA -> B: x y }",
+            "test:2:13: expected '->' or 'does', found '}'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_are_the_same_for_all_n_and_policies),
+        cmocka_unit_test(ill_formed_protocols_are_refused_with_the_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
