@@ -80,8 +80,8 @@ static void ill_formed_protocols_are_refused_with_the_place(void **state)
     refused(
         "protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nB -> C: y } or {\nA -> B: z\nA -> "
         "C: y } }",
-        "test:2:1: C cannot know which branch was chosen: in one it receives y from A (line 6), in "
-        "another it receives y from B (line 4)");
+        "test:2:1: C cannot know which branch was chosen: in one it receives y from B (line 4), "
+        "in another it receives y from A (line 6)");
     refused("protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nA -> C: y } or {\nA -> B: z } }",
             "test:2:1: C cannot know which branch was chosen: in one it has nothing more to do, in "
             "another it receives y from A (line 4)");
