@@ -43,7 +43,7 @@ static const struct {
     [CORE] = {"core", BIT(BASE), NULL, 0},
     [EXEC] = {"exec", BIT(BASE), "shell", BIT(OS)},
     [RT] = {"rt", BIT(BASE) | BIT(OS) | BIT(EXEC), NULL, 0},
-    [LAB] = {"lab", BIT(BASE) | BIT(OS) | BIT(CORE) | BIT(EXEC) | BIT(RT), NULL, 0},
+    [LAB] = {"lab", BIT(BASE) | BIT(OS) | BIT(CORE) | BIT(EXEC) | BIT(RT) | BIT(SESSION), NULL, 0},
     [SESSION] = {"session", BIT(BASE) | BIT(CORE), "session_", BIT(OS) | BIT(EXEC)},
     [FLOW] = {"flow", BIT(BASE) | BIT(CORE), "flow_run", BIT(OS) | BIT(EXEC)},
     [LOAD] = {"load", BIT(BASE) | BIT(CORE), "load_live", BIT(OS) | BIT(EXEC)},

@@ -233,8 +233,8 @@ typedef struct rad_session_info {
     uint32_t sessions, sessions_closed, sessions_faulted;
     uint32_t coroutines, ready, blocked, ended;
     uint64_t rounds, instructions, messages, effects;
-    char digest
-        [33]; /* of everything that happened, as each thread saw it: the same for all N and policies */
+    /* Of everything that happened, as each thread saw it: the same for all N and policies. */
+    char digest[33];
 } rad_session_info;
 
 RAD_API void rad_session_look(const rad_session_vm *vm, rad_session_info *out);
@@ -245,6 +245,74 @@ RAD_API char *rad_session_report(const rad_session_vm *vm);
 
 /* A line per event. `session` may be RAD_NONE: all. rad_free the text. */
 RAD_API char *rad_session_trace_text(const rad_session_vm *vm, uint32_t session, bool normalize);
+
+/* ---- Buffers that are large enough ----------------------------------------------------------------------- */
+
+enum rad_capacity_answer {
+    RAD_CAPACITY_SUFFICIENT =
+        0,                /* `capacity` is the least that never gets stuck: everything was tried */
+    RAD_CAPACITY_STUCK,   /* stuck even with `capacity`, the most that was asked for */
+    RAD_CAPACITY_UNKNOWN, /* too many states to try them all with `capacity` */
+    RAD_CAPACITY_WRONG    /* somebody receives what it cannot expect, or a message is left over */
+};
+
+typedef struct rad_capacity {
+    enum rad_capacity_answer answer;
+    uint32_t capacity;
+    uint64_t states; /* tried with it */
+    char stuck[600]; /* with one less, or with it: who waits for what */
+} rad_capacity;
+
+/* Tries buffers of 1, 2, … `most` messages (0 = 16) on what the roles may do by their types, in every order and with
+ * every choice. What was projected needs 1. `states`: at most, with each; 0 = 200,000. */
+RAD_API int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uint32_t most,
+                                  uint64_t states, rad_capacity *out, rad_error *error);
+
+/* Whether the protocol was written role by role, and so may need more than 1. */
+RAD_API bool rad_protocol_is_locals(const rad_protocols *p, uint32_t protocol);
+
+/* ---- Is it the same, whoever schedules? ------------------------------------------------------------------ */
+
+/* Two runs of the same sessions, with the same seed and handlers, both with options.log and options.record. Equal: each
+ * thread's events are the same, with the same causes, as far as both have come; so are effects; and if both are
+ * complete, final types and registers. True when so; otherwise `text` names the first difference, a handler if one is
+ * to blame. */
+RAD_API bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *text,
+                              size_t size);
+
+typedef struct rad_invariance_options {
+    const char *protocol; /* NULL: the last */
+    uint32_t sessions;    /* 0 = 1 */
+    const uint32_t *ns;   /* NULL: 1, 2, 3, 7, all */
+    uint32_t n_count;
+    uint32_t policies; /* bit n: policy n; 0 = all */
+    uint32_t starts;   /* orders of beginning, besides the plain one; 0 = 1 */
+    uint64_t seed;     /* the first */
+    uint32_t seeds;    /* 0 = 1 */
+    uint32_t capacity; /* as in rad_session_options */
+    enum rad_session_full full;
+    uint64_t rounds; /* at most, of each run; 0: until the end */
+    /* Registers handlers, for every machine that is made. May be NULL. */
+    int (*prepare)(void *context, rad_session_vm *vm, rad_error *error);
+    void *context;
+    void (*progress)(void *context, uint64_t done, uint64_t all); /* may be NULL */
+    volatile const int *interrupted;                              /* may be NULL */
+} rad_invariance_options;
+
+typedef struct rad_invariance {
+    bool holds;
+    uint64_t runs, events;
+    uint64_t complete, exhausted, stuck; /* how runs ended */
+    char digest[33];                     /* of the first seed */
+    /* When it does not hold: the run that differs from N = 1, round robin, plain start. */
+    uint32_t n;
+    enum rad_session_policy policy;
+    uint64_t seed, start;
+    char difference[600];
+} rad_invariance;
+
+RAD_API int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *o,
+                                  rad_invariance *out, rad_error *error);
 
 #ifdef __cplusplus
 }

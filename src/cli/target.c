@@ -29,7 +29,8 @@ static int unknown_machine(cli *c, const char *word)
 
 bool target_is_file(const char *word)
 {
-    return rad_machine_find(word) == NULL && (ends_with(word, ".json") || rad_is_log(word));
+    return rad_machine_find(word) == NULL &&
+           (ends_with(word, ".json") || ends_with(word, ".session") || rad_is_log(word));
 }
 
 static int read_case(cli *c, char **words, rad_target *t, rad_error *error)
@@ -39,7 +40,11 @@ static int read_case(cli *c, char **words, rad_target *t, rad_error *error)
         return rad_target_init(t, words[0], error);
     }
     int status = read_file_word(c, words, 1, &path);
-    return status ? status : rad_target_read(t, path, error);
+    if (status != 0) {
+        return status;
+    }
+    return ends_with(path, ".session") ? rad_target_protocol(t, path, error)
+                                       : rad_target_read(t, path, error);
 }
 
 int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps,

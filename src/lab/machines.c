@@ -1,7 +1,7 @@
 /* machines.c — the table of machines, and targets: a machine with its parameters set.
  *
- * Built-in ones come first: the toys in the order of RAD_TOY_LIST, the executor, the models of L2 in the order of
- * theirs; then those added, in the order of adding. */
+ * Built-in ones come first: the toys in the order of RAD_TOY_LIST, the executor, sessions, the models of L2 in the
+ * order of theirs; then those added, in the order of adding. */
 #include "lab/machines.h"
 
 #include "base/alloc.h"
@@ -10,13 +10,15 @@
 #include "lab/case.h"
 #include "lab/executor/executor.h"
 #include "lab/l2/machine.h"
+#include "lab/session/session.h"
 #include "lab/toys/toys.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define MACHINES_ROW(name) &rad__toy_##name,
-static const rad_machine *const machines_own[] = {RAD_TOY_LIST(MACHINES_ROW) & rad__machine_exec};
+static const rad_machine *const machines_own[] = {RAD_TOY_LIST(MACHINES_ROW) & rad__machine_exec,
+                                                  &rad__machine_session};
 #undef MACHINES_ROW
 
 enum { MACHINES_OWN = sizeof machines_own / sizeof *machines_own, MACHINES_NAME_MAX = 40 };

@@ -19,7 +19,7 @@ typedef struct record {
     bool failed;
     uint32_t chosen;
     uint32_t field_count;
-    rad_value fields[RAD_FIELDS_MAX];
+    rad_datum fields[RAD_FIELDS_MAX];
 } record;
 
 struct rad_effect_log {
@@ -90,7 +90,7 @@ void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log)
 
 /* ---- Differences ------------------------------------------------------------------------------------- */
 
-static void value_text(const rad_value *v, char *text, size_t size)
+static void value_text(const rad_datum *v, char *text, size_t size)
 {
     if (v->type == RAD_TYPE_TEXT)
         snprintf(text, size, "\"%.40s\"", v->text ? v->text : "");
@@ -197,7 +197,7 @@ static uint64_t draw_of(const rad_session_vm *vm, const rad_co *co)
 
 /* ---- Drawn answers ----------------------------------------------------------------------------------- */
 
-static bool draw_fields(const rad_session_vm *vm, rad_value *to, const rad_signature *s,
+static bool draw_fields(const rad_session_vm *vm, rad_datum *to, const rad_signature *s,
                         uint32_t label, uint64_t draw)
 {
     for (uint32_t i = 0; i < s->count; i++) {
@@ -243,7 +243,7 @@ static const rad_message *message_of(const rad_co *co, const rad_effect_site *si
     return &p->messages[p->ways[t->first + (uint32_t)co->registers[0].number].message];
 }
 
-static void show_fields(rad_effect *e, const rad_value *values, const rad_signature *s, bool given)
+static void show_fields(rad_effect *e, const rad_datum *values, const rad_signature *s, bool given)
 {
     e->field_count = s->count;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -257,7 +257,7 @@ static void show_fields(rad_effect *e, const rad_value *values, const rad_signat
 }
 
 /* What the handler said, into the registers. */
-static enum rad_fault take_fields(rad_value *to, const rad_signature *s, const rad_effect *e)
+static enum rad_fault take_fields(rad_datum *to, const rad_signature *s, const rad_effect *e)
 {
     if (e->field_count != s->count) return RAD_FAULT_ANSWER;
     for (uint32_t i = 0; i < s->count; i++) {

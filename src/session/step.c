@@ -102,7 +102,7 @@ static inline const rad_local_arm *allowed(const rad_co *co, enum rad_local_kind
     return NULL;
 }
 
-static inline bool fields_fit(const rad_local_arm *arm, const rad_value *values, uint32_t count)
+static inline bool fields_fit(const rad_local_arm *arm, const rad_datum *values, uint32_t count)
 {
     if (arm->signature.count != count) return false;
     for (uint32_t i = 0; i < count; i++)
@@ -110,7 +110,7 @@ static inline bool fields_fit(const rad_local_arm *arm, const rad_value *values,
     return true;
 }
 
-static inline uint64_t hash_of(const rad_value *values, uint32_t count)
+static inline uint64_t hash_of(const rad_datum *values, uint32_t count)
 {
     uint64_t hash = count;
     for (uint32_t i = 0; i < count; i++) hash = rad__value_hash(hash, &values[i]);
@@ -145,9 +145,9 @@ static inline enum full find_room(const rad_session_vm *vm, rad_buffer *b, uint3
     }
 }
 
-static bool store(rad_buffer *b, uint32_t slot, const rad_value *values, uint32_t count)
+static bool store(rad_buffer *b, uint32_t slot, const rad_datum *values, uint32_t count)
 {
-    rad_value *to = &b->fields[(size_t)slot * b->width];
+    rad_datum *to = &b->fields[(size_t)slot * b->width];
     for (uint32_t i = 0; i < count; i++)
         if (!rad__value_copy(&to[i], &values[i])) return false;
     return true;
@@ -164,7 +164,7 @@ static bool send(rad_session_vm *vm, rad_co *co, uint32_t message, uint32_t firs
         return false;
     }
     const rad_local_arm *arm = allowed(co, RAD_LOCAL_SEND, m->edge, m->label, &fault);
-    const rad_value *values = &co->registers[first];
+    const rad_datum *values = &co->registers[first];
     uint32_t count = m->signature.count, slot = 0;
     if (RAD_UNLIKELY(arm == NULL || !fields_fit(arm, values, count))) {
         rad__session_fault(vm, co, arm ? RAD_FAULT_FIELDS : fault);
@@ -227,7 +227,7 @@ static bool receive(rad_session_vm *vm, rad_co *co, uint32_t edge, const rad_pac
     enum rad_fault fault;
     const rad_local_arm *arm = allowed(co, RAD_LOCAL_RECEIVE, edge, packet->label, &fault);
     uint32_t count = s->protocol->messages[packet->message].signature.count;
-    rad_value *values = &b->fields[(size_t)b->head * b->width];
+    rad_datum *values = &b->fields[(size_t)b->head * b->width];
     if (RAD_UNLIKELY(arm == NULL || !fields_fit(arm, values, count))) {
         rad__session_fault(vm, co, arm ? RAD_FAULT_FIELDS : fault);
         return false;
@@ -277,7 +277,7 @@ static void step_offer(rad_session_vm *vm, rad_co *co, const rad_instruction *i)
 {
     const rad_protocol *p = co->session->protocol;
     const rad_table *t = &p->tables[i->x];
-    const rad_value *which = &co->registers[i->a];
+    const rad_datum *which = &co->registers[i->a];
     if (which->type != RAD_TYPE_INT || which->number < 0 || which->number >= t->count) {
         rad__session_fault(vm, co, RAD_FAULT_OPERAND);
         return;
@@ -439,7 +439,7 @@ static void step_release(rad_session_vm *vm, rad_co *co)
 
 /* ---- Registers --------------------------------------------------------------------------------------- */
 
-static bool set_constant(const rad_session_vm *vm, rad_value *to, const rad_constant *c)
+static bool set_constant(const rad_session_vm *vm, rad_datum *to, const rad_constant *c)
 {
     if (c->type != RAD_TYPE_TEXT) {
         rad__value_set(to, c->type, c->number);
@@ -466,7 +466,7 @@ static bool calculate(enum rad_session_op op, int64_t b, int64_t c, int64_t *out
 
 static void step_registers(rad_session_vm *vm, rad_co *co, const rad_instruction *i)
 {
-    rad_value *r = co->registers;
+    rad_datum *r = co->registers;
     int64_t number;
     bool good = true;
     if (i->op == RAD_OP_S_SET) {
@@ -492,7 +492,7 @@ static void step_registers(rad_session_vm *vm, rad_co *co, const rad_instruction
 
 static void step_jumpif(rad_session_vm *vm, rad_co *co, const rad_instruction *i)
 {
-    const rad_value *v = &co->registers[i->a];
+    const rad_datum *v = &co->registers[i->a];
     if (v->type == RAD_TYPE_TEXT)
         rad__session_fault(vm, co, RAD_FAULT_OPERAND);
     else

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-bool rad__value_set_text(rad_value *v, const char *text, uint32_t length)
+bool rad__value_set_text(rad_datum *v, const char *text, uint32_t length)
 {
     char *copy = NULL;
     if (length > 0) {
@@ -19,12 +19,12 @@ bool rad__value_set_text(rad_value *v, const char *text, uint32_t length)
     return true;
 }
 
-uint64_t rad__value_hash_text(const rad_value *v)
+uint64_t rad__value_hash_text(const rad_datum *v)
 {
     return rad__digest_of(v->text ? v->text : "", v->length).low;
 }
 
-bool rad__value_equal(const rad_value *a, const rad_value *b)
+bool rad__value_equal(const rad_datum *a, const rad_datum *b)
 {
     if (a->type != b->type) return false;
     if (a->type != RAD_TYPE_TEXT) return a->number == b->number;

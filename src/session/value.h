@@ -6,16 +6,16 @@
 #include "base/prng.h"
 #include "session/program.h"
 
-typedef struct rad_value {
+typedef struct rad_datum {
     union {
         int64_t number;
         char *text; /* NULL: empty; otherwise of `length` characters and a zero */
     };
     uint32_t type; /* enum rad_type */
     uint32_t length;
-} rad_value;
+} rad_datum;
 
-static inline void rad__value_drop(rad_value *v)
+static inline void rad__value_drop(rad_datum *v)
 {
     if (RAD_UNLIKELY(v->type == RAD_TYPE_TEXT)) {
         rad__free(v->text);
@@ -25,9 +25,9 @@ static inline void rad__value_drop(rad_value *v)
 }
 
 /* Over what is there; false, and nothing has changed, when memory ran out. */
-RAD_INTERNAL bool rad__value_set_text(rad_value *v, const char *text, uint32_t length);
+RAD_INTERNAL bool rad__value_set_text(rad_datum *v, const char *text, uint32_t length);
 
-static inline void rad__value_set(rad_value *v, enum rad_type type, int64_t number)
+static inline void rad__value_set(rad_datum *v, enum rad_type type, int64_t number)
 {
     rad__value_drop(v);
     v->number = number;
@@ -36,7 +36,7 @@ static inline void rad__value_set(rad_value *v, enum rad_type type, int64_t numb
 }
 
 /* `to` may hold something. */
-static inline bool rad__value_copy(rad_value *to, const rad_value *from)
+static inline bool rad__value_copy(rad_datum *to, const rad_datum *from)
 {
     if (RAD_UNLIKELY(from->type == RAD_TYPE_TEXT))
         return rad__value_set_text(to, from->text ? from->text : "", from->length);
@@ -45,7 +45,7 @@ static inline bool rad__value_copy(rad_value *to, const rad_value *from)
 }
 
 /* `from` is 0 afterwards. */
-static inline void rad__value_move(rad_value *to, rad_value *from)
+static inline void rad__value_move(rad_datum *to, rad_datum *from)
 {
     rad__value_drop(to);
     *to = *from;
@@ -53,9 +53,9 @@ static inline void rad__value_move(rad_value *to, rad_value *from)
     from->number = 0;
 }
 
-RAD_INTERNAL uint64_t rad__value_hash_text(const rad_value *v);
+RAD_INTERNAL uint64_t rad__value_hash_text(const rad_datum *v);
 
-static inline uint64_t rad__value_hash(uint64_t hash, const rad_value *v)
+static inline uint64_t rad__value_hash(uint64_t hash, const rad_datum *v)
 {
     uint64_t bits =
         RAD_UNLIKELY(v->type == RAD_TYPE_TEXT) ? rad__value_hash_text(v) : (uint64_t)v->number;
@@ -63,6 +63,6 @@ static inline uint64_t rad__value_hash(uint64_t hash, const rad_value *v)
 }
 
 /* True and false are not 1 and 0. */
-RAD_INTERNAL bool rad__value_equal(const rad_value *a, const rad_value *b);
+RAD_INTERNAL bool rad__value_equal(const rad_datum *a, const rad_datum *b);
 
 #endif

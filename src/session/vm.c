@@ -66,10 +66,10 @@ static layout layout_of(const rad_protocol *p, uint32_t capacity, size_t path_le
     for (uint32_t i = 0; i < t->edge_count; i++) width += t->edges[i].fields;
     layout l = {.threads = after(0, 1, sizeof(rad_session))};
     l.registers = after(l.threads, t->thread_count, sizeof(rad_co));
-    l.buffers = after(l.registers, (size_t)t->thread_count * p->register_count, sizeof(rad_value));
+    l.buffers = after(l.registers, (size_t)t->thread_count * p->register_count, sizeof(rad_datum));
     l.packets = after(l.buffers, t->edge_count, sizeof(rad_buffer));
     l.fields = after(l.packets, (size_t)t->edge_count * capacity, sizeof(rad_packet));
-    l.path = after(l.fields, width * capacity, sizeof(rad_value));
+    l.path = after(l.fields, width * capacity, sizeof(rad_datum));
     l.size = after(l.path, path_length + 1, 1);
     return l;
 }
@@ -78,7 +78,7 @@ static void make_threads(rad_session_vm *vm, rad_session *s, char *memory, const
 {
     const rad_protocol *p = s->protocol;
     s->threads = (rad_co *)(void *)(memory + l->threads);
-    rad_value *registers = (rad_value *)(void *)(memory + l->registers);
+    rad_datum *registers = (rad_datum *)(void *)(memory + l->registers);
     for (uint32_t i = 0; i < p->types.thread_count; i++) {
         rad_co *co = &s->threads[i];
         co->session = s;
@@ -97,7 +97,7 @@ static void make_buffers(const rad_session_vm *vm, rad_session *s, char *memory,
 {
     const rad_types *t = &s->protocol->types;
     rad_packet *packets = (rad_packet *)(void *)(memory + l->packets);
-    rad_value *fields = (rad_value *)(void *)(memory + l->fields);
+    rad_datum *fields = (rad_datum *)(void *)(memory + l->fields);
     s->buffers = (rad_buffer *)(void *)(memory + l->buffers);
     for (uint32_t i = 0; i < t->edge_count; i++) {
         uint32_t capacity = vm->options.capacity, width = t->edges[i].fields;
@@ -252,7 +252,7 @@ bool rad__buffer_grow(rad_buffer *b)
 {
     uint32_t capacity = b->capacity * 2;
     rad_packet *packets = rad__alloc(capacity, sizeof *packets);
-    rad_value *fields = rad__alloc((size_t)capacity * (b->width ? b->width : 1), sizeof *fields);
+    rad_datum *fields = rad__alloc((size_t)capacity * (b->width ? b->width : 1), sizeof *fields);
     if (packets == NULL || fields == NULL) {
         rad__free(packets);
         rad__free(fields);

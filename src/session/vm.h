@@ -94,7 +94,7 @@ typedef struct rad_co {
     uint64_t effects, events;
     uint64_t ready_since; /* the round */
     rad_digest digest;
-    rad_value *registers;
+    rad_datum *registers;
 } rad_co;
 
 typedef struct rad_packet {
@@ -106,7 +106,7 @@ typedef struct rad_packet {
 
 typedef struct rad_buffer {
     rad_packet *packets; /* a ring */
-    rad_value *fields;   /* `width` for each */
+    rad_datum *fields;   /* `width` for each */
     uint32_t head, count, capacity, width;
     uint64_t sent, received, dropped;
     bool is_own; /* it has been made larger: memory of its own */

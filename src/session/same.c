@@ -1,0 +1,275 @@
+/* same.c — whether two runs are the same as far as each thread can tell, and the search for two that are not.
+ *
+ * Claimed, and compared: the sequence of each thread, with the causes of each event (so the happens-before order), as
+ * far as both runs have come; effects; when both are complete, final types and registers. Not claimed: any order
+ * between events of different threads that do not depend on each other. */
+#include "session/vm.h"
+
+#include "base/bitset.h"
+#include "base/error.h"
+#include "base/map64.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Events of one run by thread: those of thread t of session s are at `first[base[s] + t]` … of `order`. */
+typedef struct by_thread {
+    const rad_session_vm *vm;
+    uint32_t *base, *first, *order;
+    rad_map64 sessions; /* by key */
+    bool failed;
+} by_thread;
+
+static void index_close(by_thread *x)
+{
+    rad__free(x->base);
+    rad__free(x->first);
+    rad__free(x->order);
+    rad__map64_free(&x->sessions);
+}
+
+static void index_open(by_thread *x, const rad_session_vm *vm)
+{
+    *x = (by_thread){.vm = vm};
+    uint32_t threads = 0;
+    x->base = rad__alloc(vm->session_count + 1u, sizeof *x->base);
+    x->failed = x->base == NULL;
+    for (uint32_t i = 0; i < vm->session_count && !x->failed; i++) {
+        x->base[i] = threads;
+        threads += vm->sessions[i]->protocol->types.thread_count;
+        x->failed = !rad__map64_add(&x->sessions, vm->sessions[i]->key, i);
+    }
+    x->first = rad__alloc(threads + 2u, sizeof *x->first);
+    x->order = rad__alloc(vm->event_count + 1, sizeof *x->order);
+    x->failed |= x->first == NULL || x->order == NULL;
+    if (x->failed) return;
+    for (uint64_t i = 0; i < vm->event_count; i++) /* counts, one place to the right … */
+        x->first[x->base[vm->events[i].session] + vm->events[i].thread + 2]++;
+    for (uint32_t i = 2; i < threads + 2; i++) x->first[i] += x->first[i - 1];
+    for (uint64_t i = 0; i < vm->event_count; i++) /* … become ends while they are filled */
+        x->order[x->first[x->base[vm->events[i].session] + vm->events[i].thread + 1]++] =
+            (uint32_t)i;
+}
+
+static uint32_t thread_events(const by_thread *x, uint32_t session, uint32_t thread,
+                              const uint32_t **out)
+{
+    uint32_t at = x->base[session] + thread;
+    *out = x->order + x->first[at];
+    return x->first[at + 1] - x->first[at];
+}
+
+static bool events_are_equal(const rad_session_event *a, const rad_session_event *b)
+{
+    return a->kind == b->kind && a->label == b->label && a->edge == b->edge &&
+           a->number == b->number && a->value == b->value && a->causes == b->causes;
+}
+
+static void event_words(const rad_session_vm *vm, const rad_session_event *e, char *text,
+                        size_t size)
+{
+    const char *label = "";
+    if (e->kind == RAD_SESSION_FAULTED)
+        label = rad__fault_text(e->label);
+    else if (e->kind <= RAD_SESSION_INVOKED)
+        label = e->label == 0xffff ? "a choice" : rad__text_of(vm->protocols, e->label);
+    snprintf(text, size, "%s %s", rad_session_event_name(e->kind), label);
+}
+
+/* As far as both have come. */
+static bool sequences_are_equal(const by_thread *a, uint32_t sa, const by_thread *b, uint32_t sb,
+                                uint32_t thread, char *text, size_t size)
+{
+    const rad_session *s = a->vm->sessions[sa];
+    const uint32_t *ea, *eb;
+    uint32_t na = thread_events(a, sa, thread, &ea), nb = thread_events(b, sb, thread, &eb);
+    for (uint32_t i = 0; i < na && i < nb; i++) {
+        const rad_session_event *one = &a->vm->events[ea[i]], *other = &b->vm->events[eb[i]];
+        if (events_are_equal(one, other)) continue;
+        char words[2][120];
+        event_words(a->vm, one, words[0], sizeof words[0]);
+        event_words(b->vm, other, words[1], sizeof words[1]);
+        bool same_words = strcmp(words[0], words[1]) == 0;
+        snprintf(text, size, "session %s, %s: event %u: %s in one run, %s in the other%s", s->path,
+                 s->protocol->types.threads[thread].name, i, words[0], words[1],
+                 !same_words                    ? ""
+                 : one->value != other->value   ? ", with other fields"
+                 : one->number != other->number ? ", with another number"
+                                                : ", for other causes");
+        return false;
+    }
+    return true;
+}
+
+static bool ends_are_equal(const rad_session *a, const rad_session *b, uint32_t thread, char *text,
+                           size_t size)
+{
+    const rad_co *one = &a->threads[thread], *other = &b->threads[thread];
+    const char *what = NULL;
+    if (one->events != other->events) what = "the number of events";
+    if (one->type != other->type) what = "the state of the protocol";
+    for (uint32_t i = 0; i < a->protocol->register_count; i++)
+        if (!rad__value_equal(&one->registers[i], &other->registers[i])) what = "a register";
+    if (what != NULL)
+        snprintf(text, size, "session %s, %s: %s at the end", a->path,
+                 a->protocol->types.threads[thread].name, what);
+    return what == NULL;
+}
+
+static bool is_over(const rad_session_vm *vm)
+{
+    return vm->ready_count + vm->blocked_count == 0;
+}
+
+static bool sessions_are_equal(const by_thread *a, uint32_t sa, const by_thread *b, char *text,
+                               size_t size)
+{
+    const rad_session *one = a->vm->sessions[sa];
+    uint32_t sb = rad__map64_find(&b->sessions, one->key);
+    bool both_over = is_over(a->vm) && is_over(b->vm);
+    if (sb == RAD_NONE) {
+        if (both_over) snprintf(text, size, "session %s is opened in one run only", one->path);
+        return !both_over;
+    }
+    const rad_session *other = b->vm->sessions[sb];
+    uint32_t threads = one->protocol->types.thread_count;
+    for (uint32_t i = 0; i < threads; i++)
+        if (!sequences_are_equal(a, sa, b, sb, i, text, size)) return false;
+    if (both_over && (one->fault != 0) != (other->fault != 0)) {
+        snprintf(text, size, "session %s is faulted in one run only: %s", one->path,
+                 rad__fault_text(one->fault ? one->fault : other->fault));
+        return false;
+    }
+    for (uint32_t i = 0; both_over && one->fault == 0 && i < threads; i++)
+        if (!ends_are_equal(one, other, i, text, size)) return false;
+    return true;
+}
+
+bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *text, size_t size)
+{
+    by_thread x, y;
+    bool same = true;
+    if (a->effect_log && b->effect_log &&
+        rad_effect_log_differ(a->effect_log, b->effect_log, text, size))
+        return false;
+    index_open(&x, a);
+    index_open(&y, b);
+    if (x.failed || y.failed) {
+        snprintf(text, size, "out of memory");
+        same = false;
+    }
+    for (uint32_t i = 0; i < a->session_count && same; i++)
+        same = sessions_are_equal(&x, i, &y, text, size);
+    if (same && is_over(a) && is_over(b) && a->session_count != b->session_count) {
+        snprintf(text, size, "one run opens %u sessions, the other %u", a->session_count,
+                 b->session_count);
+        same = false;
+    }
+    index_close(&x);
+    index_close(&y);
+    return same;
+}
+
+/* ---- The search -------------------------------------------------------------------------------------- */
+
+typedef struct search {
+    const rad_protocols *p;
+    const rad_invariance_options *o;
+    rad_invariance *out;
+    rad_error *error;
+    uint64_t done, all;
+} search;
+
+/* A run to its end, or to the end of its fuel: rounds are worth more with a larger N. */
+static int run_one(search *s, const rad_session_options *o, rad_session_vm **out)
+{
+    rad_session_vm *vm;
+    int status = rad_session_create(&vm, s->p, o, s->error);
+    *out = NULL;
+    if (status != 0) return status;
+    if (s->o->prepare) status = s->o->prepare(s->o->context, vm, s->error);
+    if (status == 0)
+        status =
+            rad_session_open(vm, s->o->protocol, s->o->sessions ? s->o->sessions : 1, s->error);
+    enum rad_session_end end = RAD_SESSION_COMPLETE;
+    if (status == 0) end = rad_session_run(vm, s->o->rounds);
+    if (end == RAD_SESSION_NO_MEMORY) status = rad__error_memory(s->error);
+    if (status != 0) {
+        rad_session_destroy(vm);
+        return status;
+    }
+    s->out->runs++;
+    s->out->events += vm->event_count;
+    s->out->complete += end == RAD_SESSION_COMPLETE;
+    s->out->exhausted += end == RAD_SESSION_EXHAUSTED;
+    s->out->stuck += end == RAD_SESSION_STUCK;
+    *out = vm;
+    if (s->o->progress) s->o->progress(s->o->context, ++s->done, s->all);
+    return 0;
+}
+
+static int try_one(search *s, const rad_session_vm *reference, const rad_session_options *o)
+{
+    rad_session_vm *vm;
+    if (s->o->interrupted && *s->o->interrupted)
+        return rad__error(s->error, RAD_EINTERRUPTED, "interrupted");
+    int status = run_one(s, o, &vm);
+    if (status != 0) return status;
+    rad_invariance *r = s->out;
+    r->holds = rad_session_same(reference, vm, r->difference, sizeof r->difference);
+    if (!r->holds) {
+        r->n = o->n;
+        r->policy = o->policy;
+        r->seed = o->seed;
+        r->start = o->start;
+    }
+    rad_session_destroy(vm);
+    return 0;
+}
+
+static int try_seed(search *s, uint64_t seed, const uint32_t *ns, uint32_t n_count)
+{
+    rad_session_options o = {.n = 1,
+                             .policy = RAD_SESSION_ROUND_ROBIN,
+                             .capacity = s->o->capacity,
+                             .full = s->o->full,
+                             .seed = seed,
+                             .log = true,
+                             .record = true};
+    uint32_t policies = s->o->policies ? s->o->policies : 7,
+             starts = s->o->starts ? s->o->starts : 1;
+    rad_session_vm *reference;
+    int status = run_one(s, &o, &reference);
+    if (status != 0) return status;
+    rad_session_info info;
+    rad_session_look(reference, &info);
+    if (seed == s->o->seed) memcpy(s->out->digest, info.digest, sizeof info.digest);
+    for (uint32_t i = 0; i < n_count; i++)
+        for (uint32_t policy = 0; policy <= RAD_SESSION_PROGRESS; policy++)
+            for (uint32_t start = 0; start <= starts && status == 0 && s->out->holds; start++) {
+                if (!(policies >> policy & 1)) continue;
+                o.n = ns[i];
+                o.policy = (enum rad_session_policy)policy;
+                o.start = start ? rad__mix2(seed, start) | 1 : 0;
+                status = try_one(s, reference, &o);
+            }
+    rad_session_destroy(reference);
+    return status;
+}
+
+int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *o,
+                          rad_invariance *out, rad_error *error)
+{
+    static const uint32_t usual[] = {1, 2, 3, 7, RAD_SESSION_ALL};
+    const uint32_t *ns = o->ns ? o->ns : usual;
+    uint32_t n_count = o->ns ? o->n_count : 5, seeds = o->seeds ? o->seeds : 1;
+    uint32_t policies = rad__popcount(o->policies ? o->policies & 7 : 7);
+    rad__error_clear(error);
+    *out = (rad_invariance){.holds = true};
+    search s = {.p = p, .o = o, .out = out, .error = error};
+    s.all = seeds * (1 + (uint64_t)n_count * policies * (1 + (o->starts ? o->starts : 1)));
+    int status = 0;
+    for (uint32_t i = 0; i < seeds && status == 0 && out->holds; i++)
+        status = try_seed(&s, o->seed + i, ns, n_count);
+    return status;
+}
