@@ -47,6 +47,9 @@ RAD_API uint32_t rad_protocol_find(const rad_protocols *p, const char *name);
 RAD_API uint32_t rad_protocol_role_count(const rad_protocols *p, uint32_t protocol);
 RAD_API const char *rad_protocol_role(const rad_protocols *p, uint32_t protocol, uint32_t role);
 
+/* The part of a role and of its parallel branches, for people. rad_free the text; NULL: no memory. */
+RAD_API char *rad_protocol_type_text(const rad_protocols *p, uint32_t protocol, uint32_t role);
+
 /* ---- Values and effects -------------------------------------------------------------------------------- */
 
 enum rad_value_type { RAD_VALUE_INT = 0, RAD_VALUE_BOOL, RAD_VALUE_TEXT };
