@@ -56,8 +56,11 @@ bool rad__grow(void **p, uint32_t *capacity, uint32_t need, size_t element_size)
     if (RAD_LIKELY(need <= *capacity)) return true;
     uint64_t wanted = *capacity ? *capacity : 8;
     while (wanted < need) wanted *= 2;
-    if (wanted > UINT32_MAX || alloc_fails()) return false;
-    char *grown = realloc(*p, (size_t)wanted * element_size);
+    size_t bytes; /* 32 bits on some machines */
+    if (wanted > UINT32_MAX || __builtin_mul_overflow(wanted, element_size, &bytes) ||
+        alloc_fails())
+        return false;
+    char *grown = realloc(*p, bytes);
     if (grown == NULL) return false;
     memset(grown + (size_t)*capacity * element_size, 0,
            ((size_t)wanted - *capacity) * element_size);

@@ -594,6 +594,10 @@ static void growing_zeroes_what_is_new_and_keeps_what_is_old(void **state)
     }
     assert_false(RAD_GROW(&items, &capacity, UINT32_MAX)); /* more than a count can hold */
     assert_int_equal(items[0], 1);
+    uint32_t few = 0;
+    void *none = NULL;
+    assert_false(rad__grow(&none, &few, 1, SIZE_MAX / 8 + 1)); /* more bytes than a size can hold */
+    assert_null(none);
     rad__free(items);
 }
 
