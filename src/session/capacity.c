@@ -1,4 +1,4 @@
-/* capacity.c — how large buffers have to be: all that the types allow, in every order, with buffers of 1, 2, … messages.
+/* capacity.c — how large buffers have to be: all that the types allow, in every order, with room for 1, 2, … messages.
  *
  * A configuration is the state of each thread and the labels in each buffer. Threads take steps that others cannot
  * prevent or change (beginning and ending branches, doing something by themselves) at once. */

@@ -50,11 +50,12 @@ int rad_session_create(rad_session_vm **out, const rad_protocols *p, const rad_s
 
 /* ---- Sessions ---------------------------------------------------------------------------------------- */
 
+/* In 64 bits: with many edges and large buffers it would not fit in the 32 of some machines. */
 typedef struct layout {
-    size_t threads, registers, buffers, packets, fields, path, size;
+    uint64_t threads, registers, buffers, packets, fields, path, size;
 } layout;
 
-static size_t after(size_t at, size_t count, size_t size)
+static uint64_t after(uint64_t at, uint64_t count, uint64_t size)
 {
     return (at + count * size + 15) / 16 * 16;
 }
@@ -62,13 +63,14 @@ static size_t after(size_t at, size_t count, size_t size)
 static layout layout_of(const rad_protocol *p, uint32_t capacity, size_t path_length)
 {
     const rad_types *t = &p->types;
-    size_t width = 0;
+    uint64_t width = 0;
     for (uint32_t i = 0; i < t->edge_count; i++) width += t->edges[i].fields;
     layout l = {.threads = after(0, 1, sizeof(rad_session))};
     l.registers = after(l.threads, t->thread_count, sizeof(rad_co));
-    l.buffers = after(l.registers, (size_t)t->thread_count * p->register_count, sizeof(rad_datum));
+    l.buffers =
+        after(l.registers, (uint64_t)t->thread_count * p->register_count, sizeof(rad_datum));
     l.packets = after(l.buffers, t->edge_count, sizeof(rad_buffer));
-    l.fields = after(l.packets, (size_t)t->edge_count * capacity, sizeof(rad_packet));
+    l.fields = after(l.packets, (uint64_t)t->edge_count * capacity, sizeof(rad_packet));
     l.path = after(l.fields, width * capacity, sizeof(rad_datum));
     l.size = after(l.path, path_length + 1, 1);
     return l;
@@ -116,7 +118,7 @@ rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t k
         !RAD_GROW(&vm->sessions, &vm->session_capacity, vm->session_count + 1))
         return NULL;
     layout l = layout_of(p, vm->options.capacity, strlen(path));
-    char *memory = rad__alloc(1, l.size);
+    char *memory = l.size > SIZE_MAX / 2 ? NULL : rad__alloc(1, (size_t)l.size);
     if (memory == NULL) return NULL;
     rad_session *s = (rad_session *)(void *)memory;
     s->protocol = p;
