@@ -44,8 +44,10 @@ RAD_API void rad_target_text(const rad_target *t, char *text, size_t size);
  * the target's own and in canonical form (no blanks, fields in the order of the file): rad_target_free it. */
 RAD_API int rad_target_read(rad_target *t, const char *path, rad_error *error);
 
-/* The case of machine `session` that a protocol file is about (docs/session.md): rad_target_free it. */
-RAD_API int rad_target_protocol(rad_target *t, const char *path, rad_error *error);
+/* The case of machine `session` that a protocol file is about (docs/session.md), of a protocol or, NULL,
+ * of the last one: rad_target_free it. */
+RAD_API int rad_target_protocol(rad_target *t, const char *path, const char *protocol,
+                                rad_error *error);
 
 /* The text of a case file, which rad_target_read reads back; rad_free it. */
 RAD_API char *rad_target_json(const rad_target *t, rad_error *error);

@@ -50,6 +50,12 @@ RAD_API const char *rad_protocol_role(const rad_protocols *p, uint32_t protocol,
 /* The part of a role and of its parallel branches, for people. rad_free the text; NULL: no memory. */
 RAD_API char *rad_protocol_type_text(const rad_protocols *p, uint32_t protocol, uint32_t role);
 
+typedef struct rad_protocol_counts {
+    uint32_t roles, threads, edges, states, instructions;
+} rad_protocol_counts;
+RAD_API void rad_protocol_count(const rad_protocols *p, uint32_t protocol,
+                                rad_protocol_counts *out);
+
 /* ---- Values and effects -------------------------------------------------------------------------------- */
 
 enum rad_value_type { RAD_VALUE_INT = 0, RAD_VALUE_BOOL, RAD_VALUE_TEXT };
@@ -248,6 +254,27 @@ RAD_API char *rad_session_report(const rad_session_vm *vm);
 
 /* A line per event. `session` may be RAD_NONE: all. rad_free the text. */
 RAD_API char *rad_session_trace_text(const rad_session_vm *vm, uint32_t session, bool normalize);
+
+/* ---- On several threads ----------------------------------------------------------------------------------- */
+
+typedef struct rad_session_crowd {
+    const char *protocol; /* NULL: the last */
+    uint32_t sessions;
+    uint32_t threads; /* 0: as many as there are CPUs */
+    uint64_t rounds;  /* of each part; 0: until the end */
+    /* As for rad_session_invariant; called on all threads. Handlers are, too: those of one session never at the
+     * same time. */
+    int (*prepare)(void *context, rad_session_vm *vm, rad_error *error);
+    void *context;
+} rad_session_crowd;
+
+/* Runs so many sessions, as rad_session_open and rad_session_run would, but advances them on real cores: sessions have
+ * nothing to do with each other, so parts of them are tasks of an executor. `info` is of all together, with the same
+ * digest as on one thread. With options.log *trace, unless it is NULL, is the normalized trace of all, the same as on
+ * one thread, too: rad_free it. */
+RAD_API int rad_session_run_crowd(const rad_protocols *p, const rad_session_options *o,
+                                  const rad_session_crowd *crowd, enum rad_session_end *end,
+                                  rad_session_info *info, char **trace, rad_error *error);
 
 /* ---- Buffers that are large enough ----------------------------------------------------------------------- */
 

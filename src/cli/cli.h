@@ -126,6 +126,6 @@ typedef struct verb {
 } verb;
 
 extern const verb VERB_TOUR, VERB_LIST, VERB_RUN, VERB_EXPLORE, VERB_REPLAY, VERB_SHRINK, VERB_SHOW,
-    VERB_CORPUS, VERB_EXEC;
+    VERB_CORPUS, VERB_EXEC, VERB_SESSION;
 
 #endif

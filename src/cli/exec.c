@@ -10,42 +10,9 @@ static const verb *const PARTS[] = {&VERB_EXEC_GEN, &VERB_EXEC_RUN, &VERB_EXEC_E
                                     &VERB_EXEC_STRESS};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
-/* The name without "exec ". */
-static const char *part_name(const verb *v)
-{
-    return strchr(v->name, ' ') + 1;
-}
-
-static int unknown_part(cli *c, const char *word)
-{
-    nearest n;
-    nearest_begin(&n, word);
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        nearest_try(&n, part_name(PARTS[i]));
-    }
-    const char *hint = nearest_hint(&n, "");
-    return bad_usage(c, "unknown %s '%.80s'%s", word[0] == '-' ? "option" : "part", word,
-                     *hint ? hint : ": expected gen, run, explore or stress");
-}
-
 static int exec_run(cli *c, int argc, char **argv)
 {
-    if (argc == 0) {
-        return bad_usage(c, "which part? Expected: raddle exec gen, run, explore or stress");
-    }
-    bool asks = strcmp(argv[0], "help") == 0;
-    if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0 || (asks && argc == 1)) {
-        verb_help(c, &VERB_EXEC);
-        return EXIT_FINE;
-    }
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        if (strcmp(part_name(PARTS[i]), argv[asks]) == 0) {
-            char help[] = "--help", *only[] = {help};
-            c->verb = PARTS[i]->name;
-            return asks ? PARTS[i]->run(c, 1, only) : PARTS[i]->run(c, argc - 1, argv + 1);
-        }
-    }
-    return unknown_part(c, argv[asks]);
+    return run_part(c, &VERB_EXEC, PARTS, PART_COUNT, argc, argv);
 }
 
 /* ---- Shared: cases --------------------------------------------------------------------------------- */

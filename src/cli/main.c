@@ -10,7 +10,7 @@
 
 static const verb *const VERBS[] = {
     &VERB_TOUR,   &VERB_LIST, &VERB_RUN,    &VERB_EXPLORE, &VERB_REPLAY,
-    &VERB_SHRINK, &VERB_SHOW, &VERB_CORPUS, &VERB_EXEC,
+    &VERB_SHRINK, &VERB_SHOW, &VERB_CORPUS, &VERB_EXEC,    &VERB_SESSION,
 };
 enum { VERB_COUNT = sizeof VERBS / sizeof *VERBS, WIDTH_PRESET = 100 };
 

@@ -43,7 +43,7 @@ static int read_case(cli *c, char **words, rad_target *t, rad_error *error)
     if (status != 0) {
         return status;
     }
-    return ends_with(path, ".session") ? rad_target_protocol(t, path, error)
+    return ends_with(path, ".session") ? rad_target_protocol(t, path, NULL, error)
                                        : rad_target_read(t, path, error);
 }
 

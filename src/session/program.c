@@ -90,3 +90,11 @@ const char *rad_protocol_role(const rad_protocols *p, uint32_t protocol, uint32_
     const rad_global_protocol *g = &p->all[protocol].types.global;
     return role < g->role_count ? g->roles[role] : NULL;
 }
+
+void rad_protocol_count(const rad_protocols *p, uint32_t protocol, rad_protocol_counts *out)
+{
+    const rad_protocol *one = &p->all[protocol];
+    const rad_types *t = &one->types;
+    *out = (rad_protocol_counts){t->global.role_count, t->thread_count, t->edge_count,
+                                 t->state_count, one->code_count};
+}

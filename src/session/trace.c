@@ -118,8 +118,8 @@ static rad_digest session_digest(const rad_session *s)
     return d;
 }
 
-/* Sessions in whatever order they were opened: a sum. */
-void rad_session_look(const rad_session_vm *vm, rad_session_info *out)
+/* Sessions in whatever order they were opened. */
+rad_digest rad__session_sum(const rad_session_vm *vm)
 {
     rad_digest all = {0, 0};
     for (uint32_t i = 0; i < vm->session_count; i++) {
@@ -127,6 +127,11 @@ void rad_session_look(const rad_session_vm *vm, rad_session_info *out)
         all.low += rad__mix64(one.low);
         all.high += rad__mix64(one.high);
     }
+    return all;
+}
+
+void rad_session_look(const rad_session_vm *vm, rad_session_info *out)
+{
     *out = (rad_session_info){.sessions = vm->session_count,
                               .sessions_closed = vm->closed_sessions,
                               .sessions_faulted = vm->faulted_sessions,
@@ -138,7 +143,7 @@ void rad_session_look(const rad_session_vm *vm, rad_session_info *out)
                               .instructions = vm->instructions,
                               .messages = vm->messages,
                               .effects = vm->effects};
-    rad__digest_text(all, out->digest);
+    rad__digest_text(rad__session_sum(vm), out->digest);
 }
 
 /* ---- Words ------------------------------------------------------------------------------------------- */

@@ -192,6 +192,9 @@ RAD_INTERNAL void rad__session_keep(rad_session_vm *vm, const rad_co *co,
                                     enum rad_session_event_kind kind, uint32_t label, uint32_t edge,
                                     uint64_t number, uint64_t value);
 
+/* The digest of all sessions, before it is written. */
+RAD_INTERNAL rad_digest rad__session_sum(const rad_session_vm *vm);
+
 /* effects.c */
 RAD_INTERNAL enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_co *co,
                                                         const rad_effect_site *site,

@@ -22,9 +22,22 @@ static bool append_line(rad_bytes *to, const json_t *line)
     return true;
 }
 
+int rad__session_case_protocol(const rad_case *c, char *name, size_t size, rad_error *error)
+{
+    const rad_json_source place = {NULL, error};
+    json_t *body = body_load(c, error);
+    if (body == NULL) return error->code;
+    name[0] = 0;
+    int status = 0;
+    if (json_object_get(body, "protocol"))
+        status = rad__json_text(&place, body, "", "protocol", name, size);
+    json_decref(body);
+    return status;
+}
+
 char *rad__session_case_source(const rad_case *c, rad_error *error)
 {
-    static const char *const keys[] = {"source", NULL};
+    static const char *const keys[] = {"source", "protocol", NULL};
     const rad_json_source place = {NULL, error};
     json_t *body = body_load(c, error);
     if (body == NULL) return NULL;
@@ -86,7 +99,7 @@ static bool add_lines(json_t *lines, const char *text, size_t size)
 }
 
 /* Parsed for its errors, which name the file; then line by line. */
-int rad_target_protocol(rad_target *t, const char *path, rad_error *error)
+int rad_target_protocol(rad_target *t, const char *path, const char *protocol, rad_error *error)
 {
     char *text;
     size_t size;
@@ -101,6 +114,7 @@ int rad_target_protocol(rad_target *t, const char *path, rad_error *error)
     json_t *body = json_object(), *lines = json_array();
     bool good = body && lines && (status != 0 || add_lines(lines, text, size));
     if (good && status == 0) good = rad__json_set(body, "source", json_incref(lines));
+    if (good && protocol) good = rad__json_set(body, "protocol", json_string(protocol));
     char *own = good && status == 0 ? json_dumps(body, JSON_COMPACT) : NULL;
     if (status == 0 && own == NULL)
         status = rad__error(error, RAD_EINPUT, "%s: expected text in UTF-8", path);

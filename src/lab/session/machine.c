@@ -110,6 +110,31 @@ static int run_reference(rad_session_trial *t, rad_error *error)
     return 0;
 }
 
+/* Everything but the reference. */
+static int trial_open(rad_session_trial *t, const rad_case *c, rad_error *error)
+{
+    char name[80];
+    int status = rad__session_case_protocol(c, name, sizeof name, error);
+    if (status != 0) return status;
+    t->protocol = rad_protocol_find(t->protocols, name[0] ? name : NULL);
+    if (t->protocol == RAD_NONE)
+        return rad__error(error, RAD_EINPUT, "protocol: there is no protocol %s in the source",
+                          name);
+    t->sessions = (uint32_t)c->params[SESSIONS];
+    t->fuel = (uint64_t)c->params[FUEL];
+    t->options =
+        (rad_session_options){.n = c->params[N] == N_ALL ? RAD_SESSION_ALL : (uint32_t)c->params[N],
+                              .capacity = (uint32_t)c->params[CAPACITY],
+                              .full = (enum rad_session_full)c->params[FULL],
+                              .seed = (uint64_t)c->params[SEED],
+                              .log = true,
+                              .record = true};
+    const rad_protocol *p = &t->protocols->all[t->protocol];
+    if (p->message_count > MESSAGES_MOST)
+        return rad__error(error, RAD_EINPUT, "source: more than %d messages", MESSAGES_MOST);
+    return make_notes(t, p) ? 0 : rad__error_memory(error);
+}
+
 static int trial_create(void **self, const rad_case *c, rad_error *error)
 {
     *self = NULL;
@@ -119,23 +144,7 @@ static int trial_create(void **self, const rad_case *c, rad_error *error)
     int status = t ? rad_protocols_parse(&t->protocols, "source", source, strlen(source), error)
                    : rad__error_memory(error);
     rad__free(source);
-    if (status == 0) {
-        t->protocol = rad_protocol_find(t->protocols, NULL);
-        t->sessions = (uint32_t)c->params[SESSIONS];
-        t->fuel = (uint64_t)c->params[FUEL];
-        t->options = (rad_session_options){.n = c->params[N] == N_ALL ? RAD_SESSION_ALL
-                                                                      : (uint32_t)c->params[N],
-                                           .capacity = (uint32_t)c->params[CAPACITY],
-                                           .full = (enum rad_session_full)c->params[FULL],
-                                           .seed = (uint64_t)c->params[SEED],
-                                           .log = true,
-                                           .record = true};
-        const rad_protocol *p = &t->protocols->all[t->protocol];
-        if (p->message_count > MESSAGES_MOST)
-            status = rad__error(error, RAD_EINPUT, "source: more than %d messages", MESSAGES_MOST);
-        else if (!make_notes(t, p))
-            status = rad__error_memory(error);
-    }
+    if (status == 0) status = trial_open(t, c, error);
     if (status == 0) status = run_reference(t, error);
     if (status != 0) {
         trial_destroy(t);
@@ -193,7 +202,7 @@ static void enter_new(rad_session_trial *t, uint32_t spawner)
 static void tell_wait(const rad_session_trial *t, const rad_co *co)
 {
     const rad_session *s = co->session;
-    uint32_t object = RAD_NONE, holder = RAD_NONE;
+    uint32_t object = t->session_object, holder = RAD_NONE;
     if (co->reason == RAD_BLOCK_RECEIVE || co->reason == RAD_BLOCK_SEND) {
         const rad_local_edge *e = &s->protocol->types.edges[co->what];
         object = object_of(t, s, co->what);
@@ -247,6 +256,7 @@ static void trial_reset(void *self, rad_kernel *k)
     }
     for (uint32_t i = 0; i < edges * t->sessions; i++)
         t->objects[i] = rad_object(k, RAD_NONE, t->edge_names[i % edges]);
+    t->session_object = rad_object(k, RAD_NONE, "its session");
     offer_all(t);
 }
 
@@ -270,9 +280,10 @@ static void tell_event(const rad_session_trial *t, const rad_session_event *e)
     rad_note(t->k, note, RAD_NONE, 0);
     rad_value(t->k, e->causes);
     if (e->kind == RAD_SESSION_FAULTED)
-        rad_fail(t->k, ORACLE_FAULT, RAD_NONE, "session %s, %s: %s, line %u", s->path,
-                 s->protocol->types.threads[e->thread].name, rad__fault_text(e->label),
-                 s->fault_line);
+        /* Another fault is another bug: it is what the failure is about. */
+        rad_fail(t->k, ORACLE_FAULT, rad_object(t->k, RAD_NONE, rad__fault_text(e->label)),
+                 "session %s, %s: %s, line %u", s->path, s->protocol->types.threads[e->thread].name,
+                 rad__fault_text(e->label), s->fault_line);
 }
 
 static void run_picked(rad_session_trial *t, rad_co *co)

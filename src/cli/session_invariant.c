@@ -1,0 +1,280 @@
+/* session_invariant.c — `raddle session invariant`: the search for two runs that some thread could tell apart. */
+#include "report.h"
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NS_MOST = 32 };
+
+typedef struct invariant_args {
+    run_words run;
+    const char *ns, *policies, *output;
+    uint64_t seeds, starts;
+    bool json;
+} invariant_args;
+
+#define AT(field) offsetof(invariant_args, field)
+
+static const option INVARIANT_OPTIONS[] = {
+    OPTION_PROTOCOL(invariant_args, run.protocol),
+    {"n", OPTION_TEXT, AT(ns), "N,N,…", "values of N (preset: 1,2,3,7,inf)", 0, 0, 0},
+    {"policies", OPTION_TEXT, AT(policies), "P,P,…", "policies, or all (preset)", 0, 0, 0},
+    {"seeds", OPTION_COUNT, AT(seeds), "S", "how many seeds (preset: 20)", 1, 1000000, 0},
+    {"seed", OPTION_COUNT, AT(run.seed), "S", "the first one (preset: 1)", 0, SEED_MAX, 0},
+    {"starts", OPTION_COUNT, AT(starts), "S",
+     "orders of beginning besides the plain one (preset: 2)", 1, 1000, 0},
+    OPTION_FUEL(invariant_args, run.fuel),
+    OPTION_SESSIONS(invariant_args, run.sessions),
+    OPTION_CAPACITY(invariant_args, run.capacity),
+    OPTION_FULL(invariant_args, run.full),
+    {"threads", OPTION_COUNT, AT(run.threads), "T", "also on so many threads (preset: 2)", 0, 256,
+     0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "folder for the artifact of a counterexample", 0, 0,
+     0},
+    OPTION_JSON(invariant_args),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+/* The next word of a list with commas; false: there is none. */
+static bool next_word(const char **at, char word[32])
+{
+    size_t length = strcspn(*at, ",");
+    if (length == 0 && **at == 0) {
+        return false;
+    }
+    snprintf(word, 32, "%.*s", length < 31 ? (int)length : 31, *at);
+    *at += length + ((*at)[length] == ',');
+    return true;
+}
+
+static int read_ns(cli *c, const char *text, uint32_t *ns, uint32_t *count)
+{
+    char word[32];
+    for (*count = 0; next_word(&text, word);) {
+        if (*count == NS_MOST) {
+            return bad_usage(c, "--n: %d values at most", NS_MOST);
+        }
+        int status = read_n(c, word, &ns[(*count)++]);
+        if (status != 0) {
+            return status;
+        }
+    }
+    return *count ? 0
+                  : bad_usage(c, "--n: expected numbers from 1 on, or inf, with commas between");
+}
+
+static int read_policies(cli *c, const char *text, uint32_t *mask)
+{
+    char word[32];
+    *mask = 0;
+    if (strcmp(text, "all") == 0) {
+        *mask = 7;
+        return 0;
+    }
+    while (next_word(&text, word)) {
+        enum rad_session_policy policy;
+        int status = read_policy(c, word, &policy);
+        if (status != 0) {
+            return status;
+        }
+        *mask |= UINT32_C(1) << policy;
+    }
+    return *mask ? 0 : bad_usage(c, "--policies: expected names with commas between, or all");
+}
+
+static void on_progress(void *context, uint64_t done, uint64_t all)
+{
+    progress_items(context, "runs", done, all);
+}
+
+/* On threads, what each session experiences must be what it is on one. */
+static int try_threads(const rad_protocols *p, const invariant_args *a,
+                       const rad_invariance_options *o, rad_invariance *r, rad_error *error)
+{
+    rad_session_options options = {.n = 1,
+                                   .policy = RAD_SESSION_ROUND_ROBIN,
+                                   .capacity = o->capacity,
+                                   .full = o->full,
+                                   .log = true};
+    rad_session_crowd crowd = {
+        .protocol = o->protocol, .sessions = o->sessions, .rounds = o->rounds};
+    for (uint32_t i = 0; i < o->seeds && r->holds; i++) {
+        char *traces[2] = {NULL, NULL};
+        rad_session_info info[2];
+        enum rad_session_end end[2];
+        int code = 0;
+        for (int k = 0; k < 2 && code == 0; k++) {
+            options.seed = o->seed + i;
+            options.n = k ? RAD_SESSION_ALL : 1;
+            crowd.threads = k ? (uint32_t)a->run.threads : 1;
+            code = rad_session_run_crowd(p, &options, &crowd, &end[k], &info[k], &traces[k], error);
+        }
+        bool compare = code == 0 && o->rounds == 0;
+        if (compare &&
+            (strcmp(info[0].digest, info[1].digest) != 0 || strcmp(traces[0], traces[1]) != 0)) {
+            r->holds = false;
+            r->seed = options.seed;
+            snprintf(r->difference, sizeof r->difference, "%u threads: the traces differ",
+                     crowd.threads);
+        }
+        r->runs += 2;
+        rad_free(traces[0]);
+        rad_free(traces[1]);
+        if (code != 0) {
+            return code;
+        }
+    }
+    return 0;
+}
+
+static void report_text(cli *c, const invariant_args *a, const rad_invariance *r)
+{
+    out(c, "%ssession invariant%s: n %s, policies %s, %s seed%s from %llu, %s session%s\n",
+        style(c, STYLE_BOLD), style(c, STYLE_OFF), a->ns, a->policies, number(a->seeds),
+        plural(a->seeds), (unsigned long long)a->run.seed, number(a->run.sessions),
+        plural(a->run.sessions));
+    report_label(c, "runs");
+    out(c, "%s, %s events: %s complete, %s exhausted, %s stuck\n", number(r->runs),
+        number(r->events), number(r->complete), number(r->exhausted), number(r->stuck));
+    report_label(c, "digest");
+    out(c, "%s (seed %llu)\n", r->digest, (unsigned long long)a->run.seed);
+    report_label(c, "answer");
+    if (r->holds && r->stuck == 0) {
+        out(c, "%sthe same%s: no thread can tell any two of these runs apart\n",
+            style(c, STYLE_GOOD), style(c, STYLE_OFF));
+        return;
+    }
+    if (r->holds) {
+        out(c, "%sstuck%s, in all of these runs alike: see 'raddle session check'\n",
+            style(c, STYLE_BAD), style(c, STYLE_OFF));
+        return;
+    }
+    char n[16];
+    n_text(r->n, n);
+    out(c, "%snot the same%s: %s\n", style(c, STYLE_BAD), style(c, STYLE_OFF), r->difference);
+    if (r->n) {
+        report_label(c, "runs that differ");
+        out(c, "n 1, round-robin; n %s, %s; seed %llu\n", n, policy_name(r->policy),
+            (unsigned long long)r->seed);
+    }
+}
+
+static void report_json(cli *c, const invariant_args *a, const rad_invariance *r, const hunt *h)
+{
+    writer j;
+    char n[16];
+    n_text(r->n, n);
+    put_begin(&j, c);
+    put_text(&j, "verb", "session invariant");
+    put_text(&j, "n", a->ns);
+    put_text(&j, "policies", a->policies);
+    put_count(&j, "seed", a->run.seed);
+    put_count(&j, "seeds", a->seeds);
+    put_count(&j, "sessions", a->run.sessions);
+    put_bool(&j, "holds", r->holds);
+    put_count(&j, "runs", r->runs);
+    put_count(&j, "events", r->events);
+    put_count(&j, "complete", r->complete);
+    put_count(&j, "exhausted", r->exhausted);
+    put_count(&j, "stuck", r->stuck);
+    put_text(&j, "digest", r->digest);
+    put_text(&j, "difference", r->holds ? NULL : r->difference);
+    put_text(&j, "differs_n", r->holds || r->n == 0 ? NULL : n);
+    put_text(&j, "differs_policy", r->holds || r->n == 0 ? NULL : policy_name(r->policy));
+    put_text(&j, "artifact", h->bug_count ? h->bugs[0].minimised.path : NULL);
+    put_end(&j);
+}
+
+static int report(cli *c, const char *path, const invariant_args *a, const rad_invariance *r)
+{
+    static hunt h; /* too large for a stack */
+    bool good = r->holds && r->stuck == 0;
+    int status = 0;
+    h = (hunt){.c = c, .dir = a->output, .json = a->json};
+    if (!a->json) {
+        report_text(c, a, r);
+    }
+    if (!good) {
+        rad_session_options o = rad_session_preset();
+        o.n = r->n ? r->n : 1;
+        o.capacity = (uint32_t)a->run.capacity;
+        o.seed = r->holds ? a->run.seed : r->seed;
+        status = read_full(c, a->run.full, &o.full);
+        status = status ? status : session_hunt(&h, path, &a->run, &o);
+    }
+    if (a->json) {
+        report_json(c, a, r, &h);
+    }
+    hunt_free(&h);
+    return status ? status : good ? EXIT_FINE : EXIT_FOUND;
+}
+
+static int search(cli *c, const rad_protocols *p, const char *path, const invariant_args *a,
+                  rad_invariance_options *o)
+{
+    rad_invariance r;
+    rad_error error = {.code = 0};
+    int code = rad_session_invariant(p, o, &r, &error);
+    if (code == 0 && r.holds && a->run.threads > 0) {
+        code = try_threads(p, a, o, &r, &error);
+    }
+    progress_clear(c);
+    return code ? complain_error(c, &error) : report(c, path, a, &r);
+}
+
+static int invariant_run(cli *c, int argc, char **argv)
+{
+    invariant_args a = {
+        .run = RUN_WORDS_PRESET, .ns = "1,2,3,7,inf", .policies = "all", .seeds = 20, .starts = 2};
+    a.run.threads = 2;
+    uint32_t ns[NS_MOST], protocol;
+    rad_invariance_options o = {.ns = ns, .context = c, .interrupted = c->stop};
+    rad_protocols *p;
+    words w;
+    int status = options_parse(c, &VERB_SESSION_INVARIANT, argc, argv, &a, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if ((status = read_ns(c, a.ns, ns, &o.n_count)) != 0 ||
+        (status = read_policies(c, a.policies, &o.policies)) != 0 ||
+        (status = read_full(c, a.run.full, &o.full)) != 0 ||
+        (status = check_output(c, a.output)) != 0 || (status = read_protocols(c, &w, &p)) != 0) {
+        return status;
+    }
+    o.protocol = a.run.protocol;
+    o.sessions = (uint32_t)a.run.sessions;
+    o.starts = (uint32_t)a.starts;
+    o.seed = a.run.seed;
+    o.seeds = (uint32_t)a.seeds;
+    o.capacity = (uint32_t)a.run.capacity;
+    o.rounds = a.run.fuel;
+    o.progress = c->progress ? on_progress : NULL;
+    status = read_protocol(c, p, a.run.protocol, &protocol);
+    status = status ? status : search(c, p, w.at[0], &a, &o);
+    rad_protocols_free(p);
+    return status;
+}
+
+static const char *const INVARIANT_EXAMPLES[] = {
+    "raddle session invariant examples/session/two_buyer.session --sessions 5 --seeds 100",
+    "100 seeds, every N and policy, shuffled starts, two threads",
+    "raddle session invariant FILE --capacity 1 --full drop",
+    "with buffers that drop messages it does not hold: a counterexample", NULL};
+
+const verb VERB_SESSION_INVARIANT = {
+    "session invariant",
+    "look for two runs that some thread could tell apart",
+    "FILE [options]",
+    "Runs the same sessions with every N, every policy and shuffled starts, and on threads, and "
+    "compares each run with N "
+    "= 1, round robin: the events of each thread with their causes, effects, final states and "
+    "registers. As far as "
+    "fuel goes: one may have come farther than the other. A difference is named, found again in "
+    "the lab, kept as "
+    "an artifact and shrunk.\n\n"
+    "Exit status: 0 the same, 1 a difference, or stuck, 2 bad usage or a bad file.",
+    INVARIANT_OPTIONS,
+    INVARIANT_EXAMPLES,
+    invariant_run,
+};

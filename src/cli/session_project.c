@@ -1,0 +1,90 @@
+/* session_project.c — `raddle session project`: the parts of roles. */
+#include "session.h"
+
+#include <string.h>
+
+typedef struct project_args {
+    const char *protocol, *role;
+} project_args;
+
+#define AT(field) offsetof(project_args, field)
+
+static const option PROJECT_OPTIONS[] = {
+    OPTION_PROTOCOL(project_args, protocol),
+    {"role", OPTION_TEXT, AT(role), "R", "of this role only", 0, 0, 0},
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+static int find_role(cli *c, const rad_protocols *p, uint32_t protocol, const char *name,
+                     uint32_t *role)
+{
+    nearest n;
+    nearest_begin(&n, name);
+    uint32_t count = rad_protocol_role_count(p, protocol);
+    for (*role = 0; *role < count; ++*role) {
+        if (strcmp(rad_protocol_role(p, protocol, *role), name) == 0) {
+            return 0;
+        }
+        nearest_try(&n, rad_protocol_role(p, protocol, *role));
+    }
+    return bad_usage(c, "--role: %s has no role %.80s%s", rad_protocol_name(p, protocol), name,
+                     nearest_hint(&n, ""));
+}
+
+static int print_text(cli *c, char *text)
+{
+    if (text == NULL) {
+        return complain_error(c, &(rad_error){.code = RAD_ENOMEM, .text = "out of memory"});
+    }
+    out_text(c, text);
+    rad_free(text);
+    return EXIT_FINE;
+}
+
+static int project(cli *c, const rad_protocols *p, const project_args *a)
+{
+    uint32_t protocol, role = 0, count = 1;
+    int status = read_protocol(c, p, a->protocol, &protocol);
+    if (status == 0 && a->role) {
+        status = find_role(c, p, protocol, a->role, &role);
+    } else if (status == 0) {
+        count = rad_protocol_role_count(p, protocol);
+    }
+    for (uint32_t i = 0; i < count && status == 0; i++) {
+        out_text(c, i ? "\n" : "");
+        status = print_text(c, rad_protocol_type_text(p, protocol, role + i));
+    }
+    return status;
+}
+
+static int project_run(cli *c, int argc, char **argv)
+{
+    project_args a = {.role = NULL};
+    rad_protocols *p;
+    words w;
+    int status = options_parse(c, &VERB_SESSION_PROJECT, argc, argv, &a, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if ((status = read_protocols(c, &w, &p)) != 0) {
+        return status;
+    }
+    status = project(c, p, &a);
+    rad_protocols_free(p);
+    return status;
+}
+
+static const char *const PROJECT_EXAMPLES[] = {
+    "raddle session project examples/session/two_buyer.session --role Seller", "what Seller does",
+    NULL};
+
+const verb VERB_SESSION_PROJECT = {
+    "session project",
+    "the parts of roles",
+    "FILE [options]",
+    "Prints what each role, or one, sends and receives, in words.\n\n"
+    "Exit status: 0, or 2 for bad usage or a bad file.",
+    PROJECT_OPTIONS,
+    PROJECT_EXAMPLES,
+    project_run,
+};
