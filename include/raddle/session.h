@@ -56,6 +56,22 @@ typedef struct rad_protocol_counts {
 RAD_API void rad_protocol_count(const rad_protocols *p, uint32_t protocol,
                                 rad_protocol_counts *out);
 
+/* How large a random protocol may be. */
+typedef struct rad_generate_bounds {
+    uint32_t roles;      /* 2 … 8 */
+    uint32_t family;     /* roles in a family, at most: 0 … 6 */
+    uint32_t depth;      /* of blocks: 0 … 8 */
+    uint32_t statements; /* about: 1 … 1,000 */
+    uint32_t branches;   /* of a choice, at most: 2 … 4 */
+    uint32_t subs;       /* protocols to call, at most: 0 … 8 */
+} rad_generate_bounds;
+
+RAD_API rad_generate_bounds rad_generate_preset(void);
+
+/* The text of a random protocol file, which rad_protocols_parse accepts; the last protocol in it is Main. NULL bounds:
+ * the preset. rad_free it. NULL: RAD_EINPUT (the bounds), RAD_ENOMEM. */
+RAD_API char *rad_protocols_generate(uint64_t seed, const rad_generate_bounds *b, rad_error *error);
+
 /* ---- Values and effects -------------------------------------------------------------------------------- */
 
 enum rad_value_type { RAD_VALUE_INT = 0, RAD_VALUE_BOOL, RAD_VALUE_TEXT };

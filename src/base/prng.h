@@ -19,8 +19,9 @@ enum rad_stream {
     RAD_STREAM_SHRINK,
     RAD_STREAM_TEST,
     RAD_STREAM_CASE,
-    RAD_STREAM_STEAL, /* whom a worker's thread asks */
-    RAD_STREAM_SELECT /* where a select begins to look */
+    RAD_STREAM_STEAL,   /* whom a worker's thread asks */
+    RAD_STREAM_SELECT,  /* where a select begins to look */
+    RAD_STREAM_PROTOCOL /* a random protocol */
 };
 
 /* Mixes 64 bits (the finaliser of splitmix64). */
