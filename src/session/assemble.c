@@ -235,8 +235,9 @@ static rad_instruction assemble_one(assembler *a, enum rad_session_op op)
     case RAD_OP_S_CHOOSE: return table_line(a, op);
     case RAD_OP_S_INVOKE: return invoke_line(a);
     case RAD_OP_S_OPEN: return open_line(a);
-    case RAD_OP_S_JUMPIF: i.a = take_register(a); /* fall through */
+    case RAD_OP_S_JUMPIF:
     case RAD_OP_S_JUMP:
+        if (op == RAD_OP_S_JUMPIF) i.a = take_register(a);
         refer(a, operand_take(a, RAD_OPERAND_NAME, "expected a label"), false, a->p->code_count);
         return i;
     case RAD_OP_S_SET:
