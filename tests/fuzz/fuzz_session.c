@@ -1,0 +1,71 @@
+/* fuzz_session.c — any bytes as a protocol file: an error that says where, or protocols that run. The last one is run
+ * for a bounded number of rounds with N = 1 and with all; when both complete without a fault they are the same. */
+#include "base/alloc.h"
+#include "session/vm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { ROUNDS = 3000, STEP = 10, SESSIONS_MOST = 200, EVENTS_MOST = 100000 };
+
+static void require(bool condition)
+{
+    if (!condition) abort();
+}
+
+/* Code by hand may open sessions without end: then it is left alone. */
+static enum rad_session_end run(rad_session_vm *vm)
+{
+    enum rad_session_end end = RAD_SESSION_EXHAUSTED;
+    for (uint32_t i = 0; i < ROUNDS && end == RAD_SESSION_EXHAUSTED; i += STEP) {
+        if (vm->session_count > SESSIONS_MOST || vm->instructions > EVENTS_MOST) break;
+        end = rad_session_run(vm, STEP);
+        require(rad__rounds_valid(vm));
+    }
+    return end;
+}
+
+static enum rad_session_end run_with(const rad_protocols *p, uint32_t n,
+                                     enum rad_session_policy policy, rad_session_info *info)
+{
+    rad_session_options o = rad_session_preset();
+    rad_session_vm *vm;
+    o.n = n;
+    o.policy = policy;
+    o.log = true;
+    require(rad_session_create(&vm, p, &o, NULL) == 0);
+    require(rad_session_open(vm, NULL, 2, NULL) == 0);
+    enum rad_session_end end = run(vm);
+    rad_session_look(vm, info);
+    char *report = rad_session_report(vm), *trace = rad_session_trace_text(vm, RAD_NONE, true);
+    require(report != NULL && trace != NULL);
+    rad__free(report);
+    rad__free(trace);
+    rad_session_destroy(vm);
+    return end;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    rad_error error = {0};
+    rad_protocols *p;
+    if (rad_protocols_parse(&p, "input", (const char *)data, size, &error) != 0) {
+        require(p == NULL && error.code == RAD_EINPUT && strncmp(error.text, "input:", 6) == 0);
+        return 0;
+    }
+    rad_session_info one, all;
+    bool by_hand = false;
+    for (uint32_t i = 0; i < p->count; i++) by_hand |= p->all[i].by_hand;
+    enum rad_session_end first = run_with(p, 1, RAD_SESSION_COOPERATIVE, &one);
+    enum rad_session_end second = run_with(p, RAD_SESSION_ALL, RAD_SESSION_PROGRESS, &all);
+    require(by_hand || p->all[p->count - 1].types.global.is_locals ||
+            (first != RAD_SESSION_STUCK && second != RAD_SESSION_STUCK &&
+             one.sessions_faulted + all.sessions_faulted == 0));
+    if (first == RAD_SESSION_COMPLETE && second == RAD_SESSION_COMPLETE &&
+        one.sessions_faulted + all.sessions_faulted == 0)
+        require(strcmp(one.digest, all.digest) == 0);
+    rad_protocols_free(p);
+    return 0;
+}
