@@ -89,8 +89,9 @@ RAD_API void rad_runtime_shutdown(rad_runtime *rt);
  * of the calling fiber. Anybody, while it runs: what is said of a fiber is true of some moment. RAD_EIO. */
 RAD_API int rad_runtime_dump(rad_runtime *rt, int fd);
 
-/* Waits until all fibers have ended, and frees everything. Handles of its fibers are no good any more. Not by a
- * fiber. */
+/* Waits until all fibers have ended, and frees everything. Handles of its fibers are no good any more. From now on
+ * fibers come only from fibers: rad_runtime_spawn answers RAD_ECLOSED. A thread that is inside one of the calls above
+ * is waited for; nobody may begin one when the last fiber may have ended. Not by a fiber. NULL is fine. */
 RAD_API void rad_runtime_destroy(rad_runtime *rt);
 
 /* ---- Fibers ----------------------------------------------------------------------------------------- */

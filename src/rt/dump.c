@@ -131,6 +131,8 @@ int rad_runtime_dump(rad_runtime *rt, int fd)
         if (copy >= 0) close(copy);
         return RAD_EIO;
     }
+    rad_runtime *visited = rad__visit_begin(core, rt); /* a fiber it held may be the last one */
     rad__dump(rt, to);
+    if (visited != NULL) rad__visit_end(visited);
     return fclose(to) == 0 ? 0 : RAD_EIO;
 }

@@ -287,11 +287,9 @@ int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error 
     return runtime_create(out, options ? options : &preset, false, error);
 }
 
-int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg)
+static int runtime_spawn(rad_runtime *rt, rad_core *core, rad_fiber *fiber, rad_fn fn, void *arg)
 {
     int code = 0;
-    rad_core *core = rad__core();
-    if (core != NULL && core->runtime != rt) core = NULL;
     rad_slot *slot = rad__slot_take(rt, core, &code);
     if (slot == NULL) return code;
     rad__fiber_begin(slot, fiber, fn, arg);
@@ -302,8 +300,19 @@ int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg)
     return RAD_ECLOSED;
 }
 
+int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg)
+{
+    rad_core *core = rad__core();
+    rad_runtime *visited = rad__visit_begin(core, rt); /* it may end before we are out of here */
+    if (core != NULL && core->runtime != rt) core = NULL;
+    int code = runtime_spawn(rt, core, fiber, fn, arg);
+    if (RAD_LIKELY(visited != NULL)) rad__visit_end(visited);
+    return code;
+}
+
 void rad_runtime_shutdown(rad_runtime *rt)
 {
+    rad_runtime *visited = rad__visit_begin(rad__core(), rt); /* the last fiber may end of it */
     /* Pairs with the load in rad__fiber_begin: who begins later finds it, who began before is found below. */
     atomic_store_explicit(&rt->closing, true, memory_order_seq_cst);
     rad_exec_close(rt->exec);
@@ -312,6 +321,7 @@ void rad_runtime_shutdown(rad_runtime *rt)
     rad__unlock(&rt->room.lock);
     for (rad_slot *slot = made; slot != NULL; slot = slot->made_before)
         rad__slot_cancel(slot, rad__fiber_generation(&slot->strand));
+    if (visited != NULL) rad__visit_end(visited);
 }
 
 void rad_runtime_destroy(rad_runtime *rt)

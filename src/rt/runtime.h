@@ -30,7 +30,7 @@ struct rad_runtime {
     _Atomic uint64_t now_ns; /* when the watch last looked */
     _Atomic bool dozing;     /* the watch would like to be told when something happens */
     _Atomic bool closing;    /* no more fibers */
-    _Atomic uint32_t visits; /* threads of others that are waking a fiber: see rad__visit_begin */
+    _Atomic uint32_t visits; /* threads of others that are in a call: see rad__visit_begin */
     uint32_t own_threads;    /* that are no workers, and wake nobody by themselves */
     bool reports_deadlock;
     uint64_t stall_ns; /* a fiber that keeps its worker for longer is named; 0: none */
@@ -65,6 +65,8 @@ static inline rad_seat *rad__seat_of(rad_core *core)
  *         X3   wakes it                            Y3   frees everything
  *         X4   visits - 1
  * Claim: Y3 comes after X4, for X1 is before X2, which is before Y1.
+ * Who starts a fiber from outside, or cancels all of them, or looks at them, is in the same position: X1 is the first
+ * thing such a call does.
  * A worker of the same runtime needs no visit: its thread is waited for. NULL is none. `core` is rad__core(). */
 static inline rad_runtime *rad__visit_begin(const rad_core *core, rad_runtime *rt)
 {
