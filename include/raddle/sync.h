@@ -60,7 +60,7 @@ RAD_API bool rad_mutex_is_mine(const rad_mutex *m);
 
 /* Any number of readers, or one writer. Writers go first: as long as one waits no new reader gets in, and a writer
  * that leaves is followed by the next one. So readers can be shut out by writers, but not the other way round; and
- * whoever reads must not ask to read once more: a writer may wait in between. */
+ * whoever reads must not ask to read once more (a writer may wait in between), nor to write: both wait for ever. */
 typedef struct rad_rwlock {
     uint64_t private_[9];
 } rad_rwlock;
@@ -72,6 +72,7 @@ typedef struct rad_rwlock {
         }                                                                                          \
     }
 
+/* By the writer with until = 0: RAD_ETIMEOUT, with any other a mistake. */
 RAD_API RAD_MUST_USE int rad_rwlock_read(rad_rwlock *l, rad_time until);
 RAD_API RAD_MUST_USE int rad_rwlock_write(rad_rwlock *l, rad_time until);
 

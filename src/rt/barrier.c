@@ -38,7 +38,6 @@ static bool arrive(rad_clause *c, rad_wakes *wakes)
 /* D2. */
 static int leave(barrier *b, const rad_clause *c, int code)
 {
-    if (c->want == 0) return code; /* it was cancelled before it came */
     rad__lock(&b->object.lock);
     bool over = (uint64_t)b->round + 1 != c->want;
     if (!over) b->arrived--;
@@ -51,6 +50,6 @@ int rad__op_barrier_wait(rad_barrier *public, rad_time until)
     barrier *b = (barrier *)(void *)public;
     if (b->parties == 0) rad__misuse("rad_barrier_wait", "it has no parties");
     rad_clause c = {.object = &b->object, .queue = &b->waiters, .attempt = arrive};
-    int done = rad__wait(&c, 1, 0, until);
+    int done = rad__wait_anyway(&c, until);
     return done < 0 ? leave(b, &c, done) : c.code;
 }

@@ -56,7 +56,7 @@ int rad__op_once_run(rad_once *public, rad_fn fn, void *arg, rad_time until)
     /* Pairs with the store in `ran`. */
     if (RAD_LIKELY(atomic_load_explicit(&o->word, memory_order_acquire) == DONE)) return 0;
     rad_clause c = {.object = &o->object, .queue = &o->waiters, .attempt = run_attempt};
-    int done = rad__wait(&c, 1, 0, until);
+    int done = rad__wait_anyway(&c, until);
     if (done < 0 || c.code == WAS_DONE) return done;
     int code = fn(arg);
     ran(o, code == 0);

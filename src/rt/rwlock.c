@@ -71,8 +71,10 @@ int rad__op_rwlock_read(rad_rwlock *public, rad_time until)
         if (atomic_compare_exchange_weak_explicit(&l->word, &word, word + READER,
                                                   memory_order_acquire, memory_order_relaxed))
             return 0;
+    if (until != 0 && atomic_load_explicit(&l->writer, memory_order_relaxed) == rad__who())
+        rad__misuse("rad_rwlock_read", "the caller has it to write");
     rad_clause c = {.object = &l->object, .queue = &l->readers, .attempt = read_attempt};
-    return rad__wait(&c, 1, 0, until);
+    return rad__wait_anyway(&c, until);
 }
 
 static bool write_attempt(rad_clause *c, rad_wakes *wakes)
@@ -123,7 +125,7 @@ int rad__op_rwlock_write(rad_rwlock *public, rad_time until)
         rad__misuse("rad_rwlock_write", "the caller has it already");
     rad_clause c = {
         .object = &l->object, .queue = &l->writers, .attempt = write_attempt, .data = (void *)self};
-    int done = rad__wait(&c, 1, 0, until);
+    int done = rad__wait_anyway(&c, until);
     if (done < 0) let_readers_in(l);
     return done;
 }

@@ -119,7 +119,7 @@ int rad__op_semaphore_acquire(rad_semaphore *public, uint32_t permits, rad_time 
     if (RAD_LIKELY(acquire_fast(s, permits))) return 0;
     rad_clause c;
     clause_open(&c, s, permits);
-    int done = rad__wait(&c, 1, 0, until);
+    int done = rad__wait_anyway(&c, until);
     if (done < 0 && permits > 1) add(s, 0); /* Z2: who stood behind us may want less */
     return done;
 }

@@ -243,6 +243,11 @@ static int wait_one(rad_clause *c, rad_strand *self, uint64_t until)
     return done ? 0 : RAD_ETIMEOUT;
 }
 
+int rad__wait_anyway(rad_clause *c, uint64_t until)
+{
+    return wait_one(c, rad__running(), until);
+}
+
 static void tell_what(rad_strand *self, const rad_clause *clauses, uint32_t count)
 {
     uint64_t now = atomic_load_explicit(&self->runtime->now_ns, memory_order_relaxed);

@@ -184,6 +184,10 @@ RAD_INTERNAL void rad__waitable_ready(rad_waitable *o, enum rad_kind kind);
  * `first` is where looking begins, when several can be done. */
 RAD_INTERNAL int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until);
 
+/* The same for one clause, which is done if that is possible at once, also by a fiber that was cancelled: for what is
+ * needed to clean up. */
+RAD_INTERNAL int rad__wait_anyway(rad_clause *c, uint64_t until);
+
 /* ---- For those who make an operation possible: under the object's lock ------------------------------------ */
 
 /* N1, N2: the first clause of the queue whose waiter is still open; the caller does it and adds it to its wakes. */

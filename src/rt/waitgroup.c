@@ -99,5 +99,5 @@ int rad__op_waitgroup_wait(rad_waitgroup *public, rad_time until)
     /* Pairs with the changes of those who are done. */
     if (atomic_load_explicit(&g->word, memory_order_acquire) == 0) return 0;
     clause_open(&c, g);
-    return rad__wait(&c, 1, 0, until);
+    return rad__wait_anyway(&c, until);
 }

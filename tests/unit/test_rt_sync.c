@@ -572,6 +572,82 @@ static void all_meet_each_time(void **state)
     run(1, some_leave, NULL);
 }
 
+/* ---- Who was cancelled cleans up ------------------------------------------------------------------------ */
+
+typedef struct things {
+    rad_rwlock rwlock;
+    rad_semaphore semaphore;
+    rad_waitgroup group;
+    rad_barrier alone, pair;
+    rad_once once;
+} things;
+
+static int writes_in_vain(void *arg)
+{
+    things *t = arg;
+    return rad_rwlock_write(&t->rwlock, rad_after(MS)) == RAD_ETIMEOUT ? 0 : 1;
+}
+
+static int waits_for_two(void *arg)
+{
+    things *t = arg;
+    int code = rad_semaphore_acquire(&t->semaphore, 1, RAD_FOREVER);
+    return code != 0 ? code : rad_waitgroup_wait(&t->group, RAD_FOREVER);
+}
+
+static int answers(void *arg)
+{
+    return *(int *)arg;
+}
+
+/* Others have waited before, and left flags behind: nothing can be had without looking twice. */
+static void leave_traces(things *t)
+{
+    rad_nursery n;
+    assert_int_equal(rad_rwlock_read(&t->rwlock, 0), 0);
+    rad_waitgroup_add(&t->group, 1);
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_spawn(&n, NULL, writes_in_vain, t);
+    rad_nursery_spawn(&n, NULL, waits_for_two, t);
+    settle();
+    rad_semaphore_release(&t->semaphore, 1);
+    settle();
+    rad_waitgroup_done(&t->group);
+    assert_int_equal(rad_nursery_wait(&n), 0);
+    rad_semaphore_release(&t->semaphore, 1);
+}
+
+static int has_what_can_be_had(void *arg)
+{
+    things t = {.alone = RAD_BARRIER_INIT(1), .pair = RAD_BARRIER_INIT(2)};
+    int fails = 3, works = 0;
+    (void)arg;
+    leave_traces(&t);
+    rad_cancel(rad_self());
+    assert_int_equal(rad_sleep(1), RAD_ECANCELED);
+    assert_int_equal(rad_rwlock_read(&t.rwlock, RAD_FOREVER), 0);
+    assert_int_equal(rad_semaphore_acquire(&t.semaphore, 1, RAD_FOREVER), 0);
+    assert_int_equal(rad_waitgroup_wait(&t.group, RAD_FOREVER), 0);
+    assert_int_equal(rad_barrier_wait(&t.alone, RAD_FOREVER), 1);
+    assert_int_equal(rad_once_run(&t.once, answers, &fails, RAD_FOREVER), 3);
+    assert_int_equal(rad_once_run(&t.once, answers, &works, RAD_FOREVER), 0);
+    /* What cannot be had is as if it had not been asked for. */
+    rad_waitgroup_add(&t.group, 1);
+    assert_int_equal(rad_rwlock_write(&t.rwlock, RAD_FOREVER), RAD_ECANCELED);
+    assert_int_equal(rad_semaphore_acquire(&t.semaphore, 1, RAD_FOREVER), RAD_ECANCELED);
+    assert_int_equal(rad_waitgroup_wait(&t.group, RAD_FOREVER), RAD_ECANCELED);
+    assert_int_equal(rad_barrier_wait(&t.pair, RAD_FOREVER), RAD_ECANCELED);
+    assert_int_equal(rad_barrier_wait(&t.pair, RAD_FOREVER), RAD_ECANCELED);
+    assert_int_equal(rad_rwlock_read(&t.rwlock, 0), 0);
+    return 0;
+}
+
+static void who_was_cancelled_can_clean_up(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers += 2) run(workers, has_what_can_be_had, NULL);
+}
+
 /* ---- Mistakes --------------------------------------------------------------------------------------------- */
 
 static rad_rwlock mistaken;
@@ -616,6 +692,13 @@ static void releases_too_much(void)
     rad_semaphore_release(&s, RAD_SEMAPHORE_MAX);
 }
 
+static void reads_what_it_writes(void)
+{
+    rad_rwlock l = RAD_RWLOCK_INIT;
+    if (rad_rwlock_write(&l, 0) != 0 || rad_rwlock_read(&l, 0) != RAD_ETIMEOUT) return;
+    (void)!rad_rwlock_read(&l, RAD_FOREVER);
+}
+
 static void meets_nobody(void)
 {
     rad_barrier b = {{0}};
@@ -628,6 +711,7 @@ static void mistakes_stop_the_process(void **state)
     expect_misuse(unlocks_what_is_free, "rad_rwlock_unlock: nobody has it");
     expect_misuse(unlocks_another_ones, "rad_rwlock_unlock: somebody else has it");
     expect_misuse(writes_twice, "rad_rwlock_write: the caller has it already");
+    expect_misuse(reads_what_it_writes, "rad_rwlock_read: the caller has it to write");
     expect_misuse(is_done_too_often, "rad_waitgroup_done: more done than added");
     expect_misuse(releases_too_much, "rad_semaphore_release: more permits than there can be");
     expect_misuse(meets_nobody, "rad_barrier_wait: it has no parties");
@@ -636,10 +720,15 @@ static void mistakes_stop_the_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(readers_or_one_writer),     cmocka_unit_test(writers_go_first),
-        cmocka_unit_test(permits_are_conserved),     cmocka_unit_test(first_come_first_served),
-        cmocka_unit_test(who_waits_may_free),        cmocka_unit_test(a_group_is_used_again),
-        cmocka_unit_test(once_and_for_all),          cmocka_unit_test(all_meet_each_time),
+        cmocka_unit_test(readers_or_one_writer),
+        cmocka_unit_test(writers_go_first),
+        cmocka_unit_test(permits_are_conserved),
+        cmocka_unit_test(first_come_first_served),
+        cmocka_unit_test(who_waits_may_free),
+        cmocka_unit_test(a_group_is_used_again),
+        cmocka_unit_test(once_and_for_all),
+        cmocka_unit_test(all_meet_each_time),
+        cmocka_unit_test(who_was_cancelled_can_clean_up),
         cmocka_unit_test(mistakes_stop_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
