@@ -24,6 +24,8 @@
  * has been
  *            cancelled and is to clean up and return; nothing was done. Other codes are named at each call.
  * Threads    "anybody" means fibers and other threads; a thread that waits sleeps. "a fiber" means only them.
+ * fork       A runtime stays with the process that made it: its fibers do not go on in a child, not even the one that
+ *            forked. A child may start a runtime of its own, or exec.
  * Ownership  what is passed by pointer stays the caller's, unless it says otherwise. */
 #ifndef RADDLE_FIBER_H
 #define RADDLE_FIBER_H

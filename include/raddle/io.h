@@ -23,6 +23,7 @@
  *            refuses comes by value, too: rad_errno(answer) is its errno, and 0 for every other answer. errno itself
  *            may be another thread's by then.
  * Close      by rad_fd_close, so that whoever waits for the descriptor is told. close(2) is all right when nobody does.
+ * fork       is all right for threads of the child: they wait for themselves. Runtimes stay with the parent.
  * Ready      is what was true a moment ago: when several fibers read from one descriptor another may be quicker.
  *            rad_read then waits again. */
 #ifndef RADDLE_IO_H

@@ -92,6 +92,11 @@ bool rad__os_thread_sleeps(const rad_os_thread *t)
     return end != NULL && end[1] == ' ' && (end[2] == 'S' || end[2] == 'D');
 }
 
+bool rad__os_after_fork(void (*child)(void))
+{
+    return pthread_atfork(NULL, NULL, child) == 0;
+}
+
 uint32_t rad__os_thread_total(void)
 {
     struct stat tasks;

@@ -64,8 +64,18 @@ static rad_file *file_get(rad_ready *r, int fd)
 static rad_lock list_lock;
 static rad_ready *list; /* the newest first */
 
+void rad__ready_forked(void)
+{
+    list_lock = (rad_lock){0}; /* somebody may have had it, who is not here */
+    list = NULL;
+}
+
 static void list_put(rad_ready *r)
 {
+    static _Atomic bool forks; /* the child will be told: without memory for that it is not */
+    if (!atomic_exchange_explicit(&forks, true, memory_order_relaxed))
+        atomic_store_explicit(&forks, rad__os_after_fork(rad__service_forked),
+                              memory_order_relaxed);
     rad__lock(&list_lock);
     if (!r->listed) {
         r->listed = true;

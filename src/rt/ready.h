@@ -91,6 +91,13 @@ RAD_INTERNAL int rad__service_start(void);
 /* When the process ends. */
 RAD_INTERNAL void rad__service_stop(void);
 
+/* In the child after a fork. */
+RAD_INTERNAL void rad__service_forked(void);
+
+/* The same: what was opened by its parent is not to be touched. The poll is one and the same in both processes, and
+ * whom a close in the child made it forget would wait for ever in the parent. */
+RAD_INTERNAL void rad__ready_forked(void);
+
 /* How many there are: 0 or 1. */
 RAD_INTERNAL uint32_t rad__ready_threads(void);
 

@@ -7,6 +7,8 @@
 
 #include "os/thread.h"
 
+#include <string.h>
+
 enum { STACK_SIZE = 256 << 10 };
 enum { NONE = 0, STARTS, RUNS };
 
@@ -59,6 +61,15 @@ __attribute__((destructor)) void rad__service_stop(void)
     rad__ready_ring(&service.ready);
     rad__os_thread_join(&service.thread);
     atomic_store_explicit(&service.state, NONE, memory_order_relaxed);
+}
+
+/* The thread is not here, and what threads of the parent waited for is none of ours: it begins anew. */
+void rad__service_forked(void)
+{
+    rad__ready_forked();
+    service.ready.listed = false;
+    rad__ready_close(&service.ready);
+    memset(&service, 0, sizeof service);
 }
 
 uint32_t rad__ready_threads(void)

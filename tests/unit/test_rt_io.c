@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MS = 1000000 };
@@ -276,13 +277,81 @@ static void select_waits_for_descriptors(void **state)
     run(2, selects);
 }
 
+/* ---- fork --------------------------------------------------------------------------------------------- */
+
+static bool ends_well(pid_t child)
+{
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status == 0;
+}
+
+static int reads_a_byte(void *arg)
+{
+    char byte;
+    return rad_read(*(int *)arg, &byte, 1, soon()) == 1 ? 0 : 1;
+}
+
+/* The child has the same poll, and closes its own descriptor: whoever waits in the parent is not forgotten. */
+static int a_child_closes(void *unused)
+{
+    int fds[2];
+    rad_fiber f;
+    rad_gift r;
+    (void)unused;
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(rad_fd_prepare(fds[0]), 0);
+    assert_int_equal(rad_spawn(&f, reads_a_byte, &fds[0]), 0);
+    rad_sleep(10 * MS);
+    pid_t child = fork();
+    if (child == 0) _exit(rad_fd_close(fds[0]) == 0 ? 0 : 1);
+    assert_true(ends_well(child));
+    assert_int_equal(write(fds[1], "x", 1), 1);
+    assert_int_equal(rad_join(f, &r, RAD_FOREVER), 0);
+    rad_release(f);
+    rad_fd_close(fds[0]);
+    rad_fd_close(fds[1]);
+    return r.code;
+}
+
+/* Threads share one that polls for them. A child has none of its parent's. */
+static bool child_waits(int fds[2])
+{
+    char byte = 'y';
+    alarm(20);
+    return rad_fd_wait(fds[0], RAD_READABLE, rad_after(MS)) == RAD_ETIMEOUT &&
+           write(fds[1], &byte, 1) == 1 &&
+           rad_fd_wait(fds[0], RAD_READABLE, soon()) == RAD_READABLE &&
+           rad_read(fds[0], &byte, 1, soon()) == 1;
+}
+
+static void a_child_has_its_own_poll(void **state)
+{
+    int fds[2];
+    (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* it does not go on after a fork */
+#endif
+    run(2, a_child_closes);
+    assert_int_equal(pipe(fds), 0);
+    assert_int_equal(rad_fd_prepare(fds[0]), 0);
+    assert_int_equal(rad_fd_wait(fds[0], RAD_READABLE, rad_after(MS)), RAD_ETIMEOUT);
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        if (child == 0) exit(child_waits(fds) ? 0 : 1);
+        assert_true(ends_well(child));
+    }
+    assert_int_equal(rad_fd_wait(fds[0], RAD_READABLE, rad_after(MS)), RAD_ETIMEOUT);
+    rad_fd_close(fds[0]);
+    rad_fd_close(fds[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(megabytes_over_tcp),
-        cmocka_unit_test(refusals_come_by_value),
-        cmocka_unit_test(what_was_written_is_told),
-        cmocka_unit_test(select_waits_for_descriptors),
+        cmocka_unit_test(megabytes_over_tcp),       cmocka_unit_test(refusals_come_by_value),
+        cmocka_unit_test(what_was_written_is_told), cmocka_unit_test(select_waits_for_descriptors),
+        cmocka_unit_test(a_child_has_its_own_poll),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,12 @@ int rad__os_thread_create(rad_os_thread *t, void (*body)(void *context), void *c
     return 0;
 }
 
+bool rad__os_after_fork(void (*child)(void)) /* nobody forks here */
+{
+    (void)child;
+    return true;
+}
+
 void rad__os_thread_join(rad_os_thread *t)
 {
     struct spare *s = t->context;
