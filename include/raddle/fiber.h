@@ -26,7 +26,9 @@
  * Threads    "anybody" means fibers and other threads; a thread that waits sleeps. "a fiber" means only them.
  * fork       A runtime stays with the process that made it: its fibers do not go on in a child, not even the one that
  *            forked. A child may start a runtime of its own, or exec.
- * Ownership  what is passed by pointer stays the caller's, unless it says otherwise. */
+ * Ownership  what is passed by pointer stays the caller's, unless it says otherwise.
+ * Mistakes   (a call for fibers by a thread, a handle that is given up twice ...) stop the process with a message where
+ *            that is cheap to notice. */
 #ifndef RADDLE_FIBER_H
 #define RADDLE_FIBER_H
 
@@ -86,9 +88,10 @@ RAD_API int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void 
  * wait. Anybody, any number of times. */
 RAD_API void rad_runtime_shutdown(rad_runtime *rt);
 
-/* Writes a line for each fiber, its state, what it waits for and since when, to an open file; for one that waits also
- * the calls that are going on, innermost first, at most 32 (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime
- * of the calling fiber. Anybody, while it runs: what is said of a fiber is true of some moment. RAD_EIO. */
+/* Writes a line for each fiber (for a thousand, and how many more there are), its state, what it waits for and since
+ * when, to an open file; for one that waits also the calls that are going on, innermost first, at most 32
+ * (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime of the calling fiber. Anybody, while it runs: what is
+ * said of a fiber is true of some moment. The file stays the caller's. RAD_EIO. */
 RAD_API int rad_runtime_dump(rad_runtime *rt, int fd);
 
 /* Waits until all fibers have ended, and frees everything. Handles of its fibers are no good any more. From now on
@@ -106,7 +109,7 @@ struct rad_fiber {
 
 /* Starts fn(arg). With `fiber` the caller gets a handle, which must be given up by rad_release when nobody will join
  * any more; NULL: nobody will. By a fiber; does not wait, unless the option says so (then RAD_ECANCELED is possible).
- * RAD_ENOMEM, RAD_ELIMIT; RAD_ECLOSED: the runtime is being shut down. */
+ * RAD_ENOMEM, RAD_ELIMIT; RAD_ECLOSED: the runtime is being shut down. When it fails the handle is {NULL, 0}. */
 RAD_API int rad_spawn(rad_fiber *fiber, rad_fn fn, void *arg);
 
 enum { RAD_GIFT_SIZE = 48 };
@@ -193,7 +196,7 @@ RAD_API RAD_MUST_USE int rad_local_set(rad_local_key key, void *value);
  * code decides what to do about that. Anybody. */
 RAD_API void rad_cancel(rad_fiber fiber);
 
-/* Whether the calling fiber was. */
+/* Whether the calling fiber was, shielded or not. Never, for a thread. */
 RAD_API bool rad_is_canceled(void);
 
 /* While it is shielded a fiber is not told, so that it can wait while it cleans up. Nests. A fiber. */
@@ -202,7 +205,7 @@ RAD_API void rad_shield(bool on);
 /* ---- Nurseries -------------------------------------------------------------------------------------- */
 
 /* Fibers that belong together: none of them outlives the wait for its nursery. A local variable of the fiber that
- * opens it. */
+ * opens it, and has to wait for it before it ends. */
 typedef struct rad_nursery {
     uint64_t private_[24];
 } rad_nursery;

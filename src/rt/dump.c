@@ -65,12 +65,17 @@ static void dump_backtrace(dump *d, rad_slot *slot, uint64_t word)
     }
 }
 
+static bool is_alive(enum rad_fiber_state state)
+{
+    return state != RAD_FIBER_IDLE && state != RAD_FIBER_DONE;
+}
+
 static bool dump_fiber(dump *d, rad_slot *slot)
 {
     FILE *to = d->to;
     uint64_t word = rad__life_look(&slot->strand.life);
     enum rad_fiber_state state = rad__life_state(word);
-    if (state == RAD_FIBER_IDLE || state == RAD_FIBER_DONE) return false;
+    if (!is_alive(state)) return false;
     const char *name = atomic_load_explicit(&slot->name, memory_order_relaxed);
     fprintf(to, "  fiber %llu",
             (unsigned long long)atomic_load_explicit(&slot->number, memory_order_relaxed));
@@ -93,18 +98,18 @@ static bool dump_fiber(dump *d, rad_slot *slot)
 void rad__dump(rad_runtime *rt, FILE *to)
 {
     dump d = {.to = to, .now = rad__os_now_ns()};
-    uint64_t shown = 0, count = 0;
+    uint64_t shown = 0, more = 0;
     enum { MOST = 1000 };
     rad__lock(&rt->room.lock);
     rad_slot *made = rt->made;
     rad__unlock(&rt->room.lock);
     for (rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
-        uint64_t word = rad__life_look(&slot->strand.life);
-        if (rad__life_state(word) == RAD_FIBER_IDLE) continue;
-        count++;
-        if (shown < MOST) shown += dump_fiber(&d, slot);
+        if (shown < MOST)
+            shown += dump_fiber(&d, slot);
+        else
+            more += is_alive(rad__life_state(rad__life_look(&slot->strand.life)));
     }
-    if (count > shown) fprintf(to, "  … and %llu more\n", (unsigned long long)(count - shown));
+    if (more > 0) fprintf(to, "  … and %llu more\n", (unsigned long long)more);
 }
 
 void rad__dump_running(rad_runtime *rt, uint32_t worker, FILE *to)
@@ -124,7 +129,7 @@ int rad_runtime_dump(rad_runtime *rt, int fd)
 {
     rad_core *core = rad__core();
     if (rt == NULL && core != NULL) rt = core->runtime;
-    RAD_ASSERT(rt != NULL); /* by a fiber, or with a runtime */
+    if (rt == NULL) rad__misuse("rad_runtime_dump", "no runtime, and the caller is not a fiber");
     int copy = dup(fd);
     FILE *to = copy >= 0 ? fdopen(copy, "w") : NULL;
     if (to == NULL) {

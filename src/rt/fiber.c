@@ -95,6 +95,9 @@ void rad__fiber_body(void *context)
         rad_slot *slot = rad__slot_of(berth->strand);
         int code = slot->fn(slot->arg);
         if (RAD_UNLIKELY(slot->locals != NULL)) rad__locals_end(slot);
+        if (RAD_UNLIKELY(slot->nurseries != 0)) /* its memory is about to go */
+            rad__misuse("rad_nursery_open",
+                        "the fiber has ended, and did not wait for its nursery");
         fiber_complete(slot, code);
         rad__strand_end(berth);
     }
@@ -107,6 +110,7 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     slot->arg = arg;
     atomic_store_explicit(&slot->name, NULL, memory_order_relaxed);
     slot->shields = 0;
+    slot->nurseries = 0;
     slot->deadline = RAD_FOREVER;
     slot->family = NULL;
     rad__lock(&slot->done.lock); /* whoever joins by an old handle may be looking at them */
@@ -139,24 +143,31 @@ void rad__fiber_undo(rad_slot *slot, rad_core *core)
     rad__slot_recycle(slot->strand.runtime, core, slot);
 }
 
+static __attribute__((noinline)) int spawn_failed(rad_fiber *handle, int code)
+{
+    if (handle) *handle = (rad_fiber){NULL, 0};
+    return code;
+}
+
 int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
 {
     rad_core *core = rad__core();
     int code = 0;
-    RAD_ASSERT(core != NULL && core->running != NULL); /* by a fiber */
+    if (RAD_UNLIKELY(core == NULL || core->running == NULL))
+        rad__misuse("rad_spawn", "the caller is not a fiber");
     if (RAD_UNLIKELY(atomic_load_explicit(&core->runtime->closing, memory_order_relaxed)))
-        return RAD_ECLOSED;
+        return spawn_failed(handle, RAD_ECLOSED);
     rad_slot *slot = rad__slot_take(core->runtime, core, &code);
     if (RAD_UNLIKELY(slot == NULL && code == RAD_ELIMIT && core->runtime->spawn_waits)) {
         slot = rad__slot_wait(core->runtime, &code);
         core = rad__core(); /* perhaps another one */
     }
-    if (RAD_UNLIKELY(slot == NULL)) return code;
+    if (RAD_UNLIKELY(slot == NULL)) return spawn_failed(handle, code);
     rad__fiber_begin(slot, handle, fn, arg);
     rad__fiber_enumerate(slot, core);
     if (family && !rad__family_enter(family, slot)) {
         rad__fiber_undo(slot, core);
-        return RAD_ECLOSED;
+        return spawn_failed(handle, RAD_ECLOSED);
     }
     rad__strand_start(core, &slot->strand);
     return 0;
@@ -210,7 +221,8 @@ int rad__op_join(rad_fiber f, rad_gift *result, rad_time until)
 
 void rad__op_release(rad_fiber f)
 {
-    RAD_ASSERT(handle_is_good(f));
+    if (RAD_UNLIKELY(!handle_is_good(f)))
+        rad__misuse("rad_release", "no such handle: it was given up before, or never was one");
     slot_unrefer(rad__core(), f.slot);
 }
 
@@ -221,24 +233,24 @@ rad_fiber rad__op_self(void)
     return (rad_fiber){rad__slot_of(s), rad__fiber_generation(s)};
 }
 
-static rad_slot *my_slot(void)
+rad_slot *rad__my_slot(const char *call)
 {
     rad_strand *s = rad__running();
-    RAD_ASSERT(s != NULL); /* by a fiber */
+    if (RAD_UNLIKELY(s == NULL)) rad__misuse(call, "the caller is not a fiber");
     return rad__slot_of(s);
 }
 
 void rad__op_give(const void *bytes, size_t size)
 {
-    RAD_ASSERT(size <= RAD_GIFT_SIZE);
-    unsigned char *to = my_slot()->result.bytes;
+    unsigned char *to = rad__my_slot("rad_give")->result.bytes;
+    if (size > RAD_GIFT_SIZE) rad__misuse("rad_give", "more than RAD_GIFT_SIZE bytes");
     if (size > 0) memcpy(to, bytes, size);
     memset(to + size, 0, RAD_GIFT_SIZE - size); /* of what it gave before */
 }
 
 void rad__op_name(const char *name)
 {
-    atomic_store_explicit(&my_slot()->name, name, memory_order_relaxed);
+    atomic_store_explicit(&rad__my_slot("rad_name")->name, name, memory_order_relaxed);
 }
 
 const char *rad__op_name_of(rad_fiber f)
@@ -249,7 +261,8 @@ const char *rad__op_name_of(rad_fiber f)
 void rad__op_yield(void)
 {
     rad_core *core = rad__core();
-    RAD_ASSERT(core != NULL && core->running != NULL); /* by a fiber */
+    if (RAD_UNLIKELY(core == NULL || core->running == NULL))
+        rad__misuse("rad_yield", "the caller is not a fiber");
     rad_strand *next = rad__strand_next(core);
     if (next != NULL || !rad__worker_is_alone(core->worker))
         rad__strand_go(core, next, RAD_LEAVE_YIELD);
@@ -281,7 +294,9 @@ void rad__op_cancel(rad_fiber f)
 
 bool rad__op_is_canceled(void)
 {
-    rad_slot *slot = my_slot();
+    rad_strand *self = rad__running();
+    if (self == NULL) return false; /* a thread */
+    rad_slot *slot = rad__slot_of(self);
     if (slot->deadline != RAD_FOREVER && rad__os_now_ns() >= slot->deadline) return true;
     return atomic_load_explicit(&slot->canceled, memory_order_relaxed) ==
            rad__fiber_generation(&slot->strand);
@@ -289,7 +304,7 @@ bool rad__op_is_canceled(void)
 
 void rad__op_shield(bool on)
 {
-    rad_slot *slot = my_slot();
-    RAD_ASSERT(on || slot->shields > 0);
+    rad_slot *slot = rad__my_slot("rad_shield");
+    if (!on && slot->shields == 0) rad__misuse("rad_shield", "it was not shielded");
     slot->shields += on ? 1 : UINT32_MAX;
 }

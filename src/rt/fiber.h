@@ -36,6 +36,7 @@ struct rad_slot {
     _Atomic uint32_t references;
     _Atomic uint32_t canceled; /* generation of the fiber that was asked to end */
     uint32_t shields;
+    uint16_t nurseries; /* that it has opened, and not waited for */
     bool ended;
     rad_waitable done; /* what joiners wait for */
     rad_queue joiners;
@@ -64,6 +65,9 @@ static inline uint32_t rad__fiber_generation(const rad_strand *s)
 {
     return rad__life_generation(rad__life_look(&s->life));
 }
+
+/* The caller's; who is not a fiber must not have made this call. */
+RAD_INTERNAL rad_slot *rad__my_slot(const char *call);
 
 /* ---- For wait.c -------------------------------------------------------------------------------------- */
 

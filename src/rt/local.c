@@ -82,16 +82,9 @@ static void destroy_value(const value *v)
 
 /* ---- Values ------------------------------------------------------------------------------------------ */
 
-static rad_slot *my_slot(const char *call)
-{
-    rad_strand *s = rad__running();
-    if (s == NULL) rad__misuse(call, "the caller is not a fiber");
-    return rad__slot_of(s);
-}
-
 void *rad__op_local_get(rad_local_key key)
 {
-    const rad_locals *l = my_slot("rad_local_get")->locals;
+    const rad_locals *l = rad__my_slot("rad_local_get")->locals;
     uint32_t i = index_of(key);
     if (l == NULL || i >= l->capacity || l->values[i].key != key) return NULL;
     return l->values[i].value;
@@ -99,7 +92,7 @@ void *rad__op_local_get(rad_local_key key)
 
 int rad__op_local_set(rad_local_key key, void *new)
 {
-    rad_slot *slot = my_slot("rad_local_set");
+    rad_slot *slot = rad__my_slot("rad_local_set");
     uint32_t i = index_of(key);
     if (slot->locals == NULL && (slot->locals = rad__alloc(1, sizeof *slot->locals)) == NULL)
         return RAD_ENOMEM;

@@ -55,17 +55,11 @@ void rad__family_leave(rad_family *f, rad_slot *slot, int code)
 
 /* ---- The owner --------------------------------------------------------------------------------------- */
 
-static rad_slot *this_fiber(void)
-{
-    rad_strand *s = rad__running();
-    RAD_ASSERT(s != NULL); /* by a fiber */
-    return rad__slot_of(s);
-}
-
 void rad__op_nursery_open(rad_nursery *n, rad_time deadline)
 {
     rad_family *f = family_of(n);
-    rad_slot *owner = this_fiber();
+    rad_slot *owner = rad__my_slot("rad_nursery_open");
+    if (++owner->nurseries == 0) rad__misuse("rad_nursery_open", "65,536 of one fiber");
     *f = (rad_family){.owner = owner, .parent = owner->family};
     rad__waitable_open(&f->object, RAD_KIND_NURSERY);
     f->deadline = deadline < owner->deadline ? deadline : owner->deadline;
@@ -107,7 +101,8 @@ static bool wait_attempt(rad_clause *c, rad_wakes *wakes)
 int rad__op_nursery_wait(rad_nursery *n)
 {
     rad_family *f = family_of(n);
-    RAD_ASSERT(f->owner == this_fiber());
+    if (RAD_UNLIKELY(f->owner != rad__my_slot("rad_nursery_wait")))
+        rad__misuse("rad_nursery_wait", f->owner ? "another fiber has opened it" : "it is closed");
     rad_clause c = {.object = &f->object, .queue = &f->owner_waits, .attempt = wait_attempt};
     if (rad__wait(&c, 1, 0, RAD_FOREVER) < 0) {
         rad__op_nursery_cancel(n, RAD_ECANCELED);
@@ -117,6 +112,8 @@ int rad__op_nursery_wait(rad_nursery *n)
         f->owner->shields--;
     }
     family_close(f);
+    f->owner->nurseries--;
+    f->owner = NULL;
     return f->failed;
 }
 
@@ -151,7 +148,7 @@ void rad__op_nursery_cancel(rad_nursery *n, int reason)
 {
     rad_family *top = family_of(n), *f = top;
     rad_runtime *rt = top->owner->strand.runtime, *visited = rad__visit_begin(rad__core(), rt);
-    RAD_ASSERT(reason != 0);
+    if (reason == 0) rad__misuse("rad_nursery_cancel", "a reason of 0");
     rad__lock(&rt->tree);
     for (;;) {
         family_cancel(f, reason);

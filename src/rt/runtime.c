@@ -327,6 +327,9 @@ void rad_runtime_shutdown(rad_runtime *rt)
 void rad_runtime_destroy(rad_runtime *rt)
 {
     if (rt == NULL) return;
+    rad_core *core = rad__core();
+    if (core != NULL && core->runtime == rt)
+        rad__misuse("rad_runtime_destroy", "the caller is one of its fibers");
     rad_exec_join(rt->exec);
     /* Y2, pairs with X4. */
     for (uint32_t i = 0; atomic_load_explicit(&rt->visits, memory_order_acquire) > 0; i++)

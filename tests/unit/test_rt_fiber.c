@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "rt/fiber.h"
+#include "sync_support.h"
 
 #include <raddle.h>
 
@@ -384,6 +385,190 @@ static void no_two_fibers_have_the_same_number(void **state)
     }
 }
 
+/* ---- Failures and mistakes ------------------------------------------------------------------------------- */
+
+static int ends_at_once(void *unused)
+{
+    (void)unused;
+    return 0;
+}
+
+static int spawns_in_vain(void *unused)
+{
+    rad_fiber f = rad_self();
+    rad_nursery n;
+    (void)unused;
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_close(&n);
+    assert_int_equal(rad_nursery_spawn(&n, &f, ends_at_once, NULL), RAD_ECLOSED);
+    assert_true(f.slot == NULL && f.generation == 0);
+    assert_int_equal(rad_nursery_wait(&n), 0);
+    f = rad_self();
+    while (rad_spawn(&f, ends_at_once, NULL) == 0) rad_release(f); /* the limit */
+    assert_true(f.slot == NULL && f.generation == 0);
+    assert_int_equal(rad_join(f, NULL, RAD_FOREVER), RAD_ESTALE);
+    rad_cancel(f);
+    assert_ptr_equal(rad_name_of(f), NULL);
+    return 0;
+}
+
+static void a_spawn_that_fails_gives_no_handle(void **state)
+{
+    rad_options o = {.workers = 1, .fibers = 3};
+    (void)state;
+    assert_int_equal(rad_main(&o, spawns_in_vain, NULL, NULL), 0);
+}
+
+static int releases_twice(void *unused)
+{
+    rad_fiber f;
+    (void)unused;
+    (void)!rad_spawn(&f, ends_at_once, NULL);
+    (void)!rad_join(f, NULL, RAD_FOREVER);
+    rad_release(f);
+    rad_release(f);
+    return 0;
+}
+
+static int gives_too_much(void *unused)
+{
+    unsigned char bytes[RAD_GIFT_SIZE + 1] = {0};
+    (void)unused;
+    rad_give(bytes, sizeof bytes);
+    return 0;
+}
+
+static int lowers_no_shield(void *unused)
+{
+    (void)unused;
+    rad_shield(false);
+    return 0;
+}
+
+static int leaves_its_nursery(void *unused)
+{
+    rad_nursery n;
+    (void)unused;
+    rad_nursery_open(&n, RAD_FOREVER);
+    return 0;
+}
+
+static int waits_twice(void *unused)
+{
+    rad_nursery n;
+    (void)unused;
+    rad_nursery_open(&n, RAD_FOREVER);
+    (void)!rad_nursery_wait(&n);
+    return rad_nursery_wait(&n);
+}
+
+static int waits_for(void *nursery)
+{
+    return rad_nursery_wait(nursery);
+}
+
+static int lets_another_wait(void *unused)
+{
+    rad_nursery n;
+    (void)unused;
+    rad_nursery_open(&n, RAD_FOREVER);
+    (void)!rad_nursery_spawn(&n, NULL, waits_for, &n);
+    return rad_nursery_wait(&n);
+}
+
+static int cancels_for_no_reason(void *unused)
+{
+    rad_nursery n;
+    (void)unused;
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_cancel(&n, 0);
+    return rad_nursery_wait(&n);
+}
+
+static int receives(void *chan)
+{
+    return rad_recv(chan, NULL, RAD_FOREVER);
+}
+
+static int destroys_what_is_waited_for(void *unused)
+{
+    rad_chan *c;
+    (void)unused;
+    (void)!rad_chan_create(&c, 0, 0, RAD_CHAN_BLOCKS);
+    (void)!rad_spawn(NULL, receives, c);
+    rad_sleep(20000000);
+    rad_chan_destroy(c);
+    return 0;
+}
+
+static int destroys(void *rt)
+{
+    rad_runtime_destroy(*(rad_runtime **)rt);
+    return 0;
+}
+
+static rad_fn mistake;
+
+static void makes_it_in_a_fiber(void)
+{
+    rad_main(NULL, mistake, NULL, NULL);
+}
+
+static void a_fiber_destroys_its_runtime(void)
+{
+    static rad_runtime *rt;
+    (void)!rad_runtime_create(&rt, NULL, NULL);
+    (void)!rad_runtime_spawn(rt, NULL, destroys, &rt);
+    rad_sleep(RAD_FOREVER);
+}
+
+static void a_thread_spawns(void)
+{
+    (void)!rad_spawn(NULL, ends_at_once, NULL);
+}
+
+static void a_thread_opens_a_nursery(void)
+{
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+}
+
+static void a_thread_dumps(void)
+{
+    (void)!rad_runtime_dump(NULL, 1);
+}
+
+static void mistakes_are_told_from_bugs(void **state)
+{
+    static const struct {
+        rad_fn body;
+        const char *message;
+    } of_fibers[] = {
+        {releases_twice, "rad_release: no such handle"},
+        {gives_too_much, "rad_give: more than RAD_GIFT_SIZE bytes"},
+        {lowers_no_shield, "rad_shield: it was not shielded"},
+        {leaves_its_nursery, "rad_nursery_open: the fiber has ended"},
+        {waits_twice, "rad_nursery_wait: it is closed"},
+        {lets_another_wait, "rad_nursery_wait: another fiber has opened it"},
+        {cancels_for_no_reason, "rad_nursery_cancel: a reason of 0"},
+        {destroys_what_is_waited_for, "rad_chan_destroy: somebody waits for it"},
+    };
+    (void)state;
+    assert_false(rad_is_canceled()); /* anybody */
+    expect_misuse(a_thread_spawns, "rad_spawn: the caller is not a fiber");
+    expect_misuse(rad_yield, "rad_yield: the caller is not a fiber");
+    expect_misuse(a_thread_opens_a_nursery, "rad_nursery_open: the caller is not a fiber");
+    expect_misuse(a_thread_dumps, "rad_runtime_dump: no runtime");
+#if defined(__SANITIZE_THREAD__)
+    return; /* threads in children */
+#endif
+    expect_misuse(a_fiber_destroys_its_runtime, "rad_runtime_destroy: the caller is one of its");
+    for (size_t i = 0; i < sizeof of_fibers / sizeof *of_fibers; i++) {
+        mistake = of_fibers[i].body;
+        expect_misuse(makes_it_in_a_fiber, of_fibers[i].message);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +584,8 @@ int main(void)
         cmocka_unit_test(cancelling_reaches_nested_nurseries),
         cmocka_unit_test(the_deadline_of_a_nursery_cancels),
         cmocka_unit_test(no_two_fibers_have_the_same_number),
+        cmocka_unit_test(a_spawn_that_fails_gives_no_handle),
+        cmocka_unit_test(mistakes_are_told_from_bugs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

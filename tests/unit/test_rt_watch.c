@@ -245,17 +245,26 @@ static void who_keeps_a_worker_is_named(void **state)
     assert_string_equal(r.text, "");
 }
 
+static int ends_early(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
 static int dumps(void *arg)
 {
-    rad_fiber f;
+    rad_fiber f, ended_before;
     (void)arg;
     rad_name("the first");
+    if (rad_spawn(&ended_before, ends_early, NULL) != 0) return 5;
+    if (rad_join(ended_before, NULL, RAD_FOREVER) != 0) return 5;
     if (rad_spawn(&f, waits_for_ever, NULL) != 0 || rad_sleep(5 * MS) != 0) return 1;
     if (rad_runtime_dump(NULL, 2) != 0) return 2;
     if (rad_runtime_dump(NULL, -1) != RAD_EIO) return 3;
     rad_cancel(f);
     if (rad_join(f, NULL, RAD_FOREVER) != 0) return 4;
     rad_release(f);
+    rad_release(ended_before);
     return 6;
 }
 
@@ -268,6 +277,7 @@ static void a_dump_has_every_fiber(void **state)
     assert_int_equal(WEXITSTATUS(r.status), 6);
     assert_non_null(strstr(r.text, "'the first': runs on worker"));
     assert_non_null(strstr(r.text, "waits for channel"));
+    assert_null(strstr(r.text, "more")); /* who has ended is not there, whoever holds its handle */
 }
 
 /* ---- Shutdown ------------------------------------------------------------------------------------------- */
