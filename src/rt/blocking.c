@@ -16,7 +16,8 @@ struct rad_blocking_job {
     rad_fn fn;
     void *arg;
     int answer;
-    bool done;   /* lock of the object */
+    int failed;  /* why it was not begun, and will not be: there is no thread */
+    bool done;   /* lock of the object; so are the two above */
     bool listed; /* lock of the pool; so are the links */
     rad_blocking_job *next, *before;
 };
@@ -64,13 +65,13 @@ static void count_threads(rad_blocking_pool *p, uint32_t threads)
     atomic_store_explicit(&p->alive, threads, memory_order_relaxed);
 }
 
-static void job_run(rad_blocking_job *job)
+static void job_end(rad_blocking_job *job, int answer, int failed)
 {
     rad_wakes wakes = {0};
-    int answer = job->fn(job->arg);
     rad__lock(&job->object.lock);
     job->answer = answer;
     job->done = true;
+    job->failed = failed;
     rad__queue_claim_all(&job->waits, 0, &wakes);
     rad__unlock(&job->object.lock);
     rad__wakes_go(&wakes);
@@ -99,7 +100,7 @@ static void blocker_main(void *context)
         if (job != NULL) {
             job_remove(p, job); /* T1 */
             rad__unlock(&p->lock);
-            job_run(job);
+            job_end(job, job->fn(job->arg), 0);
             rad__lock(&p->lock);
         } else {
             stays = !p->ends && blocker_rests(p);
@@ -169,25 +170,36 @@ void rad__blocking_close(rad_blocking_pool *p)
 
 /* ---- Jobs -------------------------------------------------------------------------------------------- */
 
-/* J1 … J3. */
-static int job_begin(rad_blocking_pool *p, rad_blocking_job *job)
+/* A thread could not be started. If it was the only one, whoever has come meanwhile and relied on it has none,
+ * either. */
+static void jobs_fail(rad_blocking_pool *p, int code)
 {
-    int code = 0;
+    for (;;) {
+        rad__lock(&p->lock);
+        rad_blocking_job *job = p->threads == 0 ? p->first : NULL;
+        if (job != NULL) job_remove(p, job);
+        rad__unlock(&p->lock);
+        if (job == NULL) return;
+        job_end(job, 0, code);
+    }
+}
+
+/* J1 … J3. False: it would have to wait for a thread, and is not to: `now`. */
+static bool job_begin(rad_blocking_pool *p, rad_blocking_job *job, bool now)
+{
     rad__lock(&p->lock);
     job_put(p, job);
     bool start = p->jobs > p->idle && p->threads < p->most;
     if (start) count_threads(p, p->threads + 1);
     atomic_fetch_add_explicit(&p->calls, 1, memory_order_relaxed);
-    bool idle = p->idle > 0;
+    bool idle = p->idle > 0, refused = now && !start && p->jobs > p->idle;
+    if (refused) job_remove(p, job);
     rad__unlock(&p->lock);
+    if (refused) return false;
     if (idle) rad__os_word_wake(&p->calls, 1);
-    if (start) code = blocker_start(p);
-    if (code == 0) return 0;
-    rad__lock(&p->lock);
-    bool alone = job->listed && p->threads == 0; /* otherwise somebody will do it */
-    if (alone) job_remove(p, job);
-    rad__unlock(&p->lock);
-    return alone ? code : 0;
+    int code = start ? blocker_start(p) : 0;
+    if (code != 0) jobs_fail(p, code);
+    return true;
 }
 
 /* True: nobody has begun it, and nobody will. */
@@ -211,12 +223,13 @@ static int job_wait(rad_blocking_pool *p, rad_blocking_job *job, rad_time until)
 {
     rad_clause c = {.object = &job->object, .queue = &job->waits, .attempt = job_attempt};
     int code = rad__wait(&c, 1, 0, until);
-    if (code == 0 || job_withdraw(p, job)) return code;
+    if (code == 0) return job->failed;
+    if (job_withdraw(p, job)) return code;
     rad__op_shield(true);
     code = rad__wait(&c, 1, 0, RAD_FOREVER);
     RAD_ASSERT(code == 0);
     rad__op_shield(false);
-    return 0;
+    return job->failed;
 }
 
 int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until)
@@ -230,8 +243,8 @@ int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until)
         if (rad__fiber_is_canceled(self)) return RAD_ECANCELED;
         rad__waitable_open(&job.object, RAD_KIND_BLOCKING_CALL);
         atomic_fetch_add_explicit(&p->waiting, 1, memory_order_relaxed);
-        int code = job_begin(p, &job);
-        if (code == 0) code = job_wait(p, &job, until);
+        int code = RAD_ETIMEOUT; /* a try that finds a thread waits for the call */
+        if (job_begin(p, &job, until == 0)) code = job_wait(p, &job, until ? until : RAD_FOREVER);
         atomic_fetch_sub_explicit(&p->waiting, 1, memory_order_relaxed);
         if (code != 0) return code;
     }

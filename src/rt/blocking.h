@@ -16,6 +16,9 @@
  * there were fewer idle than jobs: then a thread was started for it, or all there may be are awake, and look into
  * the list (T1) before they sleep.
  *
+ * A thread that cannot be started was counted before (J2), and others may have relied on it. Whoever finds that, and
+ * that there is no other thread, tells everybody in the list.
+ *
  * A thread leaves that has been idle for a few seconds, and is joined by the next one that starts, or at the end. */
 #ifndef RAD_RT_BLOCKING_H
 #define RAD_RT_BLOCKING_H

@@ -427,6 +427,7 @@ static void calls_to_the_system_are_clean(void **state)
         {"l2-blocking coarse=1", "preempt:3", 10000},
         {"l2-blocking coarse=1 calls=2", "preempt:2", 2000},
         {"l2-blocking hasty=1", "preempt:1", 300},
+        {"l2-blocking fibers=2 workers=2 most=1 spares=0 coarse=1", "preempt:2", 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);

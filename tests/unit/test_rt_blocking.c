@@ -281,6 +281,38 @@ static void it_may_talk_to_fibers(void **state)
     }
 }
 
+/* A try has a thread or not, whether or not that one is awake. */
+static int tries(void *unused)
+{
+    call held = {.ms = 400, .number = 1, .until = RAD_FOREVER};
+    rad_fiber f;
+    (void)unused;
+    for (int i = 0; i < 50; i++) {
+        call now = {.ms = 0, .number = i};
+        do calls(&now); /* the thread may not have come back from the last one */
+        while (i > 0 && now.code == RAD_ETIMEOUT && rad_sleep(MS) == 0);
+        assert_int_equal(now.code, 0);
+        assert_int_equal(now.answer, i);
+        if (i % 10 == 0) rad_sleep(2 * MS);
+    }
+    assert_int_equal(rad_spawn(&f, calls, &held), 0);
+    while (!held.began) rad_sleep(MS);
+    call refused = {.ms = 0, .number = 2};
+    calls(&refused);
+    assert_int_equal(refused.code, RAD_ETIMEOUT);
+    assert_int_equal(refused.began, 0);
+    assert_int_equal(rad_join(f, NULL, RAD_FOREVER), 0);
+    rad_release(f);
+    return 0;
+}
+
+static void a_try_needs_a_free_thread(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 1, .blocking_threads = 1};
+    run(&o, tries);
+}
+
 /* ---- The end, failures ---------------------------------------------------------------------------------- */
 
 static int one_call(void *unused)
@@ -391,6 +423,7 @@ int main(void)
         cmocka_unit_test(who_was_cancelled_is_refused),
         cmocka_unit_test(on_a_thread_it_is_just_a_call),
         cmocka_unit_test(it_may_talk_to_fibers),
+        cmocka_unit_test(a_try_needs_a_free_thread),
         cmocka_unit_test(idle_threads_leave_at_the_end),
         cmocka_unit_test(few_threads_for_one_call_at_a_time),
         cmocka_unit_test(without_a_thread_it_fails),
