@@ -27,21 +27,22 @@ enum rad_chan_mode {
 };
 
 /* Values of `size` bytes (0: signals without content), `capacity` of them. RAD_EINPUT: modes that drop need room for
- * one, and no size or capacity is beyond 2^31. RAD_ENOMEM. */
+ * one, and sizes and capacities are less than 2^31. RAD_ENOMEM. */
 RAD_API RAD_MUST_USE int rad_chan_create(rad_chan **chan, size_t size, size_t capacity,
                                          enum rad_chan_mode mode);
 
 /* Nobody may be inside a call on it, nor come. What is still in it is thrown away. NULL is fine. */
 RAD_API void rad_chan_destroy(rad_chan *chan);
 
-/* 0: it was taken; 1: taken or not, something was thrown away. RAD_ECLOSED. */
+/* 0: it was taken, as a copy; 1: taken or not, something was thrown away. RAD_ECLOSED. A fiber that was cancelled gets
+ * RAD_ECANCELED from all calls on channels, unless `until` is 0. */
 RAD_API int rad_send(rad_chan *chan, const void *value, rad_time until);
 
 /* 0: *value is the next one. RAD_ECLOSED: there will be none. */
 RAD_API int rad_recv(rad_chan *chan, void *value, rad_time until);
 
-/* Several in one go: waits for the first, and then takes as many as can be had without waiting. How many, 1 … count;
- * or as above. */
+/* Several in one go: waits for the first, and then takes as many as can be had without waiting. How many, 1 … count
+ * (what was thrown away counts); or as above. RAD_EINPUT: a count of 0, or of 2^31 and more. */
 RAD_API int rad_send_many(rad_chan *chan, const void *values, uint32_t count, rad_time until);
 RAD_API int rad_recv_many(rad_chan *chan, void *values, uint32_t count, rad_time until);
 
@@ -70,7 +71,7 @@ RAD_API int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value, 
 
 /* Starts fn(arg), and sends its handle. When that fails, as rad_send does, the fiber is waited for, however long it
  * takes, and given up; when it fails because the caller was cancelled, the fiber is cancelled, too. By a fiber.
- * RAD_ENOMEM, RAD_ELIMIT: nothing was started. */
+ * RAD_ENOMEM, RAD_ELIMIT: nothing was started; nor when the runtime is being shut down, which is RAD_ECLOSED, too. */
 RAD_API int rad_chan_send_spawn(rad_chan *chan, rad_fn fn, void *arg, rad_time until);
 
 /* Receives the next one, waits until it has ended, copies what it leaves behind (`result` may be NULL; what it gave

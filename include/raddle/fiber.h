@@ -17,12 +17,10 @@
  * something; the worker then runs another one. It may go on elsewhere: what is thread-local, errno too, can be
  * another's after any call that may park. Nothing takes the CPU away from a fiber that computes.
  *
- * Time       every call that may wait has a deadline `until`, by the clock of rad_now: 0 means now or never,
- * RAD_FOREVER
- *            none. rad_after(ns) is so many nanoseconds from now.
+ * Time       every call that may wait has a deadline `until`, by the clock of rad_now: 0 means now or never, and does
+ *            not park, RAD_FOREVER none. rad_after(ns) is so many nanoseconds from now.
  * Answers    0 or more is success. RAD_ETIMEOUT: the deadline has passed; nothing was done. RAD_ECANCELED: the fiber
- * has been
- *            cancelled and is to clean up and return; nothing was done. Other codes are named at each call.
+ *            has been cancelled and is to clean up and return; nothing was done. Other codes are named at each call.
  * Threads    "anybody" means fibers and other threads; a thread that waits sleeps. "a fiber" means only them.
  * fork       A runtime stays with the process that made it: its fibers do not go on in a child, not even the one that
  *            forked. A child may start a runtime of its own, or exec.
@@ -55,18 +53,20 @@ typedef int (*rad_fn)(void *arg);
 
 /* All zero is a good choice. */
 typedef struct rad_options {
-    uint32_t workers;  /* threads; 0: as many as there are CPUs the process may use */
+    uint32_t workers;  /* threads, at most 256; 0: as many as there are CPUs the process may use */
     size_t stack_size; /* of each fiber, 16 KiB … 1 GiB, paid for as it is used; 0: 128 KiB */
-    uint32_t fibers;   /* at most so many at a time; 0: as many as there is memory for */
-    bool spawn_waits;  /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
+    uint32_t fibers;  /* at most so many at a time, up to 2^24; 0: as many as there is memory for */
+    bool spawn_waits; /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
     uint32_t
-        extra_workers; /* more threads, while workers are stuck in calls that block; 0: up to 128; RAD_NONE: none */
+        extra_workers; /* more threads, while workers are stuck in calls that block; 0: up to 128; RAD_NONE: none.
+                        * There are never more than 256 workers in all */
     uint32_t blocking_threads; /* at most so many threads for rad_blocking; 0: 256 */
     uint32_t
         stall_ms; /* who keeps a worker for so long is named on standard error, once; 0: never */
     bool
-        no_deadlock_report; /* when no fiber can ever go on, wait for ever, instead of a report and exit status 124 */
-    bool pin;      /* worker i stays on the i-th CPU */
+        no_deadlock_report; /* when no fiber can ever go on, wait for ever, instead of a report and exit status 124
+                             * (of rad_main: a runtime of rad_runtime_create may always get fibers from outside) */
+    bool pin;      /* worker i stays on the i-th CPU the process may use, going round */
     uint64_t seed; /* of the order in which workers help one another */
 } rad_options;
 
@@ -81,7 +81,8 @@ typedef struct rad_fiber rad_fiber;
 RAD_API RAD_MUST_USE int rad_runtime_create(rad_runtime **rt, const rad_options *options,
                                             rad_error *error);
 
-/* As rad_spawn, by anybody. RAD_ECLOSED: it is being shut down. */
+/* As rad_spawn, by anybody. Never waits: at the limit it is RAD_ELIMIT. RAD_ECLOSED: it is being shut down, or
+ * destroyed. */
 RAD_API int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void *arg), void *arg);
 
 /* Takes no more fibers, neither from outside nor from fibers (RAD_ECLOSED), and cancels those there are. Does not
@@ -122,8 +123,7 @@ typedef struct rad_gift {
 } rad_gift;
 
 /* Waits until the fiber has ended. Anybody, and any number at a time, each of whom gets a copy of its result (which may
- * be NULL). RAD_ESTALE: the handle was given up
- * and its fiber is gone. */
+ * be NULL). The handle stays good. RAD_ESTALE: it was given up, and its fiber is gone. */
 RAD_API int rad_join(rad_fiber fiber, rad_gift *result, rad_time until);
 
 /* The handle is of no use any more; the fiber runs on, if it does. Anybody, once. */
@@ -192,14 +192,17 @@ RAD_API RAD_MUST_USE int rad_local_set(rad_local_key key, void *value);
 
 /* ---- Cancellation ----------------------------------------------------------------------------------- */
 
-/* Asks the fiber to end: every call of it that waits answers RAD_ECANCELED from now on, also the one it is in. Its
- * code decides what to do about that. Anybody. */
+/* Asks the fiber to end: every call of it that may wait answers RAD_ECANCELED from now on, also the one it is in. Its
+ * code decides what to do about that. With `until` = 0 calls go on to do what can be done at once; those of
+ * raddle/sync.h, rad_read and the like do so with any. Does not wait. Anybody; a fiber that has ended, or
+ * {NULL, 0}: nothing happens. */
 RAD_API void rad_cancel(rad_fiber fiber);
 
 /* Whether the calling fiber was, shielded or not. Never, for a thread. */
 RAD_API bool rad_is_canceled(void);
 
-/* While it is shielded a fiber is not told, so that it can wait while it cleans up. Nests. A fiber. */
+/* While it is shielded a fiber is not told, neither of a cancellation nor of its nursery's deadline, so that it can
+ * wait while it cleans up. Its children are not shielded. Nests. A fiber. */
 RAD_API void rad_shield(bool on);
 
 /* ---- Nurseries -------------------------------------------------------------------------------------- */
@@ -210,11 +213,12 @@ typedef struct rad_nursery {
     uint64_t private_[24];
 } rad_nursery;
 
-/* A fiber. Its children are cancelled when `deadline` comes. */
+/* A fiber. Its children are cancelled when `deadline` comes, or that of the nursery which the fiber itself is in: what
+ * they wait for then, or begin to wait for later, answers RAD_ECANCELED. What can be had at once they still get. */
 RAD_API void rad_nursery_open(rad_nursery *n, rad_time deadline);
 
 /* As rad_spawn, into the nursery. By the fiber that opened it or by fibers in it. RAD_ECLOSED: it takes no more, or it
- * is being waited for and has no fibers any more. */
+ * was waited for and has no fibers any more. */
 RAD_API int rad_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg);
 
 /* Cancels all fibers in it, and those in nurseries which they opened. Anybody who knows that it is open. `reason` is
