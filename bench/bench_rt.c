@@ -3,9 +3,7 @@
  *
  * In all workloads but `unpark` the root is itself a fiber. bench/peers/README.md says what each workload does. */
 #define _GNU_SOURCE
-#include "loads.h"
-
-#include <raddle.h>
+#include "fibers.h"
 
 #include "rt/timer.h"
 
@@ -16,18 +14,6 @@
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND      (1000 * MILLISECOND)
-
-static void must(int code)
-{
-    if (code < 0) bench_fail("a call of the runtime failed");
-}
-
-static rad_chan *chan_of(size_t size, size_t capacity)
-{
-    rad_chan *c;
-    must(rad_chan_create(&c, size, capacity, RAD_CHAN_BLOCKS));
-    return c;
-}
 
 static bench_measured per_operation(double start, uint64_t operations, uint64_t checksum)
 {
@@ -57,8 +43,9 @@ static bench_measured run_yield(void *worker, uint64_t count)
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     double start = bench_now();
-    for (uint32_t i = 0; i < 2; i++) must(rad_nursery_spawn(&n, NULL, yielder_main, &pair[i]));
-    must(rad_nursery_wait(&n));
+    for (uint32_t i = 0; i < 2; i++)
+        bench_must(rad_nursery_spawn(&n, NULL, yielder_main, &pair[i]));
+    bench_must(rad_nursery_wait(&n));
     return per_operation(start, count, pair[0].done + pair[1].done);
 }
 
@@ -97,8 +84,8 @@ static bench_measured run_spawn_one(void *worker, uint64_t count)
     double start = bench_now();
     for (uint64_t i = 0; i < count; i++) {
         rad_fiber f;
-        must(rad_spawn(&f, numbered_main, &all[i]));
-        must(rad_join(f, NULL, RAD_FOREVER));
+        bench_must(rad_spawn(&f, numbered_main, &all[i]));
+        bench_must(rad_join(f, NULL, RAD_FOREVER));
         rad_release(f);
     }
     bench_measured m = per_operation(start, count, 0);
@@ -116,8 +103,8 @@ static bench_measured run_spawn_batches(void *worker, uint64_t count)
         rad_nursery n;
         rad_nursery_open(&n, RAD_FOREVER);
         for (uint64_t i = first; i < first + BATCH; i++)
-            must(rad_nursery_spawn(&n, NULL, numbered_main, &all[i]));
-        must(rad_nursery_wait(&n));
+            bench_must(rad_nursery_spawn(&n, NULL, numbered_main, &all[i]));
+        bench_must(rad_nursery_wait(&n));
     }
     bench_measured m = per_operation(start, count, 0);
     m.figures[0].checksum = numbered_sum(all, count);
@@ -141,27 +128,27 @@ static int talk_partner(void *arg)
 {
     talk *t = arg;
     for (uint64_t i = 0, value; i < t->count; i++) {
-        must(rad_recv(t->there, &value, talk_until(t)));
-        must(rad_send(t->back, &value, RAD_FOREVER));
+        bench_must(rad_recv(t->there, &value, talk_until(t)));
+        bench_must(rad_send(t->back, &value, RAD_FOREVER));
     }
     return 0;
 }
 
 static bench_measured talk_of(uint64_t count, bool timed)
 {
-    talk t = {chan_of(8, 0), chan_of(8, 0), count, timed};
+    talk t = {bench_chan(8, 0), bench_chan(8, 0), count, timed};
     uint64_t sum = 0;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    must(rad_nursery_spawn(&n, NULL, talk_partner, &t));
+    bench_must(rad_nursery_spawn(&n, NULL, talk_partner, &t));
     double start = bench_now();
     for (uint64_t i = 0, value; i < count; i++) {
-        must(rad_send(t.there, &i, RAD_FOREVER));
-        must(rad_recv(t.back, &value, talk_until(&t)));
+        bench_must(rad_send(t.there, &i, RAD_FOREVER));
+        bench_must(rad_recv(t.back, &value, talk_until(&t)));
         sum += value;
     }
     bench_measured m = per_operation(start, count, sum);
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_wait(&n));
     rad_chan_destroy(t.there);
     rad_chan_destroy(t.back);
     return m;
@@ -190,7 +177,7 @@ typedef struct belt {
 static int belt_producer(void *arg)
 {
     belt *b = arg;
-    for (uint64_t i = 0; i < b->share; i++) must(rad_send(b->chan, &i, RAD_FOREVER));
+    for (uint64_t i = 0; i < b->share; i++) bench_must(rad_send(b->chan, &i, RAD_FOREVER));
     return 0;
 }
 
@@ -199,7 +186,7 @@ static int belt_consumer(void *arg)
     belt *b = arg;
     uint64_t sum = 0;
     for (uint64_t i = 0, value; i < b->share; i++) {
-        must(rad_recv(b->chan, &value, RAD_FOREVER));
+        bench_must(rad_recv(b->chan, &value, RAD_FOREVER));
         sum += value;
     }
     atomic_fetch_add(&b->sum, sum);
@@ -208,15 +195,15 @@ static int belt_consumer(void *arg)
 
 static bench_measured belt_of(uint64_t items, uint32_t pairs)
 {
-    belt b = {.chan = chan_of(8, 128), .share = items / pairs};
+    belt b = {.chan = bench_chan(8, 128), .share = items / pairs};
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     double start = bench_now();
     for (uint32_t i = 0; i < pairs; i++) {
-        must(rad_nursery_spawn(&n, NULL, belt_producer, &b));
-        must(rad_nursery_spawn(&n, NULL, belt_consumer, &b));
+        bench_must(rad_nursery_spawn(&n, NULL, belt_producer, &b));
+        bench_must(rad_nursery_spawn(&n, NULL, belt_consumer, &b));
     }
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_wait(&n));
     bench_measured m = per_operation(start, items, b.sum);
     rad_chan_destroy(b.chan);
     return m;
@@ -247,34 +234,34 @@ static int sky_main(void *arg)
     sky s = *(sky *)arg, below[10];
     uint64_t sum = 0, value;
     if (s.leaves == 1) {
-        must(rad_send(s.out, &s.first, RAD_FOREVER));
+        bench_must(rad_send(s.out, &s.first, RAD_FOREVER));
         return 0;
     }
-    rad_chan *chan = chan_of(8, 0);
+    rad_chan *chan = bench_chan(8, 0);
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     for (uint32_t i = 0; i < 10; i++) {
         below[i] = (sky){chan, s.first + i * (s.leaves / 10), s.leaves / 10};
-        must(rad_nursery_spawn(&n, NULL, sky_main, &below[i]));
+        bench_must(rad_nursery_spawn(&n, NULL, sky_main, &below[i]));
     }
     for (uint32_t i = 0; i < 10; i++) {
-        must(rad_recv(chan, &value, RAD_FOREVER));
+        bench_must(rad_recv(chan, &value, RAD_FOREVER));
         sum += value;
     }
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_wait(&n));
     rad_chan_destroy(chan);
-    must(rad_send(s.out, &sum, RAD_FOREVER));
+    bench_must(rad_send(s.out, &sum, RAD_FOREVER));
     return 0;
 }
 
 static bench_measured run_skynet(void *worker, uint64_t leaves)
 {
     (void)worker;
-    sky root = {chan_of(8, 1), 0, leaves};
+    sky root = {bench_chan(8, 1), 0, leaves};
     uint64_t sum;
     double start = bench_now();
-    must(sky_main(&root));
-    must(rad_recv(root.out, &sum, RAD_FOREVER));
+    bench_must(sky_main(&root));
+    bench_must(rad_recv(root.out, &sum, RAD_FOREVER));
     bench_measured m = bench_one((bench_now() - start) * 1e3, "ms", sum);
     rad_chan_destroy(root.out);
     return m;
@@ -292,17 +279,17 @@ static bench_measured run_select(void *worker, uint64_t count)
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     for (uint32_t i = 0; i < WAYS; i++) {
-        producers[i] = (belt){.chan = chan_of(8, 0), .share = count / WAYS};
+        producers[i] = (belt){.chan = bench_chan(8, 0), .share = count / WAYS};
         cases[i] = (rad_select_case){RAD_ON_RECV, {.chan = producers[i].chan}, &value, 0};
     }
     double start = bench_now();
     for (uint32_t i = 0; i < WAYS; i++)
-        must(rad_nursery_spawn(&n, NULL, belt_producer, &producers[i]));
+        bench_must(rad_nursery_spawn(&n, NULL, belt_producer, &producers[i]));
     for (uint64_t i = 0; i < count / WAYS * WAYS; i++) {
-        must(rad_select(cases, WAYS, RAD_FOREVER));
+        bench_must(rad_select(cases, WAYS, RAD_FOREVER));
         sum += value;
     }
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_wait(&n));
     bench_measured m = per_operation(start, count, sum);
     for (uint32_t i = 0; i < WAYS; i++) rad_chan_destroy(producers[i].chan);
     return m;
@@ -319,7 +306,7 @@ static int crowd_main(void *arg)
 {
     crowd *c = arg;
     for (uint64_t i = 0; i < c->share; i++) {
-        must(rad_mutex_lock(&c->mutex, RAD_FOREVER));
+        bench_must(rad_mutex_lock(&c->mutex, RAD_FOREVER));
         c->count++;
         rad_mutex_unlock(&c->mutex);
     }
@@ -334,8 +321,8 @@ static bench_measured run_mutex(void *worker, uint64_t count)
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     double start = bench_now();
-    for (uint32_t i = 0; i < FIBERS; i++) must(rad_nursery_spawn(&n, NULL, crowd_main, &c));
-    must(rad_nursery_wait(&n));
+    for (uint32_t i = 0; i < FIBERS; i++) bench_must(rad_nursery_spawn(&n, NULL, crowd_main, &c));
+    bench_must(rad_nursery_wait(&n));
     return per_operation(start, count, c.count);
 }
 
@@ -387,7 +374,7 @@ static int sleeper_main(void *arg)
 {
     sleeper *s = arg;
     rad_time until = rad_after(s->sleep_ms * MILLISECOND);
-    must(rad_sleep_until(until));
+    bench_must(rad_sleep_until(until));
     s->late_us = (uint32_t)((rad_now() - until) / 1000);
     s->slot = s->number;
     return 0;
@@ -404,10 +391,10 @@ static bench_measured run_sleep(void *worker, uint64_t count)
     for (uint32_t i = 0; i < count; i++) {
         all[i].number = i;
         all[i].sleep_ms = s.base_ms + i % s.base_ms;
-        must(rad_nursery_spawn(&n, NULL, sleeper_main, &all[i]));
+        bench_must(rad_nursery_spawn(&n, NULL, sleeper_main, &all[i]));
     }
     s.spawned = bench_now();
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_wait(&n));
     s.ended = bench_now();
     for (uint64_t i = 0; i < count; i++) {
         sum += all[i].slot;
@@ -435,16 +422,17 @@ static int meeting_main(void *arg)
 static bench_measured run_parked(void *worker, uint64_t count)
 {
     (void)worker;
-    meeting here = {.end = chan_of(0, 0)};
+    meeting here = {.end = bench_chan(0, 0)};
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     double before = bench_memory_kib();
-    for (uint64_t i = 0; i < count; i++) must(rad_nursery_spawn(&n, NULL, meeting_main, &here));
+    for (uint64_t i = 0; i < count; i++)
+        bench_must(rad_nursery_spawn(&n, NULL, meeting_main, &here));
     while (atomic_load(&here.arrived) < count) rad_sleep(MILLISECOND);
     rad_sleep(10 * MILLISECOND); /* the last one to arrive parks */
     double after = bench_memory_kib();
     rad_chan_close(here.end, 0);
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_wait(&n));
     rad_chan_destroy(here.end);
     return bench_one(bench_bytes_each(before, after, count), "bytes", here.left);
 }
@@ -473,13 +461,13 @@ static bench_measured unpark_after(rad_runtime *rt, uint64_t count, uint32_t gap
 {
     double *latencies_us = bench_allocate(count, sizeof *latencies_us);
     struct timespec gap = {.tv_nsec = (long)gap_us * 1000};
-    bell b = {.chan = chan_of(sizeof(double), 1)};
+    bell b = {.chan = bench_chan(sizeof(double), 1)};
     sem_init(&b.answered, 0, 0);
-    must(rad_runtime_spawn(rt, NULL, bell_main, &b));
+    bench_must(rad_runtime_spawn(rt, NULL, bell_main, &b));
     for (uint64_t i = 0; i < count; i++) {
         nanosleep(&gap, NULL);
         double now = bench_now();
-        must(rad_send(b.chan, &now, RAD_FOREVER));
+        bench_must(rad_send(b.chan, &now, RAD_FOREVER));
         while (sem_wait(&b.answered) != 0) continue;
         latencies_us[i] = b.latency_us;
     }
@@ -527,38 +515,13 @@ static const bench_load WORKLOADS[] = {
     {"sleep1m", "1,000,000, 1 to 2 s", run_sleep, NULL, 1000000, 100, true, false},
 };
 
-typedef struct root {
-    const bench_load *load;
-    uint64_t size;
-    uint32_t samples;
-    bench_measured *into;
-} root;
-
-static int root_main(void *arg)
-{
-    root *r = arg;
-    r->load->inside(NULL, r->load->tiny);
-    for (uint32_t i = 0; i < r->samples; i++) r->into[i] = r->load->inside(NULL, r->size);
-    return 0;
-}
-
+/* None in addition: the others have as many threads as they were told, also on a machine where the watch takes a
+ * worker that does not get the CPU for one that is blocked. */
 static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
                     bench_measured *into)
 {
-    /* None in addition: the others have as many threads as they were told, also on a machine where the watch takes a
-     * worker that does not get the CPU for one that is blocked. */
     rad_options options = {.workers = workers, .extra_workers = RAD_NONE};
-    rad_runtime *rt;
-    rad_error error = {0};
-    if (rad_runtime_create(&rt, &options, &error) != 0) bench_fail(error.text);
-    root r = {l, size, samples, into};
-    if (l->inside != NULL) {
-        must(rad_runtime_spawn(rt, NULL, root_main, &r));
-    } else {
-        l->outside(rt, l->tiny);
-        for (uint32_t i = 0; i < samples; i++) into[i] = l->outside(rt, size);
-    }
-    rad_runtime_destroy(rt); /* waits for all fibers */
+    bench_fibers_measure(&options, l, size, samples, into);
 }
 
 int main(int argc, char **argv)

@@ -1,27 +1,13 @@
 /* bench_scenes.c — what one part of a program does to another: calls that block, fibers that compute, a crowd that is
  * woken, channels side by side. Its calls: loads.h. bench/peers/README.md says what each scene is. */
 #define _GNU_SOURCE
-#include "loads.h"
-
-#include <raddle.h>
+#include "fibers.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
 #define MILLISECOND UINT64_C(1000000)
-
-static void must(int code)
-{
-    if (code < 0) bench_fail("a call of the runtime failed");
-}
-
-static rad_chan *chan_of(size_t size, size_t capacity)
-{
-    rad_chan *c;
-    must(rad_chan_create(&c, size, capacity, RAD_CHAN_BLOCKS));
-    return c;
-}
 
 /* ---- A heart: how late each of its beats is ---------------------------------------------------------- */
 
@@ -36,7 +22,7 @@ static int heart_main(void *arg)
     rad_time begin = rad_now();
     for (uint64_t i = 0; i < h->count; i++) {
         rad_time due = begin + (i + 1) * h->period_ns;
-        must(rad_sleep_until(due));
+        bench_must(rad_sleep_until(due));
         h->late_us[i] = (double)(rad_now() - due) * 1e-3;
     }
     return 0;
@@ -70,9 +56,9 @@ static bench_measured run_kidnap(void *worker, uint64_t count)
     h.late_us = bench_allocate(h.count, sizeof *h.late_us);
     rad_nursery_open(&n, RAD_FOREVER);
     double start = bench_now();
-    must(rad_nursery_spawn(&n, NULL, heart_main, &h));
-    for (uint64_t i = 0; i < count; i++) must(rad_nursery_spawn(&n, NULL, kidnap_main, &k));
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_spawn(&n, NULL, heart_main, &h));
+    for (uint64_t i = 0; i < count; i++) bench_must(rad_nursery_spawn(&n, NULL, kidnap_main, &k));
+    bench_must(rad_nursery_wait(&n));
     for (uint64_t i = 0; i < h.count; i++) beats += h.late_us[i] * 1e3 < (double)h.period_ns;
     bench_measured m = bench_one((double)beats, "beats", k.done);
     bench_add(&m, k.all - start, "s-all", k.done);
@@ -97,9 +83,9 @@ static bench_measured run_noisy(void *worker, uint64_t hogs)
     h.late_us = bench_allocate(h.count, sizeof *h.late_us);
     rad_nursery_open(&n, RAD_FOREVER);
     double end = bench_now() + (double)(h.period_ns * h.count) * 1e-9;
-    must(rad_nursery_spawn(&n, NULL, heart_main, &h));
-    for (uint64_t i = 0; i < hogs; i++) must(rad_nursery_spawn(&n, NULL, hog_main, &end));
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_spawn(&n, NULL, heart_main, &h));
+    for (uint64_t i = 0; i < hogs; i++) bench_must(rad_nursery_spawn(&n, NULL, hog_main, &end));
+    bench_must(rad_nursery_wait(&n));
     bench_measured m = bench_percentiles(h.late_us, h.count);
     free(h.late_us);
     return m;
@@ -127,16 +113,16 @@ static int herd_main(void *arg)
 
 static bench_measured run_herd(void *worker, uint64_t count)
 {
-    herd h = {.gate = chan_of(0, 0)};
+    herd h = {.gate = bench_chan(0, 0)};
     rad_nursery n;
     (void)worker;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (uint64_t i = 0; i < count; i++) must(rad_nursery_spawn(&n, NULL, herd_main, &h));
-    while (atomic_load(&h.there) < count) must(rad_sleep(MILLISECOND));
-    must(rad_sleep(20 * MILLISECOND)); /* all of them wait */
+    for (uint64_t i = 0; i < count; i++) bench_must(rad_nursery_spawn(&n, NULL, herd_main, &h));
+    while (atomic_load(&h.there) < count) bench_must(rad_sleep(MILLISECOND));
+    bench_must(rad_sleep(20 * MILLISECOND)); /* all of them wait */
     double start = bench_now();
     rad_chan_close(h.gate, 0);
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_wait(&n));
     bench_measured m = bench_one((h.first - start) * 1e6, "us-first", h.woken);
     bench_add(&m, (h.last - start) * 1e6, "us-last", h.woken);
     rad_chan_destroy(h.gate);
@@ -158,7 +144,7 @@ static int talk_answers(void *arg)
     talk *t = arg;
     uint64_t value;
     while (rad_recv(t->there, &value, RAD_FOREVER) == 0)
-        must(rad_send(t->back, &value, RAD_FOREVER));
+        bench_must(rad_send(t->back, &value, RAD_FOREVER));
     return 0;
 }
 
@@ -168,8 +154,8 @@ static int talk_asks(void *arg)
     uint64_t value, i = 0;
     double start = bench_now();
     for (; t->rounds > 0 ? i < t->rounds : !atomic_load(&t->over); i++) {
-        must(rad_send(t->there, &i, RAD_FOREVER));
-        must(rad_recv(t->back, &value, RAD_FOREVER));
+        bench_must(rad_send(t->there, &i, RAD_FOREVER));
+        bench_must(rad_recv(t->back, &value, RAD_FOREVER));
         t->sum += value;
     }
     t->ns = (bench_now() - start) * 1e9 / (double)(i > 0 ? i : 1);
@@ -179,9 +165,9 @@ static int talk_asks(void *arg)
 
 static void talk_begins(talk *t, rad_nursery *n, uint64_t rounds)
 {
-    *t = (talk){.there = chan_of(8, 1), .back = chan_of(8, 1), .rounds = rounds};
-    must(rad_nursery_spawn(n, NULL, talk_answers, t));
-    must(rad_nursery_spawn(n, NULL, talk_asks, t));
+    *t = (talk){.there = bench_chan(8, 1), .back = bench_chan(8, 1), .rounds = rounds};
+    bench_must(rad_nursery_spawn(n, NULL, talk_answers, t));
+    bench_must(rad_nursery_spawn(n, NULL, talk_asks, t));
 }
 
 /* ns of a round trip, and the sum of what came back. */
@@ -193,9 +179,9 @@ static double talk_beside(uint64_t rounds, bool other, uint64_t *sum)
     if (other) talk_begins(&noise, &m, 0);
     rad_nursery_open(&n, RAD_FOREVER);
     talk_begins(&mine, &n, rounds);
-    must(rad_nursery_wait(&n));
+    bench_must(rad_nursery_wait(&n));
     if (other) atomic_store(&noise.over, true);
-    must(rad_nursery_wait(&m));
+    bench_must(rad_nursery_wait(&m));
     rad_chan_destroy(mine.there);
     rad_chan_destroy(mine.back);
     if (other) rad_chan_destroy(noise.there);
@@ -223,29 +209,12 @@ static const bench_load WORKLOADS[] = {
     {"interfere", "a pair beside another one", run_interference, NULL, 500000, 500, true, false},
 };
 
-typedef struct root {
-    const bench_load *load;
-    uint64_t size;
-    uint32_t samples;
-    bench_measured *into;
-} root;
-
-static int root_main(void *arg)
-{
-    root *r = arg;
-    r->load->inside(NULL, r->load->tiny);
-    for (uint32_t i = 0; i < r->samples; i++) r->into[i] = r->load->inside(NULL, r->size);
-    return 0;
-}
-
 /* With the extra workers there usually are: what they are for is what is measured. */
 static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
                     bench_measured *into)
 {
     rad_options options = {.workers = workers};
-    root r = {l, size, samples, into};
-    rad_error error = {0};
-    if (rad_main(&options, root_main, &r, &error) != 0) bench_fail(error.text);
+    bench_fibers_measure(&options, l, size, samples, into);
 }
 
 int main(int argc, char **argv)
