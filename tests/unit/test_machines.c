@@ -15,9 +15,10 @@
 
 static void the_table_is_in_order_and_complete(void **state)
 {
-    static const char *const names[] = {"counter", "buffer", "buffer-if", "philosophers", "locks",
-                                        "event",   "aba",    "reorder",   "twostage",     "bank",
-                                        "program", "crash",  "inc",       "independent",  "exec"};
+    static const char *const names[] = {"counter",  "buffer",      "buffer-if", "philosophers",
+                                        "locks",    "event",       "aba",       "reorder",
+                                        "twostage", "bank",        "program",   "crash",
+                                        "inc",      "independent", "exec",      "session"};
     uint32_t count = sizeof names / sizeof *names;
     (void)state;
     for (uint32_t i = 0; i < count; i++) {
