@@ -10,5 +10,6 @@ void tour_part(cli *c, int n, const char *title, const char *command);
 int tour_not_as_told(const cli *c, const char *what);
 
 int tour_fibers(cli *c);
+int tour_session(cli *c);
 
 #endif
