@@ -120,10 +120,12 @@ static bool records_are_equal(const record *a, const record *b)
     return true;
 }
 
-/* The one whose occurrence comes first: later ones may only be its consequences. */
+/* Later ones may only be the consequences of the first; and what was received is always somebody else's doing. */
 static bool comes_first(const record *a, const record *b)
 {
-    return b == NULL || a->occurrence < b->occurrence;
+    if (b == NULL) return true;
+    bool a_received = a->kind == RAD_EFFECT_CONSUME, b_received = b->kind == RAD_EFFECT_CONSUME;
+    return a_received != b_received ? b_received : a->occurrence < b->occurrence;
 }
 
 bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,

@@ -24,6 +24,10 @@ one_object() { # STATUS KEYS -- ARGS
     fi
 }
 
+printf 'protocol P { roles A, B A -> B: x B -> A: y }\n' >p.session
+one_object 0 "verb file protocols good" session check p.session
+one_object 0 "verb n policy seed end sessions digest report artifact" session run p.session
+one_object 0 "verb n policies seed holds runs digest difference artifact" session invariant p.session
 one_object 0 "verb machines policies strategies" list
 one_object 0 "verb machine case policy seed result steps decisions trace_hash failure log" \
     run counter --repaired

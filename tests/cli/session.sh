@@ -1,0 +1,139 @@
+#!/bin/sh
+# raddle session: check, run, invariant, project, trace, and files of protocols as targets of the lab.
+. "$(dirname "$0")/tap"
+
+cat >buyer.session <<'X'
+protocol TwoBuyer {
+  roles Alice, Bob, Seller
+  Alice -> Seller: title(text)
+  Seller -> Alice: quote(int)
+  Seller -> Bob: quote(int)
+  Alice -> Bob: share(int)
+  choice at Bob {
+    Bob -> Seller: accept
+    Bob -> Alice: accept
+    Seller -> Bob: date(text)
+  } or {
+    Bob -> Seller: quit
+    Bob -> Alice: quit
+  }
+}
+X
+cat >two.session <<'X'
+locals Two {
+  roles A, B
+  local A {
+    A -> B: x
+    A -> B: x
+    B -> A: y
+    B -> A: y
+  }
+  local B {
+    B -> A: y
+    B -> A: y
+    A -> B: x
+    A -> B: x
+  }
+}
+X
+cat >hand.session <<'X'
+protocol P {
+  roles A, B
+  A -> B: x(int)
+  B -> A: y
+  code A {
+    set r1 "text"
+    send B x
+    receive B y
+    close
+  }
+}
+X
+printf 'protocol P { roles A, B\nA -> A: x }\n' >self.session
+
+try session check buyer.session
+status 0 "check"
+has out "3 roles, 3 threads, 6 edges" "counts"
+has out "of 1 message suffice" "capacity"
+try session check two.session
+status 0 "check: role by role"
+has out "of 2 messages suffice" "the least capacity"
+has out "A waits for room to send x to B" "and why not less"
+try session check two.session --most 1
+status 1 "too small a buffer"
+try session check self.session
+status 2 "refused"
+has err "self.session:2:1: A sends to itself" "with the place"
+try session check buyer.session --json
+status 0 "check --json"
+has out '"answer": "sufficient"' "with the answer"
+
+try session run buyer.session --sessions 50
+status 0 "run"
+has out "50 opened, 50 closed, 0 faulted" "all closed"
+grep -o 'digest .*' out | cut -c1-43 >first
+for options in "--n 2" "--n inf --policy round-robin" "--n 7 --policy progress" "--threads 2"; do
+    # shellcheck disable=SC2086 # words
+    try session run buyer.session --sessions 50 $options
+    status 0 "run $options"
+    grep -o 'digest .*' out | cut -c1-43 >other
+    check "the same digest" cmp -s first other
+done
+try session run buyer.session --fuel 5
+status 0 "out of fuel"
+has out "exhausted after 5 rounds" "and says so"
+try session run buyer.session --n 0
+status 2 "n of 0"
+has err "expected a number from 1 on, or inf" "says what is expected"
+try session run buyer.session --policy fast
+status 2 "unknown policy"
+try session run buyer.session --protocol Nobody
+status 2 "unknown protocol"
+try session run two.session
+status 1 "stuck"
+has out "session 0, A: waits for room on A -> B (1 of 1 in the buffer), line 5" "names who, why and where"
+has out "session 0, B: waits for room on B -> A (1 of 1 in the buffer), line 11" "all of them"
+try replay two.min.raddle.json
+status 0 "its artifact replays"
+try run hand.session
+status 1 "a fault"
+try session run hand.session
+status 1 "code by hand that breaks its type"
+has out "the fields do not have the types that the message has, line 7" "with line and reason"
+
+try session invariant buyer.session --sessions 3 --seeds 3
+status 0 "invariant"
+has out "no thread can tell any two of these runs apart" "holds"
+try session invariant buyer.session --seeds 2 --n 1,inf --policies cooperative,progress --fuel 9 --json
+status 0 "invariant --json, with fuel"
+has out '"holds": true' "holds"
+check "some runs were cut short" grep -qE '"exhausted": [1-9]' out
+try session invariant two.session
+status 1 "stuck everywhere"
+try session invariant buyer.session --n 1,x
+status 2 "bad list"
+
+try session trace buyer.session --normalize
+status 0 "trace"
+mv out one
+try session trace buyer.session --normalize --n inf --policy round-robin
+check "normalized traces are the same" cmp -s one out
+try session trace buyer.session --normalize --threads 2
+check "on threads, too" cmp -s one out
+try session trace buyer.session --sessions 3 --session 1
+status 0 "trace of one session"
+check "no other" [ "$(cut -d' ' -f2 out | sort -u)" = 1 ]
+
+try session project buyer.session --role Seller
+status 0 "project"
+has out "receive title(text) from Alice" "in words"
+try session project buyer.session --role Nobody
+status 2 "no such role"
+try explore buyer.session n=2 --runs 200
+status 0 "explore a file of protocols"
+has out "invariance 200" "the oracle was asked"
+try session
+status 2 "no part"
+try session --help
+status 0 "help"
+finish

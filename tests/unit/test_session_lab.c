@@ -1,0 +1,295 @@
+/* test_session_lab.c — sessions in the lab, on threads, and how large their buffers must be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <raddle/lab.h>
+#include <raddle/session.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static rad_protocols *parse(const char *text)
+{
+    rad_protocols *p;
+    rad_error error;
+    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0)
+        fail_msg("%s", error.text);
+    return p;
+}
+
+/* ---- Buffers ------------------------------------------------------------------------------------------- */
+
+static rad_capacity capacity_of(const char *text, uint32_t most, uint64_t states)
+{
+    rad_protocols *p = parse(text);
+    rad_capacity k;
+    rad_error error;
+    assert_int_equal(rad_protocol_capacity(p, 0, most, states, &k, &error), 0);
+    rad_protocols_free(p);
+    return k;
+}
+
+static const char both_send_two[] = "locals Two { roles A, B\n"
+                                    "local A { A -> B: x A -> B: x B -> A: y B -> A: y }\n"
+                                    "local B { B -> A: y B -> A: y A -> B: x A -> B: x } }\n";
+
+static void the_least_sufficient_capacity_is_found(void **state)
+{
+    (void)state;
+    rad_capacity k = capacity_of(both_send_two, 0, 0);
+    assert_int_equal(k.answer, RAD_CAPACITY_SUFFICIENT);
+    assert_int_equal(k.capacity, 2);
+    assert_string_equal(k.stuck,
+                        "A waits for room to send x to B; B waits for room to send y to A");
+    k = capacity_of(both_send_two, 1, 0);
+    assert_int_equal(k.answer, RAD_CAPACITY_STUCK);
+    k = capacity_of(both_send_two, 0, 3);
+    assert_int_equal(k.answer, RAD_CAPACITY_UNKNOWN);
+    k = capacity_of(
+        "protocol P { roles A, B, C par { A -> B: x B -> C: y } and { A -> B: z A -> C: w } "
+        "loop X { choice at A { A -> B: m A -> C: m continue X } or { A -> B: e A -> C: e } } }",
+        0, 0);
+    assert_int_equal(k.answer, RAD_CAPACITY_SUFFICIENT);
+    assert_int_equal(k.capacity, 1);
+}
+
+static void parts_that_do_not_fit_together_are_told(void **state)
+{
+    (void)state;
+    rad_capacity k =
+        capacity_of("locals L { roles A, B local A { A -> B: x } local B { A -> B: y } }", 0, 0);
+    assert_int_equal(k.answer, RAD_CAPACITY_WRONG);
+    assert_string_equal(k.stuck, "B cannot expect x from A");
+    k = capacity_of("locals L { roles A, B local A { A -> B: x } local B { } }", 0, 0);
+    assert_int_equal(k.answer, RAD_CAPACITY_WRONG);
+    assert_string_equal(k.stuck, "B never receives x from A");
+    k = capacity_of("locals L { roles A, B local A { B -> A: x } local B { A -> B: x } }", 4, 0);
+    assert_int_equal(k.answer, RAD_CAPACITY_STUCK);
+    assert_string_equal(k.stuck, "A waits for x from B; B waits for x from A");
+}
+
+/* ---- Invariance ---------------------------------------------------------------------------------------- */
+
+static const char stamping[] =
+    "protocol Stamp { roles A, B, C\n"
+    "A -> B: one(int) A -> C: two(int) B -> C: three(int) C -> A: four(int) }\n";
+
+typedef struct bad {
+    _Atomic int64_t counter;
+    enum { SHARED_COUNTER, CLOCK, OTHER_SESSION, HONEST } kind;
+    int64_t last; /* what the session before said */
+} bad;
+
+static enum rad_effect_result answer(void *context, rad_effect *e)
+{
+    bad *b = context;
+    if (e->kind != RAD_EFFECT_PRODUCE) return RAD_EFFECT_DONE;
+    int64_t own = (int64_t)(e->draw % 100);
+    switch (b->kind) {
+    case SHARED_COUNTER: own = b->counter++; break;
+    case CLOCK: own = b->counter += 17; break; /* a clock that only goes on, from run to run */
+    case OTHER_SESSION: own += b->last; break;
+    default: break;
+    }
+    b->last = own;
+    e->fields[0].number = own;
+    return RAD_EFFECT_DONE;
+}
+
+static int prepare(void *context, rad_session_vm *vm, rad_error *error)
+{
+    bad *b = context;
+    if (b->kind != CLOCK) {
+        b->counter = 0; /* even when each run begins with the same */
+        b->last = 0;
+    }
+    return rad_session_handle(vm, "two", answer, context, error);
+}
+
+static rad_invariance invariance_with(int kind)
+{
+    rad_protocols *p = parse(stamping);
+    rad_error error;
+    rad_invariance r;
+    bad b = {.kind = kind};
+    rad_invariance_options o = {
+        .sessions = 3, .seeds = 5, .starts = 3, .prepare = prepare, .context = &b};
+    assert_int_equal(rad_session_invariant(p, &o, &r, &error), 0);
+    rad_protocols_free(p);
+    return r;
+}
+
+static void handlers_that_look_elsewhere_are_caught_and_named(void **state)
+{
+    (void)state;
+    for (int kind = SHARED_COUNTER; kind <= OTHER_SESSION; kind++) {
+        rad_invariance r = invariance_with(kind);
+        assert_false(r.holds);
+        assert_non_null(strstr(r.difference, "A: handler of two, effect 1"));
+    }
+    rad_invariance r = invariance_with(HONEST);
+    assert_true(r.holds);
+    assert_int_equal(r.complete, r.runs);
+}
+
+static void fuel_leaves_prefixes(void **state)
+{
+    (void)state;
+    rad_protocols *p = parse(stamping);
+    rad_error error;
+    rad_invariance r;
+    for (uint64_t rounds = 1; rounds < 40; rounds++) {
+        rad_invariance_options o = {.sessions = 2, .rounds = rounds};
+        assert_int_equal(rad_session_invariant(p, &o, &r, &error), 0);
+        assert_true(r.holds);
+        if (rounds == 3) assert_true(r.exhausted > 0);
+    }
+    rad_protocols_free(p);
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------- */
+
+static void threads_change_nothing_but_the_time(void **state)
+{
+    (void)state;
+    rad_protocols *p =
+        parse("protocol P { roles A, B loop X { choice at A { A -> B: m(int) B -> A: n(text) "
+              "continue X } or { A -> B: e } } }");
+    rad_error error;
+    rad_session_info info[3];
+    char *traces[3];
+    enum rad_session_end end;
+    for (uint32_t i = 0; i < 3; i++) {
+        rad_session_options o = rad_session_preset();
+        o.n = i == 2 ? RAD_SESSION_ALL : 1;
+        o.log = true;
+        rad_session_crowd crowd = {.sessions = 300, .threads = i == 0 ? 1 : 4};
+        assert_int_equal(rad_session_run_crowd(p, &o, &crowd, &end, &info[i], &traces[i], &error),
+                         0);
+        assert_int_equal(end, RAD_SESSION_COMPLETE);
+        assert_int_equal(info[i].sessions_closed, 300);
+        assert_string_equal(info[i].digest, info[0].digest);
+        assert_string_equal(traces[i], traces[0]);
+    }
+    rad_session_options o = rad_session_preset();
+    rad_session_vm *vm;
+    assert_int_equal(rad_session_create(&vm, p, &o, &error), 0);
+    assert_int_equal(rad_session_open(vm, NULL, 300, &error), 0);
+    assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
+    rad_session_info plain;
+    rad_session_look(vm, &plain);
+    assert_string_equal(plain.digest, info[0].digest);
+    rad_session_destroy(vm);
+    for (uint32_t i = 0; i < 3; i++) rad_free(traces[i]);
+    rad_protocols_free(p);
+}
+
+/* ---- The lab ------------------------------------------------------------------------------------------- */
+
+static rad_target target_of(const char *text, const char *words)
+{
+    char path[] = "/tmp/raddle-session-XXXXXX";
+    int file = mkstemp(path);
+    rad_target t;
+    rad_error error;
+    assert_true(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+    close(file);
+    if (rad_target_protocol(&t, path, NULL, &error) != 0) fail_msg("%s", error.text);
+    if (words) assert_int_equal(rad_target_set(&t, words, &error), 0);
+    unlink(path);
+    return t;
+}
+
+static void every_order_of_picks_is_the_same(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"n=1", "n=2", "n=1000", "n=1 sessions=2"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        rad_target t =
+            target_of("protocol P { roles A, B, C\n"
+                      "par { A -> B: x(int) } and { A -> C: y }\n"
+                      "choice at B { B -> A: u B -> C: u } or { B -> A: v B -> C: v } }\n",
+                      words[i]);
+        rad_exploration e;
+        rad_error error;
+        rad_explore_options o = {.runs = 3000, .seed = 1, .jobs = 1, .twice = true};
+        assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
+        assert_int_equal(e.finding_count, 0);
+        assert_true(e.evaluations[RAD_ORACLE_OWN + 1] > 0);
+        rad_exploration_free(&e);
+        rad_target_free(&t);
+    }
+}
+
+static void stuck_sessions_leave_an_artifact_that_replays_and_shrinks(void **state)
+{
+    (void)state;
+    rad_target t = target_of(both_send_two, "sessions=3");
+    rad_exploration e;
+    rad_error error;
+    rad_explore_options o = {.runs = 50, .seed = 1, .jobs = 1, .stop_on_first = true};
+    assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
+    assert_int_equal(e.finding_count, 1);
+    const rad_verdict *v = rad_artifact_verdict(e.findings[0].artifact);
+    assert_string_equal(v->kind, "deadlock");
+    assert_non_null(strstr(v->message, "A 0 waits for A -> B 0 (held by B 0)"));
+    rad_artifact *small;
+    rad_shrink_report report;
+    assert_int_equal(rad_lab_shrink(e.findings[0].artifact, NULL, &small, &report, &error), 0);
+    assert_int_equal(rad_artifact_target(small)->c.params[1], 1); /* one session is enough */
+    rad_replay again;
+    assert_int_equal(rad_lab_replay(small, NULL, &again, &error), 0);
+    assert_true(again.as_recorded);
+    rad_artifact_free(small);
+    rad_exploration_free(&e);
+    rad_target_free(&t);
+}
+
+static void a_fault_is_found_with_its_line_and_shrinks_to_itself(void **state)
+{
+    (void)state;
+    rad_target t = target_of(
+        "protocol P { roles A, B\nA -> B: w(int)\nA -> B: x(int)\nB -> A: y\n"
+        "code A {\nset r1 7\nsend B w\nset r1 \"text\"\nsend B x\nreceive B y\nclose\n}\n}\n",
+        NULL);
+    rad_exploration e;
+    rad_error error;
+    rad_explore_options o = {.runs = 50, .seed = 1, .jobs = 1, .stop_on_first = true};
+    assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
+    assert_int_equal(e.finding_count, 1);
+    const rad_verdict *v = rad_artifact_verdict(e.findings[0].artifact);
+    assert_string_equal(v->kind, "fault");
+    assert_string_equal(
+        v->message, "session 0, A: the fields do not have the types that the message has, line 9");
+    rad_artifact *small;
+    rad_shrink_report report;
+    assert_int_equal(rad_lab_shrink(e.findings[0].artifact, NULL, &small, &report, &error), 0);
+    assert_non_null(
+        strstr(rad_artifact_verdict(small)->message, "the fields do not have the types"));
+    assert_true(report.after.case_size < report.before.case_size);
+    rad_artifact_free(small);
+    rad_exploration_free(&e);
+    rad_target_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_least_sufficient_capacity_is_found),
+        cmocka_unit_test(parts_that_do_not_fit_together_are_told),
+        cmocka_unit_test(handlers_that_look_elsewhere_are_caught_and_named),
+        cmocka_unit_test(fuel_leaves_prefixes),
+        cmocka_unit_test(threads_change_nothing_but_the_time),
+        cmocka_unit_test(every_order_of_picks_is_the_same),
+        cmocka_unit_test(stuck_sessions_leave_an_artifact_that_replays_and_shrinks),
+        cmocka_unit_test(a_fault_is_found_with_its_line_and_shrinks_to_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
