@@ -50,6 +50,12 @@ RAD_API const char *rad_protocol_role(const rad_protocols *p, uint32_t protocol,
 /* The part of a role and of its parallel branches, for people. rad_free the text; NULL: no memory. */
 RAD_API char *rad_protocol_type_text(const rad_protocols *p, uint32_t protocol, uint32_t role);
 
+/* The same as a C header: typed functions over channels, with a monitor (raddle/talk.h). A role that is one of a
+ * family gets the header of its family. rad_free the text. NULL: *error says why: RAD_ENOMEM; RAD_EINPUT: two things
+ * would have the same name in C. */
+RAD_API char *rad_protocol_c_text(const rad_protocols *p, uint32_t protocol, uint32_t role,
+                                  rad_error *error);
+
 typedef struct rad_protocol_counts {
     uint32_t roles, threads, edges, states, instructions;
 } rad_protocol_counts;

@@ -57,6 +57,13 @@ status 0 "worker_pool succeeds"
 check "worker_pool counts all jobs" \
     grep -qE '^300 jobs: [0-9]+ done, [0-9]+ refused at once, [0-9]+ after waiting a while$' out
 
+cat >expected <<'END'
+comes on Monday
+too expensive
+Seller of TwoBuyer, two_buyer.session:7: cannot send date to Bob; expected: send quote to Bob
+END
+runs session_shop
+
 echo '100 clients, 50 messages each: all came back' >expected
 runs echo
 
