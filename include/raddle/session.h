@@ -56,6 +56,10 @@ RAD_API char *rad_protocol_type_text(const rad_protocols *p, uint32_t protocol, 
 RAD_API char *rad_protocol_c_text(const rad_protocols *p, uint32_t protocol, uint32_t role,
                                   rad_error *error);
 
+/* The protocol as a sequence diagram, in SVG; one that is written role by role as one diagram for each part, below each
+ * other. rad_free the text; NULL: no memory. */
+RAD_API char *rad_protocol_svg(const rad_protocols *p, uint32_t protocol);
+
 typedef struct rad_protocol_counts {
     uint32_t roles, threads, edges, states, instructions;
 } rad_protocol_counts;
