@@ -30,7 +30,9 @@ typedef struct scope {
 typedef struct expander {
     rad_ast_file *file;
     rad_global_protocol *out;
-    uint32_t statements, only_role; /* of locals: whose part it is */
+    uint32_t statements;
+    uint32_t turns;     /* of `for` and `call`, which may do nothing */
+    uint32_t only_role; /* of locals: whose part it is */
     rad_error *error;
     int status;
 } expander;
@@ -349,6 +351,12 @@ static void expand_par(expander *e, scope *s, const rad_ast *ast, tail *t)
     memcpy(s->loop_outside, outside, sizeof outside);
 }
 
+/* `for` and `call` may go round without writing anything. */
+static void turn(expander *e, const rad_ast *ast)
+{
+    if (++e->turns > RAD_STATEMENTS_MAX) fail(e, ast->place, "'for' and 'call' go round too often");
+}
+
 static void expand_for(expander *e, scope *s, const rad_ast *ast, tail *t)
 {
     int32_t first = number_of(e, s, &ast->first), last = number_of(e, s, &ast->last);
@@ -357,9 +365,9 @@ static void expand_for(expander *e, scope *s, const rad_ast *ast, tail *t)
     variable *v = &s->variables[s->variable_count++];
     v->name = ast->name;
     for (int64_t i = first; i <= last && e->status == 0; i++) {
-        if (i - first >= RAD_STATEMENTS_MAX) fail(e, ast->place, "'for' goes round too often");
+        turn(e, ast);
         v->value = (int32_t)i;
-        expand_list(e, s, ast->blocks[0], t);
+        if (e->status == 0) expand_list(e, s, ast->blocks[0], t);
     }
     s->variable_count--;
 }
@@ -411,7 +419,8 @@ static void arguments(expander *e, const scope *s, const rad_ast *ast, scope *in
 static void expand_call(expander *e, scope *s, const rad_ast *ast, tail *t)
 {
     const rad_ast_protocol *callee = callee_of(e, s, ast);
-    if (callee == NULL) return;
+    turn(e, ast);
+    if (callee == NULL || e->status != 0) return;
     scope *inner = rad__arena_take(&e->file->arena, 1, sizeof *inner);
     if (inner != NULL) {
         inner->caller = s;

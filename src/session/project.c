@@ -512,24 +512,46 @@ static void sort_offers(offer *items, uint32_t count)
     }
 }
 
+/* Of one choice: what is sent says which branch it is. */
+static void all_are_distinct(projector *p, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end; i++)
+        for (uint32_t k = begin; k < i && p->status == 0; k++) {
+            const node *a = p->offers[k].node, *b = p->offers[i].node;
+            if (!same_message(a, b)) continue;
+            p->status = rad__ast_error(
+                p->file, b->place, p->error,
+                "the branch of line %u begins with the same message, %s to %s", a->place.line,
+                rad__ast_name(p->file, b->what->label), role_name(p, b->what->to));
+        }
+}
+
+/* Whether each of the offers from `begin` to `end` is one of those from `other` to `other_end`. */
+static bool are_among(const projector *p, uint32_t begin, uint32_t end, uint32_t other,
+                      uint32_t other_end)
+{
+    for (uint32_t i = begin; i < end; i++) {
+        uint32_t k = other;
+        while (k < other_end && !same_message(p->offers[i].node, p->offers[k].node)) k++;
+        if (k == other_end) return false;
+    }
+    return true;
+}
+
 /* Each member sends the same set of messages as the first one. */
 static bool all_send_alike(projector *p, const set *s)
 {
-    uint32_t first_count = 0;
+    uint32_t first_end = 0;
     for (uint32_t i = 0; i < s->count && p->status == 0; i++) {
-        uint32_t begin = p->offer_count;
-        const node *n = &p->nodes[p->members[s->first + i]];
-        bool alike = offers_of(p, p->members[s->first + i]);
-        uint32_t count = p->offer_count - begin;
-        if (i == 0) first_count = count;
-        for (uint32_t k = 0; k < count && alike && i > 0; k++) {
-            alike = count == first_count;
-            bool found = false;
-            for (uint32_t m = 0; m < first_count && !found; m++)
-                found = same_message(p->offers[m].node, p->offers[begin + k].node);
-            alike &= found;
-        }
-        if (!alike && p->status == 0) contradiction(p, s, &p->nodes[p->members[s->first]], n);
+        uint32_t begin = p->offer_count, at = p->members[s->first + i];
+        bool alike = offers_of(p, at);
+        uint32_t end = p->offer_count;
+        if (i == 0) first_end = end;
+        if (p->status == 0) all_are_distinct(p, begin, end);
+        alike = alike && are_among(p, begin, end, 0, first_end) &&
+                are_among(p, 0, first_end, begin, end);
+        if (!alike && p->status == 0)
+            contradiction(p, s, &p->nodes[p->members[s->first]], &p->nodes[at]);
     }
     return p->status == 0;
 }
@@ -557,7 +579,7 @@ static bool all_do_one_thing(projector *p, const set *s)
     return p->status == 0;
 }
 
-static void arms_from_offers(projector *p, const set *s, bool distinct)
+static void arms_from_offers(projector *p, const set *s)
 {
     uint32_t first_arm = p->types->arm_count;
     sort_offers(p->offers, p->offer_count);
@@ -572,12 +594,6 @@ static void arms_from_offers(projector *p, const set *s, bool distinct)
                                "%s has other fields here than in line %u, and %s cannot know which",
                                rad__ast_name(p->file, n->what->label), p->types->arms[known].line,
                                role_name(p, p->role));
-        } else if (distinct) {
-            p->status =
-                rad__ast_error(p->file, n->place, p->error,
-                               "the branch of line %u begins with the same message, %s to %s",
-                               p->types->arms[known].line, rad__ast_name(p->file, n->what->label),
-                               role_name(p, n->what->to));
         }
     }
     if (p->status == 0) lead_on(p, first_arm, s->merged_at);
@@ -621,7 +637,7 @@ static void fill_state(projector *p, uint32_t index)
     bool good = sends                  ? all_send_alike(p, &s)
                 : kind == NODE_RECEIVE ? all_receive_from_one(p, &s)
                                        : all_do_one_thing(p, &s);
-    if (good) arms_from_offers(p, &s, sends && s.count == 1);
+    if (good) arms_from_offers(p, &s);
     if (p->status != 0) return;
     t->states[state].kind = sends                  ? RAD_LOCAL_SEND
                             : kind == NODE_RECEIVE ? RAD_LOCAL_RECEIVE

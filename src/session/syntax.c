@@ -128,8 +128,8 @@ static void lex_number(parser *p, token *t)
 
 static void lex_text(parser *p, token *t)
 {
-    for (forward(p); p->at < p->end && *p->at != '"' && *p->at != '\n'; forward(p)) {
-    }
+    for (forward(p); p->at < p->end && *p->at != '"' && *p->at != '\n'; forward(p))
+        if (*p->at == 0) fail(p, t->place, "the text has a byte 0 in it");
     if (p->at == p->end || *p->at != '"') {
         fail(p, t->place, "the text does not end on its line: expected '\"'");
         return;

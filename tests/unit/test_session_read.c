@@ -1,0 +1,118 @@
+/* test_session_read.c — what is refused, and what would be worse if it were not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "session_support.h"
+
+#include <string.h>
+
+/* ---- Merging ------------------------------------------------------------------------------------------- */
+
+/* A does not know what B has chosen, so it may send the same messages in both branches, and only these: the same
+ * number of them is not enough. */
+static void a_choice_in_ignorance_offers_the_same_messages(void **state)
+{
+    (void)state;
+    session_refused(
+        "protocol P { roles A, B, C\n"
+        "choice at B { B -> C: p\n"
+        "choice at A { A -> C: x } or { choice at A { A -> C: y } or { A -> C: z } } }\n"
+        "or { B -> C: q\n"
+        "choice at A { A -> C: x } or { choice at A { A -> C: y } or { A -> C: x } } } }",
+        "test:5:63: the branch of line 5 begins with the same message, x to C");
+    session_refused("protocol P { roles A, B, C\n"
+                    "choice at B { B -> C: p\nchoice at A { A -> C: x } or { A -> C: y } }\n"
+                    "or { B -> C: q\nA -> C: x } }",
+                    "test:2:1: A cannot know which branch was chosen: in one it chooses (line 3), "
+                    "in another it "
+                    "sends x to C (line 5)");
+    rad_protocols_free(
+        session_parse("protocol P { roles A, B, C\n"
+                      "choice at B { B -> C: p\nchoice at A { A -> C: x } or { A -> C: y } }\n"
+                      "or { B -> C: q\nchoice at A { A -> C: y } or { A -> C: x } } }"));
+}
+
+/* Labels of one sender are united, also behind equal ones and through loops. */
+static void merging_is_full(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse(
+        "protocol P { roles A, B, C\n"
+        "loop L { choice at A { A -> B: go B -> C: same B -> C: more continue L }\n"
+        "or { A -> B: off B -> C: same B -> C: over } or { A -> B: out B -> C: quit } } }");
+    const rad_types *t = &p->all[0].types;
+    const rad_local_state *s = &t->states[t->threads[2].start];
+    assert_int_equal(s->kind, RAD_LOCAL_RECEIVE);
+    assert_int_equal(s->arm_count, 2); /* same, quit */
+    const rad_local_arm *same = &t->arms[s->first_arm];
+    const rad_local_state *next = &t->states[same->next];
+    assert_int_equal(next->arm_count, 2); /* more, over */
+    assert_int_equal(t->arms[next->first_arm].next, t->threads[2].start);
+    assert_int_equal(t->states[t->arms[next->first_arm + 1].next].kind, RAD_LOCAL_END);
+    rad_protocols_free(p);
+}
+
+static void what_cannot_be_merged_is_refused(void **state)
+{
+    (void)state;
+    session_refused("protocol P { roles A, B, C\nchoice at A { A -> B: x\nA -> C: m(int) } or { "
+                    "A -> B: y\nA -> C: m(bool) } }",
+                    "test:4:1: m has other fields here than in line 3, and C cannot know which");
+    session_refused(
+        "protocol P { roles A, B, C\nchoice at A { A -> B: x\nC does f } or { "
+        "A -> B: y\nC does g } }",
+        "test:2:1: C cannot know which branch was chosen: in one it does f (line 3), in "
+        "another it does g (line 4)");
+    session_refused("protocol P { roles A, B, C\nchoice at A { A -> B: x\npar { B -> C: p } and { "
+                    "B -> C: q } } or { A -> B: y\nB -> C: r } }",
+                    "test:2:1: C cannot know which branch was chosen: in one it begins parallel "
+                    "branches (line 3), in another it receives r from B (line 4)");
+    session_refused("protocol P { roles A, B, C\nchoice at A { A -> B: x\nC -> B: p } or { A -> B: "
+                    "y\nC -> B: q } }",
+                    "test:2:1: C cannot know which branch was chosen: in one it sends p to B (line "
+                    "3), in another it sends q to B (line 4)");
+    session_refused("protocol P { roles A, B, C\nloop L { choice at A { A -> B: x continue L } or "
+                    "{\nA -> B: y\nA -> C: z } or { A -> B: w } } }",
+                    "test:2:10: C cannot know which branch was chosen: in one it has nothing more "
+                    "to do, in another it receives z from A (line 4)");
+}
+
+/* ---- Expansion ------------------------------------------------------------------------------------------- */
+
+static void going_round_for_nothing_has_an_end(void **state)
+{
+    (void)state;
+    session_refused("protocol P { roles A, B\nA -> B: x\n"
+                    "for i in 1..90000 { for j in 1..90000 { for k in 1..90000 { } } } }",
+                    "test:3:41: 'for' and 'call' go round too often");
+    session_refused("protocol A0 { roles A, B }\n"
+                    "protocol A1 { roles A, B for i in 1..999 { call A0(A, B) } }\n"
+                    "protocol A2 { roles A, B for i in 1..999 { call A1(A, B) } }\n",
+                    "test:3:26: 'for' and 'call' go round too often");
+}
+
+static void a_text_has_no_zero_in_it(void **state)
+{
+    (void)state;
+    static const char text[] = "protocol P { roles A, B\nA -> B: x\ncode B { set r1 \"A\0b\" } }";
+    rad_protocols *p;
+    rad_error error;
+    assert_int_equal(rad_protocols_parse(&p, "test", text, sizeof text - 1, &error), RAD_EINPUT);
+    assert_string_equal(error.text, "test:3:17: the text has a byte 0 in it");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_choice_in_ignorance_offers_the_same_messages),
+        cmocka_unit_test(merging_is_full),
+        cmocka_unit_test(what_cannot_be_merged_is_refused),
+        cmocka_unit_test(going_round_for_nothing_has_an_end),
+        cmocka_unit_test(a_text_has_no_zero_in_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
