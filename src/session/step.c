@@ -232,6 +232,10 @@ static bool receive(rad_session_vm *vm, rad_co *co, uint32_t edge, const rad_pac
         rad__session_fault(vm, co, arm ? RAD_FAULT_FIELDS : fault);
         return false;
     }
+    if (RAD_UNLIKELY(first + count > s->protocol->register_count)) { /* only code by hand */
+        rad__session_fault(vm, co, RAD_FAULT_OPERAND);
+        return false;
+    }
     for (uint32_t i = 0; i < count; i++) rad__value_move(&co->registers[first + i], &values[i]);
     rad__session_event(vm, co, RAD_SESSION_RECEIVED, packet->label, edge, packet->number,
                        packet->hash, packet->causes);
@@ -375,10 +379,10 @@ static void step_halt(rad_session_vm *vm, rad_co *co)
 
 static void step_open(rad_session_vm *vm, rad_co *co, const rad_instruction *i)
 {
-    rad_session *opened = rad__session_open_by(vm, co, i->x);
+    enum rad_fault fault;
+    rad_session *opened = rad__session_open_by(vm, co, i->x, &fault);
     if (opened == NULL) {
-        bool many = vm->session_count >= RAD_SESSIONS_MAX;
-        rad__session_fault(vm, co, many ? RAD_FAULT_SESSIONS : RAD_FAULT_MEMORY);
+        rad__session_fault(vm, co, fault);
         return;
     }
     rad__session_event(vm, co, RAD_SESSION_OPENED, 0, RAD_NONE, co->opened++, opened->key, 0);

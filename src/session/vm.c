@@ -154,13 +154,17 @@ static void begin_roles(rad_session_vm *vm, rad_session *s)
         rad__session_begin(vm, &s->threads[i]);
 }
 
-rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t protocol)
+/* Paths are as long as sessions that open sessions are deep, and have an end. */
+rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t protocol,
+                                  enum rad_fault *fault)
 {
     const rad_session *by = co->session;
     char path[PATH_MOST];
     int length = snprintf(path, sizeof path, "%s/%s.%u", by->path,
                           by->protocol->types.threads[co->thread].name, co->opened);
-    if (length < 0 || length >= PATH_MOST) return NULL;
+    *fault = RAD_FAULT_SESSIONS;
+    if (length < 0 || length >= PATH_MOST || vm->session_count >= RAD_SESSIONS_MAX) return NULL;
+    *fault = RAD_FAULT_MEMORY;
     uint64_t key = rad__mix2(by->key, (uint64_t)co->thread << 32 | co->opened);
     rad_session *s = rad__session_open(vm, protocol, key, path);
     if (s == NULL) return NULL;

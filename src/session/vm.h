@@ -183,7 +183,8 @@ RAD_INTERNAL const char *rad__block_text(uint32_t reason);
 /* vm.c */
 RAD_INTERNAL rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t key,
                                             const char *path);
-RAD_INTERNAL rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t protocol);
+RAD_INTERNAL rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t protocol,
+                                               enum rad_fault *fault); /* NULL: why not */
 RAD_INTERNAL void rad__session_begin(rad_session_vm *vm, rad_co *co);
 RAD_INTERNAL bool rad__buffer_grow(rad_buffer *b);
 
