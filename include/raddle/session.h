@@ -274,6 +274,9 @@ typedef struct rad_session_info {
 
 RAD_API void rad_session_look(const rad_session_vm *vm, rad_session_info *out);
 
+/* The same digest of one session, whatever others do. False: there is no such session. */
+RAD_API bool rad_session_digest(const rad_session_vm *vm, uint32_t session, char text[33]);
+
 /* A line for each coroutine that is blocked: who, why, at which edge, in which line of the file; and for each faulted
  * session why. rad_free the text; NULL: no memory. */
 RAD_API char *rad_session_report(const rad_session_vm *vm);

@@ -118,6 +118,13 @@ static rad_digest session_digest(const rad_session *s)
     return d;
 }
 
+bool rad_session_digest(const rad_session_vm *vm, uint32_t session, char text[33])
+{
+    if (session >= vm->session_count) return false;
+    rad__digest_text(session_digest(vm->sessions[session]), text);
+    return true;
+}
+
 /* Sessions in whatever order they were opened. */
 rad_digest rad__session_sum(const rad_session_vm *vm)
 {
