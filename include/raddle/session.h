@@ -261,7 +261,8 @@ RAD_API const char *rad_session_event_name(uint32_t kind);
 RAD_API uint64_t rad_session_filter(const rad_session_event *events, uint64_t count,
                                     uint32_t session, rad_session_event *out);
 
-/* Drops ticks and puts threads after each other: equal for all N and policies. */
+/* Drops ticks and puts threads after each other: equal for all N and policies. Sessions that code opens have numbers in
+ * the order in which that happened: of those, rad_session_trace_text, which goes by their paths, is equal. */
 RAD_API void rad_session_normalize(rad_session_event *events, uint64_t count);
 
 typedef struct rad_session_info {

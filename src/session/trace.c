@@ -59,20 +59,43 @@ uint64_t rad_session_filter(const rad_session_event *events, uint64_t count, uin
     return kept;
 }
 
-static bool belongs_after(const rad_session_event *a, const rad_session_event *b)
+static bool is_digit(char c)
 {
-    return a->session != b->session ? a->session > b->session : a->thread > b->thread;
+    return c >= '0' && c <= '9';
+}
+
+/* "2" before "10", "1/A.2" before "1/A.10", and whoever opens before what it opens. */
+static bool path_is_after(const char *a, const char *b)
+{
+    while (*a != 0 && *a == *b) {
+        a++;
+        b++;
+    }
+    size_t i = 0;
+    while (is_digit(a[i]) && is_digit(b[i])) i++;
+    if (is_digit(a[i]) || is_digit(b[i])) return is_digit(a[i]); /* the longer number */
+    return (unsigned char)*a > (unsigned char)*b;
+}
+
+/* Sessions in the order of their paths; without a machine, in that of their numbers. */
+static bool belongs_after(const rad_session_vm *vm, const rad_session_event *a,
+                          const rad_session_event *b)
+{
+    if (a->session == b->session) return a->thread > b->thread;
+    if (vm == NULL) return a->session > b->session;
+    return path_is_after(vm->sessions[a->session]->path, vm->sessions[b->session]->path);
 }
 
 /* Stable: events of a thread stay in their order. Merges runs of 1, 2, 4, …; without memory, by insertion. */
-static void sort_by_thread(rad_session_event *events, uint64_t count)
+static void sort_by_thread(const rad_session_vm *vm, rad_session_event *events, uint64_t count)
 {
     rad_session_event *other = rad__alloc(count, sizeof *other);
     if (other == NULL) {
         for (uint64_t i = 1; i < count; i++) {
             rad_session_event e = events[i];
             uint64_t at = i;
-            for (; at > 0 && belongs_after(&events[at - 1], &e); at--) events[at] = events[at - 1];
+            for (; at > 0 && belongs_after(vm, &events[at - 1], &e); at--)
+                events[at] = events[at - 1];
             events[at] = e;
         }
         return;
@@ -83,8 +106,9 @@ static void sort_by_thread(rad_session_event *events, uint64_t count)
             uint64_t middle = begin + run < count ? begin + run : count;
             uint64_t end = middle + run < count ? middle + run : count, a = begin, b = middle;
             for (uint64_t i = begin; i < end; i++)
-                to[i] = b == end || (a < middle && !belongs_after(&from[a], &from[b])) ? from[a++]
-                                                                                       : from[b++];
+                to[i] = b == end || (a < middle && !belongs_after(vm, &from[a], &from[b]))
+                            ? from[a++]
+                            : from[b++];
         }
         rad_session_event *swap = from;
         from = to;
@@ -96,7 +120,7 @@ static void sort_by_thread(rad_session_event *events, uint64_t count)
 
 void rad_session_normalize(rad_session_event *events, uint64_t count)
 {
-    sort_by_thread(events, count);
+    sort_by_thread(NULL, events, count);
     for (uint64_t i = 0; i < count; i++) events[i].tick = 0;
 }
 
@@ -235,7 +259,7 @@ char *rad_session_trace_text(const rad_session_vm *vm, uint32_t session, bool no
     if (events == NULL) return NULL;
     memcpy(events, vm->events, count * sizeof *events);
     if (session != RAD_NONE) count = rad_session_filter(events, count, session, events);
-    if (normalize) rad_session_normalize(events, count);
+    if (normalize) sort_by_thread(vm, events, count); /* ticks are not told */
     rad_bytes b = {NULL, 0, 0, false};
     for (uint64_t i = 0; i < count && !b.failed; i++) event_line(&b, vm, &events[i], !normalize);
     rad__free(events);

@@ -6,8 +6,10 @@
 
 #include <cmocka.h>
 
+#include <raddle/lab.h>
 #include <raddle/session.h>
 
+#include <stdio.h>
 #include <string.h>
 
 static rad_protocols *parse(const char *text)
@@ -61,6 +63,54 @@ static void runs_are_the_same_for_all_n_and_policies(void **state)
     rad_protocols_free(p);
 }
 
+static const char opens[] = "protocol Inner { roles A, B A -> B: x(int) }\n"
+                            "protocol Outer { roles A, B A -> B: y\n"
+                            "code A { open Inner\n open Inner\n send B y\n open Inner }\n"
+                            "code B { open Inner\n receive A y\n open Inner } }\n";
+
+static char *normalized(const rad_protocols *p, rad_session_options o)
+{
+    rad_session_vm *vm;
+    rad_error error;
+    o.log = true;
+    assert_int_equal(rad_session_create(&vm, p, &o, &error), 0);
+    assert_int_equal(rad_session_open(vm, NULL, 12, &error), 0);
+    assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
+    char *text = rad_session_trace_text(vm, RAD_NONE, true);
+    assert_non_null(text);
+    rad_session_destroy(vm);
+    return text;
+}
+
+/* Who opens first depends on N. Also, 2 comes before 10. */
+static void traces_have_opened_sessions_in_the_order_of_their_paths(void **state)
+{
+    (void)state;
+    rad_protocols *p = parse(opens);
+    rad_session_options o = rad_session_preset();
+    char *first = normalized(p, o);
+    const char *places[] = {"0 A",     "0/A.0 A", "0/A.0 B", "0/A.2 B", "0/B.0 A",
+                            "0/B.1 B", "1 A",     "2 A",     "10 A",    "11/B.1 B"};
+    const char *at = first;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char line[20];
+        snprintf(line, sizeof line, "\n%s ", places[i]);
+        at = i == 0 ? first : strstr(at, line);
+        if (at == NULL) fail_msg("%s is not where it belongs", places[i]);
+    }
+    for (uint32_t n = 1; n <= 9; n += 4)
+        for (int policy = 0; policy <= RAD_SESSION_PROGRESS; policy++) {
+            o.n = n;
+            o.policy = (enum rad_session_policy)policy;
+            o.start = n;
+            char *other = normalized(p, o);
+            assert_string_equal(other, first);
+            rad_free(other);
+        }
+    rad_free(first);
+    rad_protocols_free(p);
+}
+
 static void refused(const char *text, const char *because)
 {
     rad_protocols *p;
@@ -93,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_are_the_same_for_all_n_and_policies),
+        cmocka_unit_test(traces_have_opened_sessions_in_the_order_of_their_paths),
         cmocka_unit_test(ill_formed_protocols_are_refused_with_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
