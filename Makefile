@@ -15,7 +15,7 @@ export CC
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all run test ci nightly tidy format bench bench-peers scoreboard install clean setup help
+.PHONY: all run test ci nightly wasm tidy format bench bench-peers scoreboard install clean setup help
 
 all: setup ## build everything: build/raddle, build/libraddle{,-lab}.{a,so}, examples, tests, benches
 	@tools/build.sh $(BUILD)
@@ -29,12 +29,17 @@ test: all ## set up, build, run every test; T=word selects programs
 	@tools/run_tests.sh $(BUILD) $(T)
 
 ci: ## what the server runs: two compilers, sanitizers, digests, fuzzing, planted bugs, tidy, format
-	@tools/setup.sh build ci
+	@tools/setup.sh build ci wasm
 	@tools/ci.sh
 
 nightly: ## ci with 10 minutes of fuzzing per target, valgrind, and tests/nightly/*.sh
-	@tools/setup.sh build ci nightly
+	@tools/setup.sh build ci wasm nightly
 	@tools/ci.sh nightly
+
+wasm: ## build/session.wasm, the session machine for browsers, and a page that shows it: build/web/index.html
+	@tools/setup.sh build wasm
+	@tools/wasm.sh $(BUILD)
+	@echo "open $(BUILD)/web/index.html in a browser"
 
 tidy: setup ## check the rules a compiler does not know (include table, lengths, banned calls ...)
 	@tools/build.sh $(BUILD) tests/tidy

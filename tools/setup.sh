@@ -1,5 +1,5 @@
 #!/bin/bash
-# setup.sh [build|format|ci|nightly|peer_PEER]... — installs the Debian packages these parts need and which are
+# setup.sh [build|format|ci|wasm|nightly|peer_PEER]... — installs the Debian packages these parts need and which are
 # missing. As root or through sudo; without the rights it prints the one command to run, and exits 2.
 set -euo pipefail
 
@@ -8,6 +8,7 @@ packages_build="gcc libc6-dev make meson ninja-build pkg-config|pkgconf
     libcmocka-dev libjansson-dev libxxhash-dev libzstd-dev"
 packages_format="clang-format"
 packages_ci="clang clang-format libclang-rt-14-dev|libclang-rt-dev"
+packages_wasm="clang lld wasi-libc libclang-rt-14-dev-wasm32|libclang-rt-dev-wasm32 nodejs chromium"
 packages_nightly="valgrind libc6-dbg gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     libjansson-dev:arm64 libzstd-dev:arm64 libcmocka0:arm64"
 packages_peer_go="golang-go"
@@ -21,7 +22,8 @@ wanted=
 for part in "${@:-build}"; do
     list=packages_$part
     if [ -z "${!list:-}" ]; then
-        echo "setup.sh: no part '$part' (build, format, ci, nightly, peer_go, peer_tokio, peer_tbb, peer_boost, peer_st, peer_pthreads)" >&2
+        echo "setup.sh: no part '$part' (build, format, ci, wasm, nightly, peer_go, peer_tokio, peer_tbb," \
+            "peer_boost, peer_st, peer_pthreads)" >&2
         exit 2
     fi
     wanted="$wanted ${!list}"
