@@ -93,6 +93,7 @@ under_valgrind() {
 }
 
 export TEST_TIMEOUT=${TEST_TIMEOUT:-300}
+export RADDLE_WASM=required # here its tools are not missing
 check gcc build_and_test build gcc ""
 check clang build_and_test build-clang clang ""
 check sanitizers build_and_test build-asan gcc \

@@ -1,0 +1,59 @@
+#!/bin/sh
+# session.wasm, the session machine for wasm32, does in Node and in Chromium what the native one does, byte for byte.
+# Skipped where its tools are missing; RADDLE_WASM=required (as in ci) makes that a failure.
+. "$(dirname "$0")/tap"
+src=${RADDLE_SRC:-$(dirname "$0")/../..}
+build=${RADDLE_BUILD:-$(dirname "$RADDLE")}
+web=$build/web
+
+skip() { # WHAT WHY
+    if [ "${RADDLE_WASM:-}" = required ]; then
+        echo "$2" >why
+        report 1 "$1" why
+    else
+        tap_count=$((tap_count + 1))
+        echo "ok $tap_count - $1 # SKIP $2 (tools/setup.sh wasm installs it)"
+    fi
+}
+
+"$src/tools/wasm.sh" "$build" >out 2>err
+status=$?
+if [ $status = 3 ]; then
+    skip "session.wasm" "there is no compiler for wasm32"
+    finish
+fi
+status 0 "session.wasm is built, of the same sources and without a warning"
+silent "building it"
+if ! command -v node >/dev/null; then
+    skip "session.wasm runs" "there is no node"
+    finish
+fi
+
+set -- "$src"/examples/session/*.session "$src"/tests/wasm/*.session
+"$build/tests/wasm_native" "$@" >native 2>err
+status=$?
+status 0 "the native machine runs them all"
+check "there are complete, exhausted, stuck, refused and faulted ones" sh -c '
+    for end in complete exhausted stuck refused; do grep -q ": $end " native || exit 1; done
+    grep -q "^session .* faulted: " native'
+
+timeout 60 node "$src/tests/wasm/node.js" "$web" "$@" >node 2>err
+status=$?
+status 0 "Node: the same for all N, policies, capacities and starts"
+same native node "Node: results, digests and traces are the native ones, byte for byte"
+sed '$s/.$/~/' native >other
+check "a single other byte would be seen" sh -c '! cmp -s other node'
+node "$src/tests/wasm/facts.js" "$web" >facts
+while read -r fact; do
+    check "Node: $fact" timeout 60 node "$src/tests/wasm/facts.js" "$web" "$fact"
+done <facts
+
+if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
+    skip "session.wasm runs in a browser" "there is no chromium"
+    finish
+fi
+timeout 60 node "$src/tests/wasm/chromium.js" "$web" "$@" >chromium 2>err
+status=$?
+status 0 "Chromium: the same for all N, policies, capacities and starts; the page shows it"
+same native chromium "Chromium: results, digests and traces are the native ones, byte for byte"
+finish

@@ -1,0 +1,43 @@
+// node.js WEB FILE... — the suite in Node. WEB is the folder that tools/wasm.sh made. The runs are told on stdout;
+// what is wrong on stderr, with status 1.
+//     node.js --bench WEB FILE — instructions a second, with 1,000 sessions
+"use strict";
+const fs = require("node:fs");
+const path = require("node:path");
+require("./suite.js");
+
+function load(web) {
+  require(path.resolve(web, "session.js"));
+  return raddleSession.load(fs.readFileSync(path.join(web, "session.wasm")));
+}
+
+async function suite(web, paths) {
+  const machine = await load(web);
+  const files = paths.map((p) => ({ name: path.basename(p), text: fs.readFileSync(p, "utf8") }));
+  const { text, wrong } = raddleSuite.all(machine, files);
+  fs.writeFileSync(1, text);
+  if (wrong.length > 0) fs.writeFileSync(2, wrong.join("\n") + "\n");
+  process.exitCode = wrong.length > 0 ? 1 : 0;
+}
+
+// The best of five: others use this machine, too.
+async function bench(web, file) {
+  const machine = await load(web);
+  const text = fs.readFileSync(file, "utf8");
+  let best = 0;
+  for (let i = 0; i < 5; i++) {
+    let instructions = 0n;
+    const begin = process.hrtime.bigint();
+    for (let k = 0; k < 50; k++) {
+      instructions += machine.run(text, { n: 1, policy: 0, sessions: 1000, seed: 1n, trace: false }).instructions;
+    }
+    best = Math.max(best, Number(instructions) / (Number(process.hrtime.bigint() - begin) / 1e9));
+  }
+  console.log(`node: ${(best / 1e6).toFixed(1)} million instructions/s`);
+}
+
+const words = process.argv.slice(2);
+(words[0] === "--bench" ? bench(words[1], words[2]) : suite(words[0], words.slice(1))).catch((error) => {
+  console.error(error);
+  process.exitCode = 2;
+});
