@@ -84,23 +84,23 @@ static char *read_text(const char *path, uint32_t *size)
     return text;
 }
 
-/* The best of five: others use this machine, too. */
+/* The best of ten, in time of the processor: others use this machine, too. */
 static void bench(const char *path)
 {
     plan p = {.name = path, .n = 1, .sessions = 1000, .capacity = 1, .seed = 1};
     char *text = read_text(path, &p.size);
     p.text = text;
     double best = 0;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 10; i++) {
         uint64_t instructions = 0;
         struct timespec begin, end;
-        clock_gettime(CLOCK_MONOTONIC, &begin);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
         for (int k = 0; k < 50; k++) {
             rad_wasm_result *r = run(&p, 0);
             instructions += rad_wasm_number(r, RAD_WASM_INSTRUCTIONS);
             rad_wasm_forget(r);
         }
-        clock_gettime(CLOCK_MONOTONIC, &end);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
         double seconds =
             (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
         if ((double)instructions / seconds > best) best = (double)instructions / seconds;

@@ -20,18 +20,19 @@ async function suite(web, paths) {
   process.exitCode = wrong.length > 0 ? 1 : 0;
 }
 
-// The best of five: others use this machine, too.
+// The best of ten, in time of the processor: others use this machine, too.
 async function bench(web, file) {
   const machine = await load(web);
   const text = fs.readFileSync(file, "utf8");
   let best = 0;
-  for (let i = 0; i < 5; i++) {
+  for (let i = 0; i < 10; i++) {
     let instructions = 0n;
-    const begin = process.hrtime.bigint();
+    const begin = process.cpuUsage();
     for (let k = 0; k < 50; k++) {
       instructions += machine.run(text, { n: 1, policy: 0, sessions: 1000, seed: 1n, trace: false }).instructions;
     }
-    best = Math.max(best, Number(instructions) / (Number(process.hrtime.bigint() - begin) / 1e9));
+    const { user, system } = process.cpuUsage(begin);
+    best = Math.max(best, (Number(instructions) / (user + system)) * 1e6);
   }
   console.log(`node: ${(best / 1e6).toFixed(1)} million instructions/s`);
 }
