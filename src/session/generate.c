@@ -162,7 +162,9 @@ static void message(generator *g, const cast *c)
 static void does(generator *g, const cast *c)
 {
     line_begins(g);
-    rad__bytes_format(&g->out, "%s does d%u\n", g->names[c->who[below(g, c->count)]], below(g, 3));
+    uint32_t what =
+        below(g, 3); /* not among the arguments: compilers differ in which comes first */
+    rad__bytes_format(&g->out, "%s does d%u\n", g->names[c->who[below(g, c->count)]], what);
 }
 
 /* ---- Choices ------------------------------------------------------------------------------------------- */
