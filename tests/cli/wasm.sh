@@ -29,10 +29,10 @@ if ! command -v node >/dev/null; then
     finish
 fi
 
-set -- "$src"/examples/session/*.session "$src"/tests/wasm/*.session
+set -- 100 "$src"/examples/session/*.session "$src"/tests/wasm/*.session
 "$build/tests/wasm_native" "$@" >native 2>err
 status=$?
-status 0 "the native machine runs them all"
+status 0 "the native machine runs them all, and 100 random ones"
 check "there are complete, exhausted, stuck, refused and faulted ones" sh -c '
     for end in complete exhausted stuck refused; do grep -q ": $end " native || exit 1; done
     grep -q "^session .* faulted: " native'
@@ -43,9 +43,11 @@ status 0 "Node: the same for all N, policies, capacities and starts"
 same native node "Node: results, digests and traces are the native ones, byte for byte"
 sed '$s/.$/~/' native >other
 check "a single other byte would be seen" sh -c '! cmp -s other node'
-node "$src/tests/wasm/facts.js" "$web" >facts
-while read -r fact; do
-    check "Node: $fact" timeout 60 node "$src/tests/wasm/facts.js" "$web" "$fact"
+timeout 60 node "$src/tests/wasm/facts.js" "$web" >facts 2>err
+status=$?
+status 0 "Node: the other facts are looked at"
+while read -r holds fact; do
+    report "$holds" "Node: $fact"
 done <facts
 
 if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then

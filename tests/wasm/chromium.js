@@ -1,6 +1,6 @@
-// chromium.js WEB FILE... — the suite in a headless Chromium, and a look at the page. WEB is the folder that
-// tools/wasm.sh made; everything is read from files, nothing is listened on. The runs are told on stdout; what is wrong
-// on stderr, with status 1.
+// chromium.js WEB COUNT FILE... — the suite in a headless Chromium, with so many random protocols, and a look at the
+// page. WEB is the folder that tools/wasm.sh made; everything is read from files, nothing is listened on. The runs are
+// told on stdout; what is wrong on stderr, with status 1.
 //     chromium.js --picture WEB FILE.png [WIDTH HEIGHT] — the page, as it looks after its first run
 //
 // The browser is driven through a pipe (--remote-debugging-pipe): JSON, each message ended by a zero.
@@ -124,12 +124,12 @@ const lookAtPage = `(async () => {
   return wrong;
 })()`;
 
-async function suite(browser, web, paths) {
+async function suite(browser, web, randomCount, paths) {
   const files = paths.map((p) => ({ name: path.basename(p), text: fs.readFileSync(p, "utf8") }));
   await browser.open(pageOf(web));
   await browser.evaluate(script("suite.js"));
   const { text, wrong } = await browser.evaluate(
-    `page.machine.then((machine) => raddleSuite.all(machine, ${JSON.stringify(files)}))`);
+    `page.machine.then((machine) => raddleSuite.all(machine, ${JSON.stringify(files)}, ${randomCount}))`);
   const all = [...wrong, ...(await browser.evaluate(lookAtPage))];
   fs.writeFileSync(1, text);
   if (all.length > 0) fs.writeFileSync(2, all.join("\n") + "\n");
@@ -149,7 +149,7 @@ async function main(words) {
   process.once("SIGTERM", () => browser.fail(new Error("ended from outside")));
   try {
     if (words[0] === "--picture") await picture(browser, ...words.slice(1));
-    else await suite(browser, words[0], words.slice(1));
+    else await suite(browser, words[0], Number(words[1]), words.slice(2));
   } finally {
     await browser.close();
   }

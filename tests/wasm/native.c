@@ -1,6 +1,6 @@
 /* native.c — the runs of tests/wasm/suite.js, in the same order and told in the same words, by the native library.
  *
- *     wasm_native FILE...           every run of every file
+ *     wasm_native COUNT FILE...     every run of every file, and of so many random protocols
  *     wasm_native --bench FILE      instructions a second, with 1,000 sessions
  *
  * The two texts have to be equal byte by byte. A trace that is the one before it again is told as "same". */
@@ -71,6 +71,19 @@ static void tell_file(const char *name, const char *text, uint32_t size)
     tell_all(p);
 }
 
+/* Fewer runs of more protocols; their texts are told, too. */
+static void tell_random(uint64_t protocol)
+{
+    char name[40];
+    snprintf(name, sizeof name, "random-%llu", (unsigned long long)protocol);
+    char *text = rad_wasm_generate(protocol);
+    if (text == NULL) exit(1);
+    printf("%s:\n%s", name, text);
+    plan p = {name, text, (uint32_t)strlen(text), 0, 0, 2, 1, protocol, 0, ENOUGH};
+    for (p.start = 0; p.start <= 7; p.start += 7) tell_all(p);
+    rad_wasm_give_back(text);
+}
+
 static char *read_text(const char *path, uint32_t *size)
 {
     FILE *f = fopen(path, "rb");
@@ -115,13 +128,16 @@ int main(int count, char **words)
         bench(words[2]);
         return 0;
     }
-    for (int i = 1; i < count; i++) {
+    if (count < 2) return 2;
+    for (int i = 2; i < count; i++) {
         uint32_t size;
         char *text = read_text(words[i], &size);
         const char *slash = strrchr(words[i], '/');
         tell_file(slash ? slash + 1 : words[i], text, size);
         free(text);
     }
+    uint64_t random_count = strtoull(words[1], NULL, 10);
+    for (uint64_t i = 0; i < random_count; i++) tell_random(i);
     free(trace_before);
     return 0;
 }

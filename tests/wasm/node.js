@@ -1,4 +1,4 @@
-// node.js WEB FILE... — the suite in Node. WEB is the folder that tools/wasm.sh made. The runs are told on stdout;
+// node.js WEB COUNT FILE... — the suite in Node, with so many random protocols. WEB is the folder that tools/wasm.sh made. The runs are told on stdout;
 // what is wrong on stderr, with status 1.
 //     node.js --bench WEB FILE — instructions a second, with 1,000 sessions
 "use strict";
@@ -11,10 +11,10 @@ function load(web) {
   return raddleSession.load(fs.readFileSync(path.join(web, "session.wasm")));
 }
 
-async function suite(web, paths) {
+async function suite(web, randomCount, paths) {
   const machine = await load(web);
   const files = paths.map((p) => ({ name: path.basename(p), text: fs.readFileSync(p, "utf8") }));
-  const { text, wrong } = raddleSuite.all(machine, files);
+  const { text, wrong } = raddleSuite.all(machine, files, randomCount);
   fs.writeFileSync(1, text);
   if (wrong.length > 0) fs.writeFileSync(2, wrong.join("\n") + "\n");
   process.exitCode = wrong.length > 0 ? 1 : 0;
@@ -38,7 +38,7 @@ async function bench(web, file) {
 }
 
 const words = process.argv.slice(2);
-(words[0] === "--bench" ? bench(words[1], words[2]) : suite(words[0], words.slice(1))).catch((error) => {
+(words[0] === "--bench" ? bench(words[1], words[2]) : suite(words[0], Number(words[1]), words.slice(2))).catch((error) => {
   console.error(error);
   process.exitCode = 2;
 });

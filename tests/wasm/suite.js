@@ -1,7 +1,7 @@
 // suite.js — the invariance suite for session.wasm, in Node and in browsers: a plain script that defines
 // `raddleSuite`.
 //
-//     const { text, wrong, runs } = raddleSuite.all(machine, [{ name, text }, …]);
+//     const { text, wrong, runs } = raddleSuite.all(machine, [{ name, text }, …], randomCount);
 //
 // `text` tells every run, as tests/wasm/native.c does: both have to be equal byte by byte. `wrong` has a line for each
 // run that ended by itself and differs from others of its seed and sessions in digest or in normalized trace: N,
@@ -71,9 +71,20 @@
     teller.tellAll(name, text, { seed: 5n, sessions: 3, capacity: 1, start: 0n, fuel: short });
   }
 
-  function all(machine, files) {
+  // Fewer runs of more protocols; their texts are told, too.
+  function tellRandom(teller, protocol) {
+    const name = `random-${protocol}`;
+    const text = teller.machine.generate(protocol);
+    teller.parts.push(`${name}:\n${text}`);
+    for (const start of [0n, 7n]) {
+      teller.tellAll(name, text, { seed: protocol, sessions: 2, capacity: 1, start, fuel: enough });
+    }
+  }
+
+  function all(machine, files, randomCount = 0) {
     const teller = new Teller(machine);
     for (const file of files) tellFile(teller, file.name, file.text);
+    for (let i = 0; i < randomCount; i++) tellRandom(teller, i);
     return { text: teller.parts.join(""), wrong: teller.wrong, runs: teller.runs };
   }
 

@@ -65,6 +65,12 @@ void rad_wasm_forget(rad_wasm_result *r)
     rad__free(r);
 }
 
+char *rad_wasm_generate(uint64_t seed)
+{
+    rad_error error;
+    return rad_protocols_generate(seed, NULL, &error);
+}
+
 int rad_wasm_end(const rad_wasm_result *r)
 {
     return r->end;

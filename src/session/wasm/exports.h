@@ -20,6 +20,9 @@ rad_wasm_result *rad_wasm_run(const char *text, uint32_t size, uint32_t n, uint3
                               uint64_t fuel, uint32_t keep);
 void rad_wasm_forget(rad_wasm_result *r);
 
+/* The text of a random protocol, to be given back; NULL: no memory. */
+char *rad_wasm_generate(uint64_t seed);
+
 /* An enum rad_session_end, or a negative RAD_E… code: then rad_wasm_error says why. */
 int rad_wasm_end(const rad_wasm_result *r);
 const char *rad_wasm_error(const rad_wasm_result *r);

@@ -91,13 +91,25 @@
     return result;
   }
 
+  function generate(e, seed) {
+    const at = e.rad_wasm_generate(BigInt.asUintN(64, BigInt(seed)));
+    if (at === 0) throw new Error("no memory for a protocol");
+    const text = textAt(e.memory, at);
+    e.rad_wasm_give_back(at);
+    return text;
+  }
+
   async function load(bytes) {
     let e = null;
     const host = hostOf(() => e.memory);
     const { instance } = await WebAssembly.instantiate(bytes, { wasi_snapshot_preview1: host });
     e = instance.exports;
     e._initialize();
-    return { run: (text, options) => run(e, text, options), memoryBytes: () => e.memory.buffer.byteLength };
+    return {
+      run: (text, options) => run(e, text, options),
+      generate: (seed) => generate(e, seed), // the text of a random protocol
+      memoryBytes: () => e.memory.buffer.byteLength,
+    };
   }
 
   root.raddleSession = { load, policies, ends };
