@@ -48,9 +48,13 @@ rt_tests() { # FILE
         near="l2:the_life_of_a_fiber_is_clean $stacks $handles $waits rt_life rt_watch rt_stress_sched" ;;
     local.* | order.* | stock.*) near="rt_order rt_stress_chan" last="tsan:rt_order tsan:rt_survivors" ;;
     nursery.*) near="l2:nurseries_are_clean rt_visit rt_stress_fiber" last=tsan:rt_visit ;;
-    io.* | poller.* | ready.* | service.*) near="$system rt_io rt_select rt_ready rt_watch" last="tsan:rt_ready tsan:rt_survivors" ;;
+    io.* | poller.* | ready.* | service.*)
+        near="$system rt_io rt_select rt_ready rt_watch"
+        last="tsan:rt_ready tsan:rt_survivors tsan:rt_survivors2" ;;
     overflow.*) near=rt_overflow last=tsan:rt_survivors ;;
-    runtime.*) near="rt_cap rt_visit rt_watch rt_timer rt_stress_fiber" last="tsan:rt_cap tsan:rt_survivors" ;;
+    runtime.*)
+        near="rt_cap rt_visit rt_watch rt_timer rt_rules_sched:rule_the_end_waits_for_who_wakes rt_stress_fiber"
+        last="tsan:rt_cap tsan:rt_survivors" ;;
     select.*) near="$selects rt_select rt_ready $waits rt_stress_chan" ;;
     sleep.* | ticker.* | timer.* | urgent.*)
         near="l2:the_wheel_of_timers_is_clean $stacks rt_timer rt_watch" last=tsan:rt_survivors ;;
@@ -58,9 +62,10 @@ rt_tests() { # FILE
     wait.* | wait_one.*)
         near="l2:channels_between_threads_are_clean $selects l2:locks_and_the_like_are_clean $handles $waits"
         near="$near rt_select rt_sync rt_visit rt_stress_chan" last=tsan:rt_visit ;;
-    *) near="rt_watch rt_timer" last="tsan:rt_watch tsan:rt_survivors" ;; # dump, watch
+    dump.*) near="rt_watch rt_dump rt_visit" last=tsan:rt_survivors ;;
+    *) near="rt_watch rt_timer rt_blocking rt_ready rt_rules_sched" last="tsan:rt_watch tsan:rt_survivors" ;; # watch
     esac
-    echo "$near rt_fiber rt_survivors rt_decisions $last"
+    echo "$near rt_fiber rt_survivors rt_survivors2 rt_decisions $last"
 }
 
 mkdir "$work/lists"

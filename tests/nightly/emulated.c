@@ -23,6 +23,7 @@ static const struct {
     {"a_call_that_blocks_is_no_deadlock", THREAD},
     {"whoever_waits_for_a_file_is_not_in_a_deadlock", FORK},
     {"a_child_makes_donors_of_its_own", FORK},
+    {"a_child_has_its_own_poll", FORK},
     {"rule_the_deadlock_report_is_off_by_option", FORK},
     {"decision_14_guards_are_no_mappings", GUARDS},
     {"a_hundred_thousand_have_guards", GUARDS},
