@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const verb *const PARTS[] = {&VERB_SESSION_CHECK, &VERB_SESSION_RUN, &VERB_SESSION_INVARIANT,
-                                    &VERB_SESSION_PROJECT, &VERB_SESSION_TRACE};
+static const verb *const PARTS[] = {&VERB_SESSION_CHECK,     &VERB_SESSION_RUN,
+                                    &VERB_SESSION_INVARIANT, &VERB_SESSION_PROJECT,
+                                    &VERB_SESSION_TRACE,     &VERB_SESSION_DRAW};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int session_run(cli *c, int argc, char **argv)
@@ -193,8 +194,8 @@ static const char *const SESSION_EXAMPLES[] = {
 
 const verb VERB_SESSION = {
     "session",
-    "protocols between roles: check, run, invariant, project, trace",
-    "check|run|invariant|project|trace FILE [options]",
+    "protocols between roles: check, run, invariant, project, trace, draw",
+    "check|run|invariant|project|trace|draw FILE [options]",
     "A protocol file says who sends what to whom. It is checked, split into the part of each role, "
     "and run by "
     "a machine that lets nothing happen which the protocol does not allow; docs/session.md has the "
@@ -202,8 +203,9 @@ const verb VERB_SESSION = {
     "check      is it well-formed, what are its parts, how large must buffers be\n"
     "run        runs it once and says how it ended\n"
     "invariant  looks for two runs that some thread could tell apart: other N, policies, orders\n"
-    "project    the part of a role, in words\n"
-    "trace      what happened, event by event\n\n"
+    "project    the part of a role, in words or as C\n"
+    "trace      what happened, event by event\n"
+    "draw       the protocol as a picture (SVG)\n\n"
     "The machine 'session' of the lab takes the same files: raddle explore FILE.session. Its "
     "artifacts replay, shrink "
     "and show.\n\n"

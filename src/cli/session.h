@@ -10,7 +10,7 @@
 #define NOT_GIVEN UINT64_MAX
 
 extern const verb VERB_SESSION_CHECK, VERB_SESSION_RUN, VERB_SESSION_INVARIANT,
-    VERB_SESSION_PROJECT, VERB_SESSION_TRACE;
+    VERB_SESSION_PROJECT, VERB_SESSION_TRACE, VERB_SESSION_DRAW;
 
 /* How it is run, on the command line. */
 typedef struct run_words {

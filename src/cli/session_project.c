@@ -1,10 +1,11 @@
-/* session_project.c — `raddle session project`: the parts of roles. */
+/* session_project.c — `raddle session project` and `draw`: the parts of roles, and the whole as a picture. */
 #include "session.h"
 
 #include <string.h>
 
 typedef struct project_args {
     const char *protocol, *role;
+    bool as_c;
 } project_args;
 
 #define AT(field) offsetof(project_args, field)
@@ -12,6 +13,8 @@ typedef struct project_args {
 static const option PROJECT_OPTIONS[] = {
     OPTION_PROTOCOL(project_args, protocol),
     {"role", OPTION_TEXT, AT(role), "R", "of this role only", 0, 0, 0},
+    {"c", OPTION_FLAG, AT(as_c), NULL, "typed functions in C, over channels, with the monitor", 0,
+     0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
@@ -41,6 +44,13 @@ static int print_text(cli *c, char *text)
     return EXIT_FINE;
 }
 
+static int print_c(cli *c, const rad_protocols *p, uint32_t protocol, uint32_t role)
+{
+    rad_error error = {.code = 0};
+    char *text = rad_protocol_c_text(p, protocol, role, &error);
+    return text || error.code == RAD_ENOMEM ? print_text(c, text) : complain_error(c, &error);
+}
+
 static int project(cli *c, const rad_protocols *p, const project_args *a)
 {
     uint32_t protocol, role = 0, count = 1;
@@ -52,7 +62,8 @@ static int project(cli *c, const rad_protocols *p, const project_args *a)
     }
     for (uint32_t i = 0; i < count && status == 0; i++) {
         out_text(c, i ? "\n" : "");
-        status = print_text(c, rad_protocol_type_text(p, protocol, role + i));
+        status = a->as_c ? print_c(c, p, protocol, role + i)
+                         : print_text(c, rad_protocol_type_text(p, protocol, role + i));
     }
     return status;
 }
@@ -66,6 +77,9 @@ static int project_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
+    if (a.as_c && a.role == NULL) {
+        return bad_usage(c, "--c: of which role? Expected --role R: a header for each");
+    }
     if ((status = read_protocols(c, &w, &p)) != 0) {
         return status;
     }
@@ -76,15 +90,63 @@ static int project_run(cli *c, int argc, char **argv)
 
 static const char *const PROJECT_EXAMPLES[] = {
     "raddle session project examples/session/two_buyer.session --role Seller", "what Seller does",
-    NULL};
+    "raddle session project examples/session/two_buyer.session --role Seller --c >seller.h",
+    "as a header for programs with fibers: see examples/session_shop.c", NULL};
 
 const verb VERB_SESSION_PROJECT = {
     "session project",
     "the parts of roles",
     "FILE [options]",
-    "Prints what each role, or one, sends and receives, in words.\n\n"
+    "Prints what each role, or one, sends and receives, in words; with --c as a header: a function "
+    "for each message, over channels, which refuses what the protocol does not allow.\n\n"
     "Exit status: 0, or 2 for bad usage or a bad file.",
     PROJECT_OPTIONS,
     PROJECT_EXAMPLES,
     project_run,
+};
+
+/* ---- draw -------------------------------------------------------------------------------------------------- */
+
+typedef struct draw_args {
+    const char *protocol;
+} draw_args;
+
+static const option DRAW_OPTIONS[] = {
+    OPTION_PROTOCOL(draw_args, protocol),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
+};
+
+static int draw_run(cli *c, int argc, char **argv)
+{
+    draw_args a = {.protocol = NULL};
+    rad_protocols *p;
+    uint32_t protocol;
+    words w;
+    int status = options_parse(c, &VERB_SESSION_DRAW, argc, argv, &a, &w);
+    if (status != GO_ON) {
+        return status;
+    }
+    if ((status = read_protocols(c, &w, &p)) != 0) {
+        return status;
+    }
+    status = read_protocol(c, p, a.protocol, &protocol);
+    status = status ? status : print_text(c, rad_protocol_svg(p, protocol));
+    rad_protocols_free(p);
+    return status;
+}
+
+static const char *const DRAW_EXAMPLES[] = {
+    "raddle session draw examples/session/two_buyer.session >two_buyer.svg",
+    "a picture for a browser", NULL};
+
+const verb VERB_SESSION_DRAW = {
+    "session draw",
+    "the protocol as a picture",
+    "FILE [options]",
+    "Prints a sequence diagram as SVG: roles side by side, messages from top to bottom, frames "
+    "around choices, loops and parallel parts.\n\n"
+    "Exit status: 0, or 2 for bad usage or a bad file.",
+    DRAW_OPTIONS,
+    DRAW_EXAMPLES,
+    draw_run,
 };

@@ -127,6 +127,14 @@ check "no other" [ "$(cut -d' ' -f2 out | sort -u)" = 1 ]
 try session project buyer.session --role Seller
 status 0 "project"
 has out "receive title(text) from Alice" "in words"
+try session project buyer.session --role Seller --c
+status 0 "project --c"
+has out "TwoBuyer_Seller" "a header"
+try session project buyer.session --c
+status 2 "--c needs a role"
+try session draw buyer.session
+status 0 "draw"
+has out "<svg" "a picture"
 try session project buyer.session --role Nobody
 status 2 "no such role"
 try explore buyer.session n=2 --runs 200
