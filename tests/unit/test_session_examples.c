@@ -81,6 +81,34 @@ static void good_examples_run_to_their_end(void **state)
     }
 }
 
+static void random_protocols_can_be_told_drawn_and_written(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        rad_error error;
+        rad_protocols *p;
+        char *text = rad_protocols_generate(seed, NULL, &error);
+        assert_non_null(text);
+        if (rad_protocols_parse(&p, "random", text, strlen(text), &error) != 0)
+            fail_msg("%s", error.text);
+        rad_free(text);
+        for (uint32_t i = 0; i < rad_protocols_count(p); i++) {
+            char *svg = rad_protocol_svg(p, i);
+            assert_non_null(svg);
+            rad_free(svg);
+            for (uint32_t role = 0; role < rad_protocol_role_count(p, i); role++) {
+                char *told = rad_protocol_type_text(p, i, role);
+                char *header = rad_protocol_c_text(p, i, role, &error);
+                if (told == NULL || header == NULL)
+                    fail_msg("seed %u: %s", (unsigned)seed, error.text);
+                rad_free(told);
+                rad_free(header);
+            }
+        }
+        rad_protocols_free(p);
+    }
+}
+
 static void refused(const char *name, const char *because)
 {
     rad_protocols *p;
@@ -137,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_examples_run_to_their_end),
+        cmocka_unit_test(random_protocols_can_be_told_drawn_and_written),
         cmocka_unit_test(bad_examples_are_refused),
         cmocka_unit_test(code_by_hand_that_violates_its_type_is_faulted),
         cmocka_unit_test(a_buffer_that_is_too_small_is_named),
