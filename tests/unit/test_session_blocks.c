@@ -493,6 +493,31 @@ static void sessions_are_not_opened_without_end(void **state)
     rad_protocols_free(p);
 }
 
+/* A wakes B, and C faults, in one round: B is woken no more. */
+static void who_is_faulted_is_not_woken(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse("protocol P { roles A, B, C\nA -> B: x A -> C: y\n"
+                                     "code C { halt } }");
+    rad_session_options o = rad_session_preset();
+    rad_session_vm *vm = begin(p, &o);
+    rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
+    blocks(vm, b, RAD_BLOCK_RECEIVE);
+    rad__rounds_pick(vm, a);
+    rad__rounds_pick(vm, session_thread(vm, 0, "C"));
+    rad__rounds_run_one(vm, a);
+    assert_true(b->to_wake);
+    rad__rounds_run_one(vm, session_thread(vm, 0, "C"));
+    rad__rounds_round_ends(vm);
+    assert_int_equal(vm->sessions[0]->fault, RAD_FAULT_EARLY);
+    assert_false(rad__rounds_unblock(vm));
+    assert_int_equal(b->state, RAD_CO_FAULTED);
+    assert_int_equal(vm->ready_count + vm->blocked_count, 0);
+    assert_true(rad__rounds_valid(vm));
+    rad_session_destroy(vm);
+    rad_protocols_free(p);
+}
+
 /* ---- Faults of handlers ------------------------------------------------------------------------------------ */
 
 enum wrong { FAILS, COUNT, TYPE, NO_TEXT, LONG_TEXT, CHOICE };
@@ -642,6 +667,7 @@ int main(void)
         cmocka_unit_test(tokens_are_checked),
         cmocka_unit_test(full_buffers_are_a_fault_where_that_is_the_rule),
         cmocka_unit_test(sessions_are_not_opened_without_end),
+        cmocka_unit_test(who_is_faulted_is_not_woken),
         cmocka_unit_test(answers_are_checked),
         cmocka_unit_test(parsing_without_memory_is_an_error),
         cmocka_unit_test(running_without_memory_is_told),

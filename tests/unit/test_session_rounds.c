@@ -512,6 +512,20 @@ static void decision_5_close_waits_and_is_told_once(void **state)
     rad_protocols_free(p);
 }
 
+/* A message that nobody will receive keeps a session open: it is told, not dropped. */
+static void decision_5_close_drops_nothing(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse("locals P { roles A, B\nlocal A { A -> B: x }\nlocal B { } }");
+    rad_session_options o = rad_session_preset();
+    rad_session_vm *vm = session_vm(p, &o, 1);
+    assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_STUCK);
+    assert_int_equal(session_thread(vm, 0, "A")->reason, RAD_BLOCK_CLOSE);
+    assert_int_equal(vm->sessions[0]->in_flight, 1);
+    rad_session_destroy(vm);
+    rad_protocols_free(p);
+}
+
 /* ---- Other sessions ------------------------------------------------------------------------------------ */
 
 static const char mixed[] =
@@ -750,6 +764,7 @@ int main(void)
         cmocka_unit_test(decision_2_stuck_is_told_and_capacity_helps),
         cmocka_unit_test(split_fuel_is_one_run),
         cmocka_unit_test(decision_5_close_waits_and_is_told_once),
+        cmocka_unit_test(decision_5_close_drops_nothing),
         cmocka_unit_test(must_hold_3_sessions_do_not_touch_each_other),
         cmocka_unit_test(decision_5_send_after_close_faults_its_session_only),
         cmocka_unit_test(must_hold_2_steps_of_different_sessions_commute),
