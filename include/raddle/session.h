@@ -208,7 +208,8 @@ RAD_API uint64_t rad_effect_log_count(const rad_effect_log *log);
  * rad_session_report says what was asked and what is on record. Before the first session is opened. */
 RAD_API void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log);
 
-/* The first difference, in words ("session 3, Seller: quote, effect 0: 17 and 21"); false: they are equal. */
+/* The first difference, in words ("session 3, Seller: handler of quote, effect 0: quote 17 and quote 21"). False: they
+ * are equal, as far as both go. */
 RAD_API bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
                                    size_t size);
 

@@ -376,6 +376,25 @@ static enum rad_fault answer_recorded(rad_session_vm *vm, rad_co *co, const rad_
     return RAD_FAULT_NONE;
 }
 
+/* Of a coroutine that has faulted with REPLAY: it is still at its effect. */
+void rad__session_mismatch(const rad_session_vm *vm, const rad_co *co, char *text, size_t size)
+{
+    const rad_protocol *p = co->session->protocol;
+    const rad_effect_site *site = &p->effects[p->code[co->pc].x];
+    const record *r = log_find(vm->on_record, co->session->key, co->thread, co->effects);
+    record asked = {.name = site->name == RAD_NONE ? "a choice"
+                                                   : rad__text_of(vm->protocols, site->name)};
+    if (site->kind == RAD_EFFECT_CONSUME) {
+        asked.field_count = p->messages[site->message].signature.count;
+        memcpy(asked.fields, &co->registers[1], asked.field_count * sizeof *asked.fields);
+    }
+    char one[200], two[200] = "nothing more";
+    answer_text(&asked, one, sizeof one);
+    if (r != NULL) answer_text(r, two, sizeof two);
+    snprintf(text, size, "effect %llu is %s, on record is %s", (unsigned long long)co->effects, one,
+             two);
+}
+
 static uint64_t answer_hash(const rad_co *co, const rad_effect_site *site)
 {
     const rad_message *m = message_of(co, site);

@@ -199,13 +199,18 @@ static void report_blocked(rad_bytes *to, const rad_session *s, const rad_co *co
     rad__bytes_format(to, "\n");
 }
 
-static void report_session(rad_bytes *to, const rad_session *s)
+static void report_session(rad_bytes *to, const rad_session_vm *vm, const rad_session *s)
 {
     const rad_protocol *p = s->protocol;
     if (s->fault != RAD_FAULT_NONE) {
         rad__bytes_format(to, "session %s, %s: faulted: %s", s->path, role_at(p, s->fault_thread),
                           rad__fault_text(s->fault));
         if (s->fault_line) rad__bytes_format(to, ", line %u", s->fault_line);
+        if (s->fault == RAD_FAULT_REPLAY) {
+            char text[500];
+            rad__session_mismatch(vm, &s->threads[s->fault_thread], text, sizeof text);
+            rad__bytes_format(to, ": %s", text);
+        }
         rad__bytes_format(to, "\n");
         return;
     }
@@ -224,7 +229,7 @@ static char *text_of(rad_bytes *b)
 char *rad_session_report(const rad_session_vm *vm)
 {
     rad_bytes b = {NULL, 0, 0, false};
-    for (uint32_t i = 0; i < vm->session_count; i++) report_session(&b, vm->sessions[i]);
+    for (uint32_t i = 0; i < vm->session_count; i++) report_session(&b, vm, vm->sessions[i]);
     return text_of(&b);
 }
 

@@ -201,6 +201,10 @@ RAD_INTERNAL enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_
                                                         const rad_effect_site *site,
                                                         uint64_t *hash);
 
+/* What was asked, and what is on record. */
+RAD_INTERNAL void rad__session_mismatch(const rad_session_vm *vm, const rad_co *co, char *text,
+                                        size_t size);
+
 /* rounds.c */
 RAD_INTERNAL void rad__rounds_ready(rad_session_vm *vm, rad_co *co, bool first);
 RAD_INTERNAL void rad__rounds_wake(rad_session_vm *vm,

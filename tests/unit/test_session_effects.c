@@ -421,24 +421,24 @@ static void mismatches(const char *text, uint64_t rounds, const char *other, con
 static void a_mismatch_is_located(void **state)
 {
     (void)state;
-#define RECORDED "protocol P { roles A, B\nA -> B: x(int)\nA does d }"
-    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: x(int)\nA does e }",
-               "session 0, A: faulted: the record has something else here, line 3");
-    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: x(bool)\nA does d }",
-               "session 0, A: faulted: the record has something else here, line 2");
-    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: x(int, int)\nA does d }",
-               "session 0, A: faulted: the record has something else here, line 2");
-    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: y(int)\nA does d }",
-               "session 0, A: faulted: the record has something else here, line 2");
-    mismatches(RECORDED, 0, "protocol P { roles A, B\nA does d\nA -> B: x(int) }",
-               "session 0, A: faulted: the record has something else here, line 2");
-    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: x(int)\nA does d\nA does d }",
-               "session 0, A: faulted: the record has something else here, line 4");
-    mismatches(RECORDED, 1, RECORDED,
-               "session 0, A: faulted: the record has something else here, line 3");
-    mismatches("protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> B: y } }", 0,
-               "protocol P { roles A, B\nA does d A -> B: x }",
-               "session 0, A: faulted: the record has something else here, line 2");
+#define RECORDED "protocol P { roles A, B\nA -> B: x(bool)\nA does d }"
+#define HERE     "session 0, A: faulted: the record has something else here, "
+    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: x(bool)\nA does e }",
+               HERE "line 3: effect 1 is e, on record is d\n");
+    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: x(int)\nA does d }",
+               HERE "line 2: effect 0 is x, on record is x ");
+    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: x(bool, int)\nA does d }",
+               HERE "line 2: effect 0 is x, on record is x ");
+    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: y(bool)\nA does d }",
+               HERE "line 2: effect 0 is y, on record is x ");
+    mismatches(RECORDED, 0, "protocol P { roles A, B\nA does d\nA -> B: x(bool) }",
+               HERE "line 2: effect 0 is d, on record is x ");
+    mismatches(RECORDED, 0, "protocol P { roles A, B\nA -> B: x(bool)\nA does d\nA does d }",
+               HERE "line 4: effect 2 is d, on record is nothing more\n");
+    mismatches(RECORDED, 1, RECORDED, HERE "line 3: effect 1 is d, on record is nothing more\n");
+    mismatches("protocol P { roles A, B\nA does d A -> B: x }", 0,
+               "protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> B: y } }",
+               HERE "line 2: effect 0 is a choice, on record is d\n");
 }
 
 /* Receivers look at what they get: it has to be what is on record. */
@@ -454,7 +454,11 @@ static void what_is_consumed_is_compared(void **state)
     rad_session_vm *again = machine(q, rad_session_preset(), NULL, NULL, log);
     assert_int_equal(rad_session_run(again, 0), RAD_SESSION_COMPLETE);
     assert_int_equal(again->sessions[0]->fault, RAD_FAULT_REPLAY);
-    assert_int_equal(again->sessions[0]->fault_thread, 1);
+    char *said = rad_session_report(again);
+    assert_non_null(strstr(said,
+                           "session 0, B: faulted: the record has something else here, line 2: "
+                           "effect 0 is x -1, on record is x "));
+    rad__free(said);
     rad_session_destroy(first);
     rad_session_destroy(again);
     rad_effect_log_free(log);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "session_support.h"
+#include "storm_support.h"
 
 #include <string.h>
 
@@ -114,5 +115,6 @@ int main(void)
         cmocka_unit_test(going_round_for_nothing_has_an_end),
         cmocka_unit_test(a_text_has_no_zero_in_it),
     };
+    storm_choose();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
