@@ -30,18 +30,18 @@ if ! command -v node >/dev/null; then
 fi
 
 set -- 100 "$src"/examples/session/*.session "$src"/tests/wasm/*.session
-"$build/tests/wasm_native" "$@" >native 2>err
+"$build/tests/wasm_native" "$@" >all 2>err
 status=$?
 status 0 "the native machine runs them all, and 100 random ones"
 check "there are complete, exhausted, stuck, refused and faulted ones" sh -c '
-    for end in complete exhausted stuck refused; do grep -q ": $end " native || exit 1; done
-    grep -q "^session .* faulted: " native'
+    for end in complete exhausted stuck refused; do grep -q ": $end " all || exit 1; done
+    grep -q "^session .* faulted: " all'
 
 timeout 60 node "$src/tests/wasm/node.js" "$web" "$@" >node 2>err
 status=$?
 status 0 "Node: the same for all N, policies, capacities and starts"
-same native node "Node: results, digests and traces are the native ones, byte for byte"
-sed '$s/.$/~/' native >other
+same all node "Node: results, digests and traces are the native ones, byte for byte"
+sed '$s/.$/~/' all >other
 check "a single other byte would be seen" sh -c '! cmp -s other node'
 timeout 60 node "$src/tests/wasm/facts.js" "$web" >facts 2>err
 status=$?
@@ -50,6 +50,22 @@ while read -r holds fact; do
     report "$holds" "Node: $fact"
 done <facts
 
+# What the command says, and what somebody sees who runs a file in Node.
+for file in "$src/examples/session/two_buyer.session" "$src/tests/wasm/everything.session"; do
+    name=$(basename "$file")
+    try session trace "$file" --normalize --n inf --policy progress --sessions 12 --seed 5
+    mv out native
+    node "$web/run.js" "$file" --trace --n 2 --policy round-robin --sessions 12 --seed 5 --capacity 2 --start 3 >out 2>err
+    status=$?
+    status 0 "Node: $name runs"
+    silent "Node: $name"
+    same native out "Node: $name: the trace is the one of raddle session trace"
+done
+node "$web/run.js" "$src/examples/session/two_buyer.session" >out 2>err
+check "Node: the seed that was drawn is told" grep -qxE 'seed [0-9]+' err
+node "$web/run.js" "$src/examples/session/two_buyer.session" --seed "$(sed 's/seed //' err)" >again
+same out again "Node: with it, the run is the same again"
+
 if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
     skip "session.wasm runs in a browser" "there is no chromium"
     finish
@@ -57,5 +73,5 @@ fi
 timeout 60 node "$src/tests/wasm/chromium.js" "$web" "$@" >chromium 2>err
 status=$?
 status 0 "Chromium: the same for all N, policies, capacities and starts; the page shows it"
-same native chromium "Chromium: results, digests and traces are the native ones, byte for byte"
+same all chromium "Chromium: results, digests and traces are the native ones, byte for byte"
 finish

@@ -17,6 +17,10 @@ const facts = {
     const planted = { run: (text, o) => ({ ...machine.run(text, o), trace: `${o.start}` }) };
     assert.ok(raddleSuite.all(planted, [{ name: "p", text: example }]).wrong.length > 0);
   },
+  "the module asks for nothing but a way to complain": (machine, bytes) => {
+    const asked = WebAssembly.Module.imports(new WebAssembly.Module(bytes)).map((i) => i.name);
+    assert.deepEqual(asked.sort(), ["fd_close", "fd_seek", "fd_write", "proc_exit"]);
+  },
   "without a seed one is drawn, and told": (machine) => {
     const some = [1, 2, 3].map(() => machine.run(example, { sessions: 8 }));
     assert.equal(new Set(some.map((r) => r.seed)).size, 3);
@@ -55,10 +59,11 @@ const facts = {
 
 async function main(web) {
   require(path.resolve(web, "session.js"));
-  const machine = await raddleSession.load(fs.readFileSync(path.join(web, "session.wasm")));
+  const bytes = fs.readFileSync(path.join(web, "session.wasm"));
+  const machine = await raddleSession.load(bytes);
   for (const [name, check] of Object.entries(facts)) {
     try {
-      check(machine);
+      check(machine, bytes);
       console.log(`0 ${name}`);
     } catch (error) {
       console.log(`1 ${name}: ${error.message.replace(/\s+/g, " ")}`);

@@ -1,5 +1,5 @@
 // session.js — session.wasm for JavaScript, in Node and in browsers alike: a plain script that defines
-// `raddleSession`. The module asks its host for five calls of WASI; they stand here, so nothing else is needed.
+// `raddleSession`. The module asks its host for four calls of WASI; they stand here, so nothing else is needed.
 //
 //     const machine = await raddleSession.load(bytes);           // of session.wasm
 //     const result = machine.run(text, { n: 3, policy: "progress", seed: 7n, sessions: 2 });
@@ -32,10 +32,6 @@
       },
       fd_close: () => 0,
       fd_seek: () => 29, // a pipe
-      fd_fdstat_get(fd, stat) {
-        view().setBigUint64(stat, 2n, true); // a terminal that appends nothing
-        return 0;
-      },
       proc_exit(status) {
         throw new Error(`session.wasm ended with status ${status}: ${said}`);
       },
