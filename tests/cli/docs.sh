@@ -4,7 +4,8 @@
 src=${RADDLE_SRC:-$(dirname "$0")/../..}
 
 sed 's/\\-/-/g' "$src/docs/raddle.1" >man
-for verb in tour list run explore replay shrink show corpus "exec gen" "exec run" "exec explore" "exec stress"; do
+for verb in tour list run explore replay shrink show corpus "exec gen" "exec run" "exec explore" "exec stress" \
+    "session check" "session run" "session invariant" "session project" "session trace" "session draw"; do
     # shellcheck disable=SC2086
     "$RADDLE" $verb --help >help
     has man "raddle $verb" "the man page has $verb"
