@@ -213,6 +213,9 @@ typedef struct rad_machine {
      * with which reduce made `to`; NULL: the lab lowered a parameter. NULL: nothing is carried over. */
     uint32_t (*heir)(const rad_case *from, const rad_case *to, const rad_cursor *at,
                      uint32_t actor);
+    /* Which of the enabled actions the machine itself would take now, of a machine with policies of its own: policy
+     * `own` asks. RAD_NONE: it has no opinion. */
+    uint32_t (*prefer)(const void *self);
     const char *(*kind_name)(const void *self, uint32_t kind); /* of actions and notes */
     const char *(*site_name)(const void *self, uint32_t site); /* NULL beyond the last site */
     /* The state in words, for reports: calls `line` for each line of it. A machine that has this speaks for

@@ -130,9 +130,9 @@ int session_target(cli *c, const char *path, const run_words *r, const rad_sessi
     char given[256];
     uint32_t n = o->n > LAB_N_ALL ? LAB_N_ALL : o->n;
     int used =
-        snprintf(given, sizeof given, "n=%u sessions=%llu capacity=%u full=%u seed=%llu", n,
-                 (unsigned long long)(r->sessions < LAB_SESSIONS ? r->sessions : LAB_SESSIONS),
-                 o->capacity, (unsigned)o->full, (unsigned long long)o->seed);
+        snprintf(given, sizeof given, "n=%u sessions=%llu capacity=%u full=%u seed=%llu policy=%u",
+                 n, (unsigned long long)(r->sessions < LAB_SESSIONS ? r->sessions : LAB_SESSIONS),
+                 o->capacity, (unsigned)o->full, (unsigned long long)o->seed, (unsigned)o->policy);
     if (r->fuel > 0 && used > 0) {
         snprintf(given + used, sizeof given - (size_t)used, " fuel=%llu",
                  (unsigned long long)r->fuel);

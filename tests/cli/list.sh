@@ -10,7 +10,7 @@ for name in counter buffer buffer-if philosophers locks event aba reorder twosta
     has out "raddle explore $name --repaired" "$name has a twin"
 done
 line out "    n=2  threads (2 to 64)" "a parameter with preset, text and range"
-for name in first random fair pct surw; do
+for name in first random fair pct surw own; do
     check "policy $name is listed" sh -c "sed -n '/^Policies/,/^Strategies/p' out | grep -q '^    $name'"
 done
 for name in auto dfs preempt delay dedup; do

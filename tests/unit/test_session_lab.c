@@ -93,8 +93,10 @@ static enum rad_effect_result answer(void *context, rad_effect *e)
     if (e->kind != RAD_EFFECT_PRODUCE) return RAD_EFFECT_DONE;
     int64_t own = (int64_t)(e->draw % 100);
     switch (b->kind) {
-    case SHARED_COUNTER: own = b->counter++; break;
-    case CLOCK: own = b->counter += 17; break; /* a clock that only goes on, from run to run */
+    case SHARED_COUNTER: own = atomic_fetch_add(&b->counter, 1); break;
+    case CLOCK:
+        own = atomic_fetch_add(&b->counter, 17);
+        break; /* a clock that only goes on, from run to run */
     case OTHER_SESSION: own += b->last; break;
     default: break;
     }
@@ -228,6 +230,39 @@ static void every_order_of_picks_is_the_same(void **state)
     }
 }
 
+/* The order of all events, with ticks: what the machine does by itself, and what it does under the kernel. */
+static void the_policies_of_the_machine_go_through_the_kernel(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "protocol P { roles A, B, C\nloop X {\n"
+        "A -> B: x(int)\npar { A -> B: w } and { B -> C: y }\n"
+        "choice at C { C -> A: u C -> B: u continue X } or { C -> A: v C -> B: v } } }\n";
+    char hashes[4][3][33];
+    static const int ns[] = {1, 2, 3, 1000};
+    for (int n = 0; n < 4; n++)
+        for (int policy = 0; policy < 3; policy++) {
+            char words[80];
+            snprintf(words, sizeof words, "n=%d policy=%d sessions=2 seed=3", ns[n], policy);
+            rad_target t = target_of(text, words);
+            rad_error error;
+            rad_verdict v;
+            rad_artifact *a;
+            rad_run_request r = {.policy = "own", .artifact = &a};
+            assert_int_equal(rad_lab_run(&t, &r, &v, &error), 0);
+            assert_int_equal(v.result, RAD_RESULT_PASS);
+            memcpy(hashes[n][policy], v.trace_hash, 33);
+            rad_replay again;
+            assert_int_equal(rad_lab_replay(a, NULL, &again, &error), 0);
+            assert_true(again.as_recorded);
+            rad_artifact_free(a);
+            rad_target_free(&t);
+        }
+    for (int policy = 1; policy < 3; policy++) /* they are different policies */
+        assert_string_not_equal(hashes[0][policy], hashes[0][policy - 1]);
+    assert_string_not_equal(hashes[0][0], hashes[0][2]);
+}
+
 static void stuck_sessions_leave_an_artifact_that_replays_and_shrinks(void **state)
 {
     (void)state;
@@ -288,6 +323,7 @@ int main(void)
         cmocka_unit_test(fuel_leaves_prefixes),
         cmocka_unit_test(threads_change_nothing_but_the_time),
         cmocka_unit_test(every_order_of_picks_is_the_same),
+        cmocka_unit_test(the_policies_of_the_machine_go_through_the_kernel),
         cmocka_unit_test(stuck_sessions_leave_an_artifact_that_replays_and_shrinks),
         cmocka_unit_test(a_fault_is_found_with_its_line_and_shrinks_to_itself),
     };

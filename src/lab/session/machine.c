@@ -2,8 +2,8 @@
  *
  * Every coroutine is an actor with one action. Of a round with N = 1 a step is the whole: the coroutine is picked and
  * runs. With a larger N the steps of a round are first N picks, then N runs, which nobody has to decide: they run
- * in the order in which they were picked. The policies of the machine are preferences (rounds.c); here whoever is
- * ready may be picked.
+ * in the order in which they were picked. The policies of the machine are preferences (rounds.c): the lab's policy
+ * `own` follows them, all others may pick whoever is ready.
  *
  * Oracles: deadlock (stuck), a fault, a census after each round, and at the end that every thread has seen what it saw
  * in the reference run, N = 1 and round robin. */
@@ -16,7 +16,7 @@
 #include <string.h>
 
 enum { ORACLE_FAULT = RAD_ORACLE_OWN, ORACLE_INVARIANCE };
-enum { N, SESSIONS, CAPACITY, FULL, SEED, FUEL };
+enum { N, SESSIONS, CAPACITY, FULL, SEED, FUEL, POLICY };
 enum { N_ALL = 1000, FUEL_PRESET = 10000, MESSAGES_MOST = 10000 };
 
 static const rad_param session_params[] = {
@@ -26,6 +26,8 @@ static const rad_param session_params[] = {
     {"full", 0, 0, RAD_FULL_RESIZE, "0 block, 1 error, 2 drop, 3 latest, 4 resize", true},
     {"seed", 1, 0, INT64_MAX, "of drawn values and choices", true},
     {"fuel", FUEL_PRESET, 1, 1000000000, "rounds", true},
+    {"policy", 0, 0, RAD_SESSION_PROGRESS,
+     "of the lab's policy own: 0 cooperative, 1 round robin, 2 progress", true},
     {NULL, 0, 0, 0, NULL, false}};
 
 static const char *const session_oracles[] = {"fault", "invariance", NULL};
@@ -125,6 +127,7 @@ static int trial_open(rad_session_trial *t, const rad_case *c, rad_error *error)
     t->options =
         (rad_session_options){.n = c->params[N] == N_ALL ? RAD_SESSION_ALL : (uint32_t)c->params[N],
                               .capacity = (uint32_t)c->params[CAPACITY],
+                              .policy = (enum rad_session_policy)c->params[POLICY],
                               .full = (enum rad_session_full)c->params[FULL],
                               .seed = (uint64_t)c->params[SEED],
                               .log = true,
@@ -369,6 +372,15 @@ static enum rad_end trial_idle(void *self, rad_kernel *k)
     return RAD_END_FINISHED;
 }
 
+/* Whom the machine's own policy would pick. */
+static uint32_t trial_prefer(const void *self)
+{
+    const rad_session_trial *t = self;
+    if (t->next != RAD_NONE) return RAD_NONE;
+    const rad_co *co = rad__rounds_prefer(t->vm);
+    return co != NULL ? t->actions[co->id] : RAD_NONE;
+}
+
 /* ---- Words ---------------------------------------------------------------------------------------------- */
 
 static const char *trial_kind(const void *self, uint32_t kind)
@@ -414,6 +426,7 @@ const rad_machine rad__machine_session = {
     .idle = trial_idle,
     .size = rad__session_case_size,
     .reduce = rad__session_case_reduce,
+    .prefer = trial_prefer,
     .kind_name = trial_kind,
     .site_name = trial_site,
     .describe = trial_describe,
