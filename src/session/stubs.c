@@ -222,9 +222,9 @@ static void write_messages(stub_writer *w)
     claim_join(w, "messages", "");
     for (uint32_t i = 0; i < w->message_count; i++) {
         const stub_message *m = &w->messages[i];
-        uint32_t texts = 0;
-        for (uint32_t k = 0; k < m->signature.count; k++)
-            texts |= (uint32_t)(m->signature.types[k] == RAD_TYPE_TEXT) << k;
+        uint32_t texts = 0, bit = 1;
+        for (uint32_t k = 0; k < m->signature.count; k++, bit *= 2)
+            if (m->signature.types[k] == RAD_TYPE_TEXT) texts |= bit;
         rad__bytes_format(&w->out, "    {\"%s\", %u, 0x%x},\n", rad__text_of(w->all, m->label),
                           m->signature.count, texts);
     }
