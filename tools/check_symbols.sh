@@ -60,7 +60,7 @@ report "exec waits for no time" "$(nm -A -u $(find "$build" -name 'src_exec_*.o'
 
 # ---- libraddle: what programs link with ---------------------------------------------------------
 report "libraddle exports only what raddle.h declares" "$(LC_ALL=C comm -23 <(printf '%s\n' "$production") \
-    <(grep -ohE '\brad_[a-z0-9_]+'  "$root"/include/raddle/{exec,fiber,chan,sync,io}.h 2>/dev/null | LC_ALL=C sort -u) | grep .)"
+    <(grep -ohE '\brad_[a-z0-9_]+'  "$root"/include/raddle/{exec,fiber,chan,sync,io,talk}.h 2>/dev/null | LC_ALL=C sort -u) | grep .)"
 report "and raddle-lab exports all of that" \
     "$(LC_ALL=C comm -23 <(printf '%s\n' "$production") <(printf '%s\n' "$exported") | grep .)"
 report "libraddle needs libc and nothing else" \
