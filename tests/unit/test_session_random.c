@@ -125,6 +125,52 @@ static void must_hold_1_random_protocols_run_the_same_way(void **state)
     }
 }
 
+/* ---- What else says so ---------------------------------------------------------------------------------- */
+
+/* On two threads, by the search for the least capacity, and by the check that users have. */
+static void check_elsewhere(uint64_t seed, const char *text, const rad_protocols *p)
+{
+    rad_error error;
+    rad_session_options o = rad_session_preset();
+    o.seed = seed;
+    rad_session_vm *vm = session_vm(p, &o, 40);
+    assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
+    rad_session_crowd crowd = {.sessions = 40, .threads = 2};
+    enum rad_session_end end;
+    rad_session_info info;
+    o = session_options(3, RAD_SESSION_ROUND_ROBIN);
+    o.seed = seed;
+    if (rad_session_run_crowd(p, &o, &crowd, &end, &info, NULL, &error) != 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(end, RAD_SESSION_COMPLETE);
+    if (strcmp(info.digest, session_info(vm).digest) != 0)
+        fail_msg("seed %llu: another digest on threads\n%s", (unsigned long long)seed, text);
+    rad_session_destroy(vm);
+    rad_capacity c;
+    assert_int_equal(rad_protocol_capacity(p, rad_protocols_count(p) - 1, 2, 2000, &c, NULL), 0);
+    if (c.capacity != 1 || c.answer == RAD_CAPACITY_STUCK || c.answer == RAD_CAPACITY_WRONG)
+        fail_msg("seed %llu: capacity %u, %s\n%s", (unsigned long long)seed, c.capacity, c.stuck,
+                 text);
+    rad_invariance i;
+    rad_invariance_options wanted = {.sessions = 2, .seed = seed};
+    assert_int_equal(rad_session_invariant(p, &wanted, &i, NULL), 0);
+    if (!i.holds || i.complete != i.runs)
+        fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, i.difference, text);
+}
+
+static void threads_capacity_and_check_agree(void **state)
+{
+    (void)state;
+    uint64_t seed = first_seed(), count = storm_amount(CASES / 4);
+    for (uint64_t i = 0; i < count; i++) {
+        char *text = generate(seed + i);
+        rad_protocols *p = session_parse(text);
+        check_elsewhere(seed + i, text, p);
+        rad_protocols_free(p);
+        rad__free(text);
+    }
+}
+
 /* ---- Prefixes -------------------------------------------------------------------------------------------- */
 
 /* Events of a thread in the shorter run are the first ones of it in the longer one. */
@@ -380,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(must_hold_1_random_protocols_run_the_same_way),
+        cmocka_unit_test(threads_capacity_and_check_agree),
         cmocka_unit_test(decision_1_with_little_fuel_threads_have_prefixes),
         cmocka_unit_test(random_protocols_cover_the_language),
         cmocka_unit_test(random_protocols_cover_the_machine),
