@@ -141,17 +141,20 @@ static void a_buffer_that_grows_keeps_the_order(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse(
-        "locals P { roles A, B\n"
+        "locals P { roles A, B, C\n"
         "local A { A -> B: x(text) A -> B: x(text) B -> A: g A -> B: x(text) A -> B: x(text)\n"
-        "A -> B: x(text) }\n"
-        "local B { A -> B: x(text) B -> A: g A -> B: x(text) A -> B: x(text) A -> B: x(text)\n"
-        "A -> B: x(text) } }");
+        "A -> B: x(text) A -> C: go }\nlocal C { A -> C: go C -> B: go }\n"
+        "local B { A -> B: x(text) B -> A: g C -> B: go A -> B: x(text) A -> B: x(text)\n"
+        "A -> B: x(text) A -> B: x(text) } }");
     rad_session_options o = rad_session_preset();
     o.capacity = 2;
     o.full = RAD_FULL_RESIZE;
     rad_session_vm *grown = session_vm(p, &o, 3);
     assert_int_equal(rad_session_run(grown, 0), RAD_SESSION_COMPLETE);
-    assert_true(grown->sessions[0]->buffers[0].capacity > 2);
+    const rad_types *t = &p->all[0].types;
+    for (uint32_t i = 0; i < t->edge_count; i++)
+        if (t->edges[i].from == 0 && t->edges[i].to == 1)
+            assert_true(grown->sessions[0]->buffers[i].capacity > 2);
     o.capacity = 10;
     rad_session_vm *roomy = session_vm(p, &o, 3);
     assert_int_equal(rad_session_run(roomy, 0), RAD_SESSION_COMPLETE);
