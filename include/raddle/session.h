@@ -218,7 +218,7 @@ RAD_API bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log
 enum rad_session_end {
     RAD_SESSION_COMPLETE = 0, /* everybody is at the end, or faulted */
     RAD_SESSION_EXHAUSTED,    /* the rounds are used up; may be run on */
-    RAD_SESSION_STUCK,        /* nobody can go on: see rad_session_stuck */
+    RAD_SESSION_STUCK,        /* nobody can go on: see rad_session_report */
     RAD_SESSION_NO_MEMORY
 };
 

@@ -91,7 +91,7 @@ static inline const rad_local_arm *allowed(const rad_co *co, enum rad_local_kind
 {
     const rad_types *t = &co->session->protocol->types;
     const rad_local_state *s = &t->states[co->type];
-    *fault = RAD_FAULT_PEER;
+    *fault = s->kind == kind ? RAD_FAULT_PEER : RAD_FAULT_LABEL;
     if (s->kind != kind) return NULL;
     for (uint32_t i = 0; i < s->arm_count; i++) {
         const rad_local_arm *arm = &t->arms[s->first_arm + i];
