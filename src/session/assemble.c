@@ -185,7 +185,8 @@ static rad_instruction table_line(assembler *a, enum rad_session_op op)
     if (a->status == 0 && (left == 0 || left % per_way != 0))
         fail(a, a->line->place,
              offers ? "expected { ROLE MESSAGE -> LABEL, … }" : "expected { MESSAGE -> LABEL, … }");
-    uint32_t count = a->status == 0 ? left / per_way : 0;
+    if (a->status != 0) return i;
+    uint32_t count = left / per_way;
     i.x = rad__code_table(a->p, count);
     if (!room(a, i.x != RAD_NONE)) return i;
     for (uint32_t k = 0; k < count && a->status == 0; k++) {

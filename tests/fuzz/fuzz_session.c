@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ROUNDS = 3000, STEP = 10, SESSIONS_MOST = 200, EVENTS_MOST = 100000 };
+enum { ROUNDS = 3000, STEP = 10, SESSIONS_MOST = 200, EVENTS_MOST = 100000, CAPACITY_STATES = 300 };
 
 static void require(bool condition)
 {
@@ -47,6 +47,20 @@ static enum rad_session_end run_with(const rad_protocols *p, uint32_t n,
     return end;
 }
 
+/* Types can be told; what was projected needs buffers of one message, as far as can be tried quickly. */
+static void tell(const rad_protocols *p, uint32_t protocol)
+{
+    for (uint32_t role = 0; role < rad_protocol_role_count(p, protocol); role++) {
+        char *text = rad_protocol_type_text(p, protocol, role);
+        require(text != NULL);
+        rad__free(text);
+    }
+    rad_capacity c;
+    require(rad_protocol_capacity(p, protocol, 2, CAPACITY_STATES, &c, NULL) == 0);
+    require(rad_protocol_is_locals(p, protocol) ||
+            (c.capacity == 1 && c.answer != RAD_CAPACITY_STUCK && c.answer != RAD_CAPACITY_WRONG));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     rad_error error = {0};
@@ -55,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(p == NULL && error.code == RAD_EINPUT && strncmp(error.text, "input:", 6) == 0);
         return 0;
     }
+    tell(p, p->count - 1);
     rad_session_info one, all;
     bool by_hand = false;
     for (uint32_t i = 0; i < p->count; i++) by_hand |= p->all[i].by_hand;

@@ -96,6 +96,20 @@ static void going_round_for_nothing_has_an_end(void **state)
                     "test:3:26: 'for' and 'call' go round too often");
 }
 
+/* Not even a table without rows is made of it. */
+static void tables_by_hand_are_not_empty(void **state)
+{
+    (void)state;
+    session_refused("protocol P { roles A, B\nA -> B: x\ncode A { offer r0 { } } }",
+                    "test:3:10: expected { ROLE MESSAGE -> LABEL, … }");
+    session_refused("protocol P { roles A, B\nA -> B: x\ncode B { choose A { } } }",
+                    "test:3:10: expected { MESSAGE -> LABEL, … }");
+    session_refused("protocol P { roles A, B\nA -> B: x\ncode B { choose A { x -> } } }",
+                    "test:3:10: expected { MESSAGE -> LABEL, … }");
+    session_refused("protocol P { roles A, B\nA -> B: x\ncode B { choose A { x -> e } } }",
+                    "test:3:26: there is no such label");
+}
+
 static void a_text_has_no_zero_in_it(void **state)
 {
     (void)state;
@@ -113,6 +127,7 @@ int main(void)
         cmocka_unit_test(merging_is_full),
         cmocka_unit_test(what_cannot_be_merged_is_refused),
         cmocka_unit_test(going_round_for_nothing_has_an_end),
+        cmocka_unit_test(tables_by_hand_are_not_empty),
         cmocka_unit_test(a_text_has_no_zero_in_it),
     };
     storm_choose();

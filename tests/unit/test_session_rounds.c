@@ -702,8 +702,7 @@ static void must_hold_2_steps_of_different_sessions_commute(void **state)
     static const char *const small[] = {
         "protocol P { roles A, B\nA -> B: x B -> A: y }",
         "protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> B: y } }",
-        "protocol P { roles A, B\nA does d A -> B: x\n"
-        "code B { acquire\nreceive A x\nrelease } }",
+        "protocol P { roles A, B\nA does d A -> B: x\ncode B { acquire\nreceive A x\nrelease } }",
     };
     uint32_t diamonds = 0;
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
