@@ -53,7 +53,7 @@ rt_tests() { # FILE
         last="tsan:rt_ready tsan:rt_survivors tsan:rt_survivors2" ;;
     overflow.*) near=rt_overflow last=tsan:rt_survivors ;;
     runtime.*)
-        near="rt_cap rt_visit rt_watch rt_timer rt_rules_sched:rule_the_end_waits_for_who_wakes rt_stress_fiber"
+        near="rt_cap rt_visit rt_watch rt_timer rt_rules_sched rt_stress_fiber"
         last="tsan:rt_cap tsan:rt_survivors" ;;
     select.*) near="$selects rt_select rt_ready $waits rt_stress_chan" ;;
     sleep.* | ticker.* | timer.* | urgent.*)
