@@ -375,7 +375,7 @@ static void what_is_sent_is_checked(void **state)
     faults(
         SIMPLE "code A {\nset r1 true\nsend B x } }", RAD_FAULT_FIELDS,
         "session 0, A: faulted: the fields do not have the types that the message has, line 7\n");
-    faults(SIMPLE "code B { send A y } }", RAD_FAULT_PEER, "session 0, B: faulted: ");
+    faults(SIMPLE "code B { send A y } }", RAD_FAULT_LABEL, "session 0, B: faulted: ");
     faults("protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> B: y }\n"
            "code A { set r0 2\noffer r0 { B x -> e, B y -> e }\ne: halt } }",
            RAD_FAULT_OPERAND,
@@ -390,7 +390,7 @@ static void what_is_received_is_checked(void **state)
     (void)state;
     faults("protocol P { roles A, B\nA -> B: x\ncode B {\nreceive A y } }", RAD_FAULT_LABEL,
            "session 0, B: faulted: the protocol does not allow this message here, line 4\n");
-    faults("protocol P { roles A, B\nA -> B: x\nB -> A: y\ncode B {\nsend A y } }", RAD_FAULT_PEER,
+    faults("protocol P { roles A, B\nA -> B: x\nB -> A: y\ncode B {\nsend A y } }", RAD_FAULT_LABEL,
            "session 0, B: faulted: ");
     faults("protocol P { roles A, B\nA -> B: x\ncode B {\nchoose A { y -> e }\ne: halt } }",
            RAD_FAULT_LABEL, "session 0, B: faulted: ");
