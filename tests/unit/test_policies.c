@@ -271,9 +271,9 @@ static void policy_arguments_are_checked(void **state)
         {"first:", "policy 'first' takes no argument, found ':'"},
         {"surw:x", "policy 'surw' takes no argument, found ':x'"},
         {"fair:2", "policy 'fair' takes no argument, found ':2'"},
-        {"rand", "unknown policy 'rand': expected first, random, fair, pct:D or surw"},
-        {"randomly", "unknown policy 'randomly': expected first, random, fair, pct:D or surw"},
-        {"", "unknown policy '': expected first, random, fair, pct:D or surw"},
+        {"rand", "unknown policy 'rand': expected first, random, fair, pct:D, surw or own"},
+        {"randomly", "unknown policy 'randomly': expected first, random, fair, pct:D, surw or own"},
+        {"", "unknown policy '': expected first, random, fair, pct:D, surw or own"},
     };
     (void)state;
     for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
