@@ -6,6 +6,7 @@
 # of an artifact that name the build and the checksum over them are left out.
 set -eu
 [ $# -ge 2 ] || { echo "usage: determinism.sh BUILD_A BUILD_B ..." >&2; exit 2; }
+examples=$(cd "$(dirname "$0")/../examples/session" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -40,6 +41,13 @@ tell() { # BUILD FILE
                 printf 'exec --seed %s %s ' "$seed" "$policy"
                 "$raddle" exec run --seed "$seed" --policy "$policy" --json |
                     sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p'
+            done
+        done
+        for file in "$examples"/*.session; do # protocols, under all policies of the machine
+            for how in "--n 1" "--n 2 --policy round-robin" "--n inf --policy progress"; do
+                printf '%s %s ' "$(basename "$file")" "$how"
+                # shellcheck disable=SC2086 # words
+                "$raddle" session trace "$file" --sessions 3 --fuel 3000 $how | cksum
             done
         done
     } >"$2"
