@@ -67,11 +67,20 @@ static bool branches_have_begun(const explorer *e, uint32_t *config, const rad_l
     return state_at(e, config, e->p->types.arms[par->first_arm].edge) != NULL;
 }
 
-/* Everything that only concerns the thread itself. */
+static bool goes_on_alone(const explorer *e, uint32_t *config, const rad_local_state *s)
+{
+    return s->kind == RAD_LOCAL_DOES ||
+           (s->kind == RAD_LOCAL_PAR &&
+            (!branches_have_begun(e, config, s) || branches_have_ended(e, config, s)));
+}
+
+/* Everything that only concerns the thread itself. Somebody may do so for ever, in a loop of others: then everybody
+ * else has come to rest after as many turns as there are states, with those to begin and end branches. */
 static void settle(const explorer *e, uint32_t *config)
 {
     const rad_types *t = &e->p->types;
-    for (bool changed = true; changed;) {
+    uint32_t turns = 3 * t->state_count + 3;
+    for (bool changed = true; changed && turns > 0; turns--) {
         changed = false;
         for (uint32_t i = 0; i < t->thread_count; i++) {
             const rad_local_state *s = state_at(e, config, i);
@@ -102,7 +111,8 @@ static void reach(explorer *e)
     enum rad_set_add added = rad__set128_add(&e->seen, d);
     e->failed |= added == RAD_SET_NOMEM;
     e->full |= added == RAD_SET_FULL;
-    if (added != RAD_SET_NEW) return;
+    e->full |= e->queue_count > UINT32_MAX - e->words;
+    if (added != RAD_SET_NEW || e->full) return;
     if (!RAD_GROW(&e->queue, &e->queue_capacity, e->queue_count + e->words)) {
         e->failed = true;
         return;
@@ -209,6 +219,7 @@ static bool look_at(explorer *e)
         over = false;
         if (s->kind == RAD_LOCAL_SEND) moves |= send_all(e, i, s);
         if (s->kind == RAD_LOCAL_RECEIVE) moves |= receive_one(e, i, s);
+        moves |= goes_on_alone(e, e->now, s);
     }
     if (over) left_over(e);
     if (!over && !moves) describe_stuck(e);

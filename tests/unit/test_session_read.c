@@ -82,6 +82,30 @@ static void what_cannot_be_merged_is_refused(void **state)
                     "to do, in another it receives z from A (line 4)");
 }
 
+/* ---- Capacity -------------------------------------------------------------------------------------------- */
+
+static rad_capacity capacity_of(const char *text)
+{
+    rad_protocols *p = session_parse(text);
+    rad_capacity c;
+    assert_int_equal(rad_protocol_capacity(p, rad_protocols_count(p) - 1, 0, 0, &c, NULL), 0);
+    rad_protocols_free(p);
+    return c;
+}
+
+/* C is told nothing, and does something again and again. */
+static void who_does_something_for_ever_is_not_stuck(void **state)
+{
+    (void)state;
+    rad_capacity c =
+        capacity_of("protocol P { roles A, B, C\nloop L { A -> B: x C does d continue L } }");
+    assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
+    assert_int_equal(c.capacity, 1);
+    c = capacity_of("protocol P { roles A, B, C\n"
+                    "loop L { A -> B: x par { C does d } and { C does e } continue L } }");
+    assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
+}
+
 /* ---- Expansion ------------------------------------------------------------------------------------------- */
 
 static void going_round_for_nothing_has_an_end(void **state)
@@ -126,6 +150,7 @@ int main(void)
         cmocka_unit_test(a_choice_in_ignorance_offers_the_same_messages),
         cmocka_unit_test(merging_is_full),
         cmocka_unit_test(what_cannot_be_merged_is_refused),
+        cmocka_unit_test(who_does_something_for_ever_is_not_stuck),
         cmocka_unit_test(going_round_for_nothing_has_an_end),
         cmocka_unit_test(tables_by_hand_are_not_empty),
         cmocka_unit_test(a_text_has_no_zero_in_it),
