@@ -47,14 +47,22 @@ static enum rad_session_end run_with(const rad_protocols *p, uint32_t n,
     return end;
 }
 
-/* Types can be told; what was projected needs buffers of one message, as far as can be tried quickly. */
+/* Types can be told, stubs and a drawing made; what was projected needs buffers of one message, as far as can be tried
+ * quickly. */
 static void tell(const rad_protocols *p, uint32_t protocol)
 {
     for (uint32_t role = 0; role < rad_protocol_role_count(p, protocol); role++) {
         char *text = rad_protocol_type_text(p, protocol, role);
         require(text != NULL);
         rad__free(text);
+        rad_error error = {0};
+        text = rad_protocol_c_text(p, protocol, role, &error);
+        require(text != NULL || error.code == RAD_EINPUT || error.code == RAD_ELIMIT);
+        rad__free(text);
     }
+    char *svg = rad_protocol_svg(p, protocol);
+    require(svg != NULL);
+    rad__free(svg);
     rad_capacity c;
     require(rad_protocol_capacity(p, protocol, 2, CAPACITY_STATES, &c, NULL) == 0);
     require(rad_protocol_is_locals(p, protocol) ||
