@@ -8,7 +8,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ROUNDS = 3000, STEP = 10, SESSIONS_MOST = 200, EVENTS_MOST = 100000, CAPACITY_STATES = 300 };
+enum {
+    ROUNDS = 3000,
+    SESSIONS_MOST = 50,
+    CENSUS_MOST = 100,
+    EVENTS_MOST = 100000,
+    CAPACITY_STATES = 300
+};
 
 static void require(bool condition)
 {
@@ -19,10 +25,10 @@ static void require(bool condition)
 static enum rad_session_end run(rad_session_vm *vm)
 {
     enum rad_session_end end = RAD_SESSION_EXHAUSTED;
-    for (uint32_t i = 0; i < ROUNDS && end == RAD_SESSION_EXHAUSTED; i += STEP) {
+    for (uint32_t i = 0; i < ROUNDS && end == RAD_SESSION_EXHAUSTED; i++) {
         if (vm->session_count > SESSIONS_MOST || vm->instructions > EVENTS_MOST) break;
-        end = rad_session_run(vm, STEP);
-        require(rad__rounds_valid(vm));
+        end = rad_session_run(vm, 1);
+        require(vm->co_count > CENSUS_MOST || i % 16 != 0 || rad__rounds_valid(vm));
     }
     return end;
 }
