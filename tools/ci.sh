@@ -70,10 +70,10 @@ planted_bugs_found() {
 # The threaded parts only: forks and the thread sanitizer do not go together. Nothing else is built.
 under_tsan() {
     local programs
-    programs=$(cd tests/unit && ls test_exec*.c test_rt*.c | sed 's|\(.*\)\.c|tests/\1|')
+    programs=$(cd tests/unit && ls test_exec*.c test_rt*.c test_talk.c test_session_threads.c | sed 's|\(.*\)\.c|tests/\1|')
     # shellcheck disable=SC2086 # a list of words
     CC=gcc MESON_ARGS="-Db_sanitize=thread -Db_lundef=false" tools/build.sh build-tsan $programs &&
-        tools/run_tests.sh build-tsan 'unit/test_(exec|rt)'
+        tools/run_tests.sh build-tsan 'unit/test_(exec|rt|talk|session_threads)'
 }
 
 tidy() {

@@ -1,4 +1,4 @@
-/* test_session_lab.c — sessions in the lab, on threads, and how large their buffers must be. */
+/* test_session_lab.c — sessions in the lab, invariance, and how large buffers must be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,43 +156,6 @@ static void fuel_leaves_prefixes(void **state)
     rad_protocols_free(p);
 }
 
-/* ---- Threads ------------------------------------------------------------------------------------------- */
-
-static void threads_change_nothing_but_the_time(void **state)
-{
-    (void)state;
-    rad_protocols *p =
-        parse("protocol P { roles A, B loop X { choice at A { A -> B: m(int) B -> A: n(text) "
-              "continue X } or { A -> B: e } } }");
-    rad_error error;
-    rad_session_info info[3];
-    char *traces[3];
-    enum rad_session_end end;
-    for (uint32_t i = 0; i < 3; i++) {
-        rad_session_options o = rad_session_preset();
-        o.n = i == 2 ? RAD_SESSION_ALL : 1;
-        o.log = true;
-        rad_session_crowd crowd = {.sessions = 300, .threads = i == 0 ? 1 : 4};
-        assert_int_equal(rad_session_run_crowd(p, &o, &crowd, &end, &info[i], &traces[i], &error),
-                         0);
-        assert_int_equal(end, RAD_SESSION_COMPLETE);
-        assert_int_equal(info[i].sessions_closed, 300);
-        assert_string_equal(info[i].digest, info[0].digest);
-        assert_string_equal(traces[i], traces[0]);
-    }
-    rad_session_options o = rad_session_preset();
-    rad_session_vm *vm;
-    assert_int_equal(rad_session_create(&vm, p, &o, &error), 0);
-    assert_int_equal(rad_session_open(vm, NULL, 300, &error), 0);
-    assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
-    rad_session_info plain;
-    rad_session_look(vm, &plain);
-    assert_string_equal(plain.digest, info[0].digest);
-    rad_session_destroy(vm);
-    for (uint32_t i = 0; i < 3; i++) rad_free(traces[i]);
-    rad_protocols_free(p);
-}
-
 /* ---- The lab ------------------------------------------------------------------------------------------- */
 
 static rad_target target_of(const char *text, const char *words)
@@ -321,7 +284,6 @@ int main(void)
         cmocka_unit_test(parts_that_do_not_fit_together_are_told),
         cmocka_unit_test(handlers_that_look_elsewhere_are_caught_and_named),
         cmocka_unit_test(fuel_leaves_prefixes),
-        cmocka_unit_test(threads_change_nothing_but_the_time),
         cmocka_unit_test(every_order_of_picks_is_the_same),
         cmocka_unit_test(the_policies_of_the_machine_go_through_the_kernel),
         cmocka_unit_test(stuck_sessions_leave_an_artifact_that_replays_and_shrinks),
