@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { SLICE = 5000000, TRACE_FUEL = 100000 };
+
 typedef struct run_args {
     run_words run;
     const char *output;
@@ -45,8 +47,27 @@ static const char *end_name(enum rad_session_end end)
     return names[end];
 }
 
-static int run_here(const rad_protocols *p, const run_args *a, const rad_session_options *o,
-                    result *r, rad_error *error)
+/* So that somebody who looks sees that it goes on. */
+static enum rad_session_end run_in_slices(const cli *c, rad_session_vm *vm, uint64_t fuel)
+{
+    uint64_t left = fuel ? fuel : UINT64_MAX;
+    enum rad_session_end end = RAD_SESSION_EXHAUSTED;
+    while (end == RAD_SESSION_EXHAUSTED && left > 0 && !*c->stop) {
+        uint64_t slice = left < SLICE ? left : SLICE;
+        end = rad_session_run(vm, slice);
+        left -= slice;
+        if (end == RAD_SESSION_EXHAUSTED && c->progress) {
+            rad_session_info info;
+            rad_session_look(vm, &info);
+            progress_items(c, "sessions closed:", info.sessions_closed, info.sessions);
+        }
+    }
+    progress_clear(c);
+    return end;
+}
+
+static int run_here(const cli *c, const rad_protocols *p, const run_args *a,
+                    const rad_session_options *o, result *r, rad_error *error)
 {
     rad_session_vm *vm;
     int code = rad_session_create(&vm, p, o, error);
@@ -55,7 +76,7 @@ static int run_here(const rad_protocols *p, const run_args *a, const rad_session
     }
     code = rad_session_open(vm, a->run.protocol, (uint32_t)a->run.sessions, error);
     if (code == 0) {
-        r->end = rad_session_run(vm, a->run.fuel);
+        r->end = run_in_slices(c, vm, a->run.fuel);
         rad_session_look(vm, &r->info);
         r->report = rad_session_report(vm);
         uint32_t only = a->session == NOT_GIVEN ? RAD_NONE : (uint32_t)a->session;
@@ -172,14 +193,18 @@ static int run_file(cli *c, const verb *v, int argc, char **argv, bool traces)
         return status;
     }
     o.log = traces;
+    o.interrupted = c->stop;
+    if (traces && a.run.fuel == 0) {
+        a.run.fuel = TRACE_FUEL;
+    }
     status = read_protocol(c, p, a.run.protocol, &protocol);
     if (status == 0 && traces && a.run.threads && (!a.normalize || a.session != NOT_GIVEN)) {
         status = bad_usage(c, "on several threads there are no ticks: --threads needs --normalize, "
                               "and takes no --session");
     }
     if (status == 0) {
-        int code =
-            a.run.threads ? run_on_threads(p, &a, &o, &r, &error) : run_here(p, &a, &o, &r, &error);
+        int code = a.run.threads ? run_on_threads(p, &a, &o, &r, &error)
+                                 : run_here(c, p, &a, &o, &r, &error);
         if (code == 0 && r.end == RAD_SESSION_NO_MEMORY) {
             error = (rad_error){.code = RAD_ENOMEM, .text = "out of memory"};
         }
@@ -194,7 +219,7 @@ static int run_file(cli *c, const verb *v, int argc, char **argv, bool traces)
     rad_free(r.report);
     rad_free(r.trace);
     rad_protocols_free(p);
-    return status;
+    return *c->stop ? EXIT_INTERRUPTED : status;
 }
 
 static int run_run(cli *c, int argc, char **argv)
@@ -240,7 +265,7 @@ const verb VERB_SESSION_TRACE = {
     "everything it depends on. With --normalize there are no rounds, and threads come one after "
     "the other: these "
     "lines are the same for all N and policies, on threads and in WebAssembly.\n\n"
-    "Exit status: as 'session run'.",
+    "Without --fuel it stops after 100,000 rounds.\n\nExit status: as 'session run'.",
     TRACE_OPTIONS,
     TRACE_EXAMPLES,
     trace_run,

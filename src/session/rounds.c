@@ -16,7 +16,7 @@
  * This file never runs in a loop by itself, but in rad_session_run: the lab calls the same functions. */
 #include "session/vm.h"
 
-enum { TOKENS_IN_A_ROW = 8, UNLINKED = 255, CENSUS_MOST = 256 };
+enum { TOKENS_IN_A_ROW = 8, UNLINKED = 255, CENSUS_MOST = 256, INTERRUPTED_EVERY = 1024 };
 
 /* ---- Lists ------------------------------------------------------------------------------------------- */
 
@@ -197,12 +197,18 @@ void rad__rounds_round_ends(rad_session_vm *vm)
     RAD_DCHECK(vm->co_count > CENSUS_MOST || rad__rounds_valid(vm));
 }
 
+static inline bool is_interrupted(const rad_session_vm *vm)
+{
+    const volatile int *flag = vm->options.interrupted;
+    return vm->round % INTERRUPTED_EVERY == 0 && flag != NULL && *flag != 0;
+}
+
 enum rad_session_end rad_session_run(rad_session_vm *vm, uint64_t rounds)
 {
     for (uint64_t left = rounds ? rounds : UINT64_MAX;; left--) {
         if (vm->no_memory) return RAD_SESSION_NO_MEMORY;
         if (vm->ready_count + vm->blocked_count == 0) return RAD_SESSION_COMPLETE;
-        if (left == 0) return RAD_SESSION_EXHAUSTED;
+        if (left == 0 || is_interrupted(vm)) return RAD_SESSION_EXHAUSTED;
         if ((vm->wakes != NULL || vm->invoker_count > 0 || vm->ready_count == 0) &&
             !rad__rounds_unblock(vm))
             return RAD_SESSION_STUCK;

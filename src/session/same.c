@@ -235,7 +235,8 @@ static int try_seed(search *s, uint64_t seed, const uint32_t *ns, uint32_t n_cou
                              .full = s->o->full,
                              .seed = seed,
                              .log = true,
-                             .record = true};
+                             .record = true,
+                             .interrupted = s->o->interrupted};
     uint32_t policies = s->o->policies ? s->o->policies : 7,
              starts = s->o->starts ? s->o->starts : 1;
     rad_session_vm *reference;

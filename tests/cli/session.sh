@@ -124,6 +124,26 @@ try session trace buyer.session --sessions 3 --session 1
 status 0 "trace of one session"
 check "no other" [ "$(cut -d' ' -f2 out | sort -u)" = 1 ]
 
+cat >endless.session <<'X'
+protocol Endless {
+  roles A, B
+  loop X {
+    A -> B: x
+    B -> A: y
+    continue X
+  }
+}
+X
+try session invariant endless.session --seeds 1 --fuel 500
+status 0 "a protocol without end, with fuel"
+"$RADDLE" session run endless.session >out 2>err &
+pid=$!
+sleep 1
+kill -INT $pid
+wait $pid
+check "can be interrupted (status 130)" [ $? = 130 ]
+has out "exhausted after" "and tells how far it came"
+
 try session project buyer.session --role Seller
 status 0 "project"
 has out "receive title(text) from Alice" "in words"
