@@ -297,9 +297,9 @@ static void step_invoke(rad_session_vm *vm, rad_co *co, const rad_instruction *i
     const rad_protocol *p = co->session->protocol;
     const rad_effect_site *site = &p->effects[i->x];
     const rad_local_state *type = &p->types.states[co->type];
-    const rad_local_arm *arm = &p->types.arms[type->first_arm];
-    bool does = site->kind == RAD_EFFECT_DOES;
-    if (does && (type->kind != RAD_LOCAL_DOES || arm->label != site->name)) {
+    bool does = site->kind == RAD_EFFECT_DOES, may = type->kind == RAD_LOCAL_DOES;
+    const rad_local_arm *arm = may ? &p->types.arms[type->first_arm] : NULL;
+    if (does && (!may || arm->label != site->name)) {
         rad__session_fault(vm, co, RAD_FAULT_EFFECT);
         return;
     }

@@ -436,6 +436,8 @@ static void effects_are_checked(void **state)
            "session 0, A: faulted: the protocol does not allow this effect here, line 4\n");
     faults("protocol P { roles A, B\nA does d A -> B: x\ncode A {\ninvoke d\ninvoke d } }",
            RAD_FAULT_EFFECT, "session 0, A: faulted: ");
+    faults("protocol P { roles A, B\ncode A {\ninvoke d } }", RAD_FAULT_EFFECT,
+           "session 0, A: faulted: "); /* where there are no arms at all */
 }
 
 static void operands_are_checked(void **state)
