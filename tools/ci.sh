@@ -55,7 +55,7 @@ digests_agree() {
 }
 
 fuzz_all() {
-    CC=clang MESON_ARGS="-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false" \
+    CC=clang MESON_ARGS="-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all" \
         tools/build.sh build-fuzz && tools/fuzz.sh build-fuzz "$fuzz_seconds"
 }
 

@@ -246,6 +246,7 @@ static void stuck_sessions_leave_an_artifact_that_replays_and_shrinks(void **sta
     assert_int_equal(rad_lab_replay(small, NULL, &again, &error), 0);
     assert_true(again.as_recorded);
     rad_artifact_free(small);
+    rad_artifact_free(report.second); /* another one that was met on the way */
     rad_exploration_free(&e);
     rad_target_free(&t);
 }
@@ -273,6 +274,7 @@ static void a_fault_is_found_with_its_line_and_shrinks_to_itself(void **state)
         strstr(rad_artifact_verdict(small)->message, "the fields do not have the types"));
     assert_true(report.after.case_size < report.before.case_size);
     rad_artifact_free(small);
+    rad_artifact_free(report.second); /* another one that was met on the way */
     rad_exploration_free(&e);
     rad_target_free(&t);
 }
