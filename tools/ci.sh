@@ -64,7 +64,12 @@ planted_bugs_found() {
         echo "no tests/planted/*.txt yet"
         return 0
     fi
-    bash tools/planted.sh
+    if [ -n "$nightly" ]; then
+        bash tools/planted.sh
+        return
+    fi
+    # Each time another third waits for the next commit, or for the night: all of them are 13 minutes.
+    PLANTED_LEAVE=$(($(git rev-list --count HEAD) % 3))/3 bash tools/planted.sh
 }
 
 # The threaded parts only: forks and the thread sanitizer do not go together. Nothing else is built.

@@ -18,8 +18,8 @@
 #
 # Prints a line per bug (found or missed, depth, name, runs until then, the shrunk case: instructions and workers,
 # what was reported) and, last, "N of M found". Writes build/planted-LIST.json for the scoreboard, and one entry per line to
-# $PLANTED_JSON when that is set. $PLANTED_LISTS is another folder with lists. Exits 1 when a bug was missed, 2
-# when a list is wrong.
+# $PLANTED_JSON when that is set. $PLANTED_LISTS is another folder with lists. $PLANTED_LEAVE = I/N leaves out the bugs number
+# I, I + N, … for once. Exits 1 when a bug was missed, 2 when a list is wrong.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
@@ -313,6 +313,13 @@ for bug in "$work"/bugs/*; do # only those named, if any
     [ $# = 0 ] && break
     case " $* " in *" $(cat "$bug/name") "*) ;; *) rm -r "$bug" ;; esac
 done
+if [ $# = 0 ] && [ -n "${PLANTED_LEAVE:-}" ]; then
+    at=0
+    for bug in "$work"/bugs/*; do
+        [ $((at % ${PLANTED_LEAVE#*/})) = "${PLANTED_LEAVE%/*}" ] && rm -r "$bug"
+        at=$((at + 1))
+    done
+fi
 total=$(find "$work/bugs" -mindepth 1 -maxdepth 1 | wc -l)
 if [ "$total" = 0 ]; then
     say "no such bug: $*"
@@ -336,7 +343,7 @@ while [ "$number" -lt "$lanes" ]; do
 done
 wait
 try_again
-[ $# = 0 ] && write_json
+[ $# = 0 ] && [ -z "${PLANTED_LEAVE:-}" ] && write_json
 found=$(cat "$work"/bugs/*/answer | grep -c '^found')
 wrong=$(cat "$work"/bugs/*/answer | grep -c '^wrong')
 for list in $(list_names); do
