@@ -139,10 +139,38 @@ static void ill_formed_protocols_are_refused_with_the_place(void **state)
             "test:2:13: expected '->' or 'does', found '}'");
 }
 
+/* What a session depends on includes what had happened to whoever opened it. */
+static void opened_sessions_come_after_their_openers_past(void **state)
+{
+    (void)state;
+    char digests[3][33];
+    for (int i = 0; i < 3; i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "protocol Child { roles C, D C -> D: hello }\n"
+                 "protocol Parent { roles A, B A -> B: x(int)\n"
+                 "code A {\nset r1 %d\nsend B x\nopen Child\nclose\n} }\n",
+                 i == 2 ? 1 : i + 1);
+        rad_protocols *p = parse(text);
+        rad_session_options o = rad_session_preset();
+        rad_session_vm *vm;
+        rad_error error;
+        assert_int_equal(rad_session_create(&vm, p, &o, &error), 0);
+        assert_int_equal(rad_session_open(vm, "Parent", 1, &error), 0);
+        assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
+        assert_true(rad_session_digest(vm, 1, digests[i]));
+        rad_session_destroy(vm);
+        rad_protocols_free(p);
+    }
+    assert_string_not_equal(digests[0], digests[1]); /* A had sent another number before */
+    assert_string_equal(digests[0], digests[2]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_are_the_same_for_all_n_and_policies),
+        cmocka_unit_test(opened_sessions_come_after_their_openers_past),
         cmocka_unit_test(traces_have_opened_sessions_in_the_order_of_their_paths),
         cmocka_unit_test(ill_formed_protocols_are_refused_with_the_place),
     };
