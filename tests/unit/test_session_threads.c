@@ -9,6 +9,7 @@
 #include <raddle/lab.h>
 #include <raddle/session.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 static rad_protocols *parse(const char *text)
@@ -59,13 +60,17 @@ static void threads_change_nothing_but_the_time(void **state)
 static enum rad_effect_result count(void *context, rad_effect *e)
 {
     (void)context;
-    *e->state = (void *)((char *)*e->state + 1); /* of this session alone: no atomics */
-    if (e->kind == RAD_EFFECT_PRODUCE) e->fields[0].number = (char *)*e->state - (char *)NULL;
+    if (*e->state == NULL) *e->state = calloc(1, sizeof(int64_t));
+    int64_t *calls = *e->state; /* of this session alone: no atomics */
+    if (calls == NULL) return RAD_EFFECT_FAILED;
+    ++*calls;
+    if (e->kind == RAD_EFFECT_PRODUCE) e->fields[0].number = *calls;
     return RAD_EFFECT_DONE;
 }
 
 static int prepare(void *context, rad_session_vm *vm, rad_error *error)
 {
+    rad_session_on_free(vm, free);
     return rad_session_handle(vm, NULL, count, context, error);
 }
 
