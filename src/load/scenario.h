@@ -124,7 +124,7 @@ enum rad__load_measure {
     RAD__LOAD_RATE_REACHED,  /* arrivals begun in time of those planned, at least, ppm */
     RAD__LOAD_5XX_SHARE,     /* of all responses, at most, ppm */
     RAD__LOAD_CHECK_SHARE,   /* checks that held of those made, at least, ppm */
-    RAD__LOAD_DROPPED        /* arrivals dropped, at most */
+    RAD__LOAD_DROPPED_COUNT  /* arrivals dropped, at most */
 };
 
 struct rad__load_assertion {

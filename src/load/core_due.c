@@ -1,0 +1,239 @@
+/* core_due.c — the queue of what is due, in logical time; spawns and arrivals.
+ *
+ * A user has at most one place in it. Beside the users there are a few events of the scheduler's own, which do not
+ * count against the limit: there are never more than OWN_COUNT of them. */
+#include "load/core.h"
+
+enum own { OWN_LEVEL, OWN_ARRIVAL, OWN_END, OWN_DRAINED, OWN_CHECK, OWN_COUNT };
+
+static const uint64_t CHECK_EVERY_NS = 1000000000; /* assertions that may end the run */
+
+static void push(rad__load_core *c, uint32_t item, uint64_t due_ns)
+{
+    if (!rad__heap_push(&c->due, item, due_ns, c->due_sequence++)) c->error = RAD_ENOMEM;
+    uint32_t users = c->due.count - c->own_due;
+    if (users > c->counters.deepest_queue) c->counters.deepest_queue = users;
+}
+
+static void push_own(rad__load_core *c, enum own what, uint64_t due_ns)
+{
+    RAD_DCHECK(!rad__heap_has(&c->due, c->user_capacity + (uint32_t)what));
+    c->own_due++;
+    push(c, c->user_capacity + (uint32_t)what, due_ns);
+}
+
+/* I5. */
+bool rad__load_due_room(const rad__load_core *c)
+{
+    return c->due.count - c->own_due < c->scenario->limits.max_events;
+}
+
+/* A wait above the limit is told once, when it has lasted that long; it goes on. */
+void rad__load_wait_for(rad__load_core *c, uint32_t vu, enum rad__load_wait what, uint64_t due_ns)
+{
+    struct rad__load_user *u = &c->users[vu];
+    uint64_t patience = c->scenario->limits.warn_ticks * c->scenario->tick_ns;
+    RAD_ASSERT(rad__load_due_room(c));
+    u->waits = (uint8_t)what;
+    u->due_ns = due_ns;
+    u->warned = due_ns - c->now_ns <= patience;
+    push(c, vu, u->warned ? due_ns : c->now_ns + patience);
+}
+
+/* ---- Users come and go ----------------------------------------------------------------------------------- */
+
+static void next_level(rad__load_core *c)
+{
+    uint64_t at = 0;
+    c->levels_left = rad__load_levels_next(&c->levels, &at, &c->next_level);
+    if (c->levels_left) push_own(c, OWN_LEVEL, at);
+}
+
+static uint32_t of_this_shard(const rad__load_core *c, uint64_t all)
+{
+    return (uint32_t)((all + c->shards - 1 - c->shard) / c->shards);
+}
+
+/* The youngest go first. */
+static void change_level(rad__load_core *c)
+{
+    uint32_t now = of_this_shard(c, c->level), then = of_this_shard(c, c->next_level);
+    c->level = c->next_level;
+    for (; now < then; now++) c->wanted++;
+    for (; now > then; now--) {
+        while (c->youngest > 0 && c->users[c->youngest - 1].retires) c->youngest--;
+        if (c->wanted > c->user_count)
+            c->wanted--; /* it has not even come */
+        else if (c->youngest > 0)
+            rad__load_user_retire(c, --c->youngest);
+    }
+    next_level(c);
+}
+
+static bool spawn(rad__load_core *c)
+{
+    uint32_t vu = c->user_count;
+    uint64_t jitter = 0;
+    bool open = c->scenario->schedule.model == RAD__LOAD_OPEN;
+    if (c->scenario->jitter_ns > 0 && !open) {
+        rad__load_stream draw =
+            rad__load_draw(c->seed, vu * c->shards + c->shard, 0, 0, RAD__LOAD_DRAW_JITTER);
+        jitter = rad__load_below(&draw, c->scenario->jitter_ns + 1);
+        if (!rad__load_due_room(c)) return false;
+    }
+    RAD_ASSERT(vu < c->user_capacity);
+    c->user_count++;
+    c->running++;
+    c->counters.spawned++;
+    c->youngest = c->user_count;
+    c->users[vu] = (struct rad__load_user){.conn = RAD_NONE, .state = RAD__LOAD_SPAWNED};
+    rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_VU_SPAWNED, .vu = vu});
+    if (open)
+        rad__load_user_idle(c, vu);
+    else if (jitter > 0)
+        rad__load_wait_for(c, vu, RAD__LOAD_FOR_START, c->now_ns + jitter);
+    else
+        rad__load_user_ready(c, vu);
+    return true;
+}
+
+/* ---- Arrivals -------------------------------------------------------------------------------------------- */
+
+/* Shard i of n serves the arrivals i, i + n, … */
+static void next_arrival(rad__load_core *c)
+{
+    for (uint32_t i = 0; i < c->shards; i++) {
+        uint64_t number = c->arrivals.number;
+        c->arrivals_left = rad__load_arrivals_next(&c->arrivals, &c->next_arrival_ns);
+        if (!c->arrivals_left || number % c->shards == c->shard) {
+            c->arrival_number = number;
+            break;
+        }
+    }
+    if (c->arrivals_left && c->scenario->duration_ns != 0 &&
+        c->next_arrival_ns >= c->scenario->duration_ns)
+        c->arrivals_left = false;
+}
+
+static void begin_arrival(rad__load_core *c)
+{
+    uint32_t vu = c->idle.first;
+    struct rad__load_user *u = &c->users[vu];
+    c->idle.first = u->next;
+    if (u->next == RAD_NONE) c->idle.last = RAD_NONE;
+    u->iteration = c->arrival_number;
+    u->planned_ns = c->next_arrival_ns;
+    u->blocked = c->next_arrival_ns <= c->starved_ns;
+    rad__load_user_ready(c, vu);
+}
+
+/* Whoever is idle takes the next arrival that is due; without anybody, it waits or is dropped. */
+static void serve_arrivals(rad__load_core *c)
+{
+    uint64_t dropped = 0;
+    while (c->arrivals_left && c->next_arrival_ns <= c->now_ns) {
+        if (c->idle.first != RAD_NONE) {
+            begin_arrival(c);
+        } else if (c->scenario->schedule.drop) {
+            dropped++;
+        } else {
+            c->starved_ns = c->now_ns;
+            break;
+        }
+        next_arrival(c);
+    }
+    if (dropped > 0)
+        rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_DROPPED, .count = dropped});
+    bool queued = rad__heap_has(&c->due, c->user_capacity + OWN_ARRIVAL);
+    if (c->arrivals_left && c->next_arrival_ns > c->now_ns && !queued)
+        push_own(c, OWN_ARRIVAL, c->next_arrival_ns);
+}
+
+/* What was planned and never begun, at the end. */
+uint64_t rad__load_arrivals_unserved(rad__load_core *c)
+{
+    uint64_t count = 0;
+    for (; c->arrivals_left; next_arrival(c)) count++;
+    return count;
+}
+
+/* ---- Due events ------------------------------------------------------------------------------------------ */
+
+void rad__load_due_begin(rad__load_core *c)
+{
+    const rad__load_scenario *s = c->scenario;
+    bool aborts = false;
+    for (uint32_t i = 0; i < s->assertion_count; i++) aborts |= s->assertions[i].abort;
+    if (s->duration_ns != 0) push_own(c, OWN_END, s->duration_ns);
+    if (aborts) push_own(c, OWN_CHECK, s->warmup_ns + CHECK_EVERY_NS);
+    if (s->schedule.model == RAD__LOAD_OPEN) {
+        c->arrivals = rad__load_arrivals_begin(&s->schedule);
+        c->wanted = c->user_capacity;
+        next_arrival(c);
+        push_own(c, OWN_LEVEL, 0); /* a first turn: everybody is spawned in it */
+    } else {
+        c->levels = rad__load_levels_begin(&s->schedule);
+        next_level(c);
+    }
+}
+
+static void fire_own(rad__load_core *c, enum own what)
+{
+    c->own_due--;
+    switch (what) {
+    case OWN_LEVEL:
+        if (c->scenario->schedule.model == RAD__LOAD_CLOSED) change_level(c);
+        break;
+    case OWN_ARRIVAL: break; /* serve_arrivals looks anyway */
+    case OWN_END:
+        rad__load_end_begin(c);
+        if (c->phase == RAD__LOAD_DRAINING)
+            push_own(c, OWN_DRAINED, c->now_ns + c->scenario->drain_ns);
+        break;
+    case OWN_DRAINED: rad__load_end_over(c); break;
+    case OWN_CHECK:
+        rad__load_assert_now(c, false);
+        push_own(c, OWN_CHECK, c->now_ns + CHECK_EVERY_NS);
+        break;
+    case OWN_COUNT: break;
+    }
+}
+
+static void fire_user(rad__load_core *c, uint32_t vu)
+{
+    struct rad__load_user *u = &c->users[vu];
+    if (!u->warned) {
+        u->warned = true;
+        rad__load_event event = {.kind = RAD__LOAD_LONG_WAIT,
+                                 .vu = vu,
+                                 .request = u->request,
+                                 .count = u->due_ns - c->now_ns};
+        rad__load_emit(c, &event);
+        push(c, vu, u->due_ns > c->now_ns ? u->due_ns : c->now_ns);
+    } else if (u->waits == RAD__LOAD_FOR_ANSWER) {
+        rad__load_user_timeout(c, vu);
+    } else if (u->waits == RAD__LOAD_FOR_PAUSE && u->position == 0 &&
+               c->scenario->schedule.model == RAD__LOAD_OPEN) {
+        rad__load_user_idle(c, vu); /* its arrival is done, this was a delay after a failure */
+    } else {
+        if (u->waits != RAD__LOAD_FOR_RETRY) u->planned_ns = c->now_ns;
+        rad__load_user_ready(c, vu);
+    }
+}
+
+void rad__load_due_fire(rad__load_core *c)
+{
+    while (c->due.count > 0 && rad__heap_top(&c->due)->key <= c->now_ns &&
+           c->phase != RAD__LOAD_OVER) {
+        uint32_t item = rad__heap_top(&c->due)->item;
+        rad__heap_remove(&c->due, item);
+        if (item < c->user_capacity)
+            fire_user(c, item);
+        else
+            fire_own(c, (enum own)(item - c->user_capacity));
+    }
+    if (c->phase != RAD__LOAD_RUNNING) return;
+    while (c->user_count < c->wanted && spawn(c)) {
+    }
+    if (c->scenario->schedule.model == RAD__LOAD_OPEN) serve_arrivals(c);
+}

@@ -1,0 +1,117 @@
+/* core_input.c — what came in, in an order that does not depend on how it came. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "load/core.h"
+
+#include <inttypes.h>
+
+/* ---- Order ----------------------------------------------------------------------------------------------- */
+
+static bool before(const rad__load_input *a, const rad__load_input *b)
+{
+    if (a->vu != b->vu) return a->vu < b->vu;
+    if (a->conn != b->conn) return a->conn < b->conn;
+    return a->sequence < b->sequence;
+}
+
+static void merge(const rad__load_input *inputs, const uint32_t *from, uint32_t *to, uint32_t low,
+                  uint32_t middle, uint32_t high)
+{
+    uint32_t a = low, b = middle;
+    for (uint32_t i = low; i < high; i++) {
+        bool left = a < middle && (b == high || !before(&inputs[from[b]], &inputs[from[a]]));
+        to[i] = left ? from[a++] : from[b++];
+    }
+}
+
+/* Merge sort from the bottom: stable, no more memory than a second array of numbers, and quick when there is nothing
+ * to sort, as with one answer in a turn. */
+static const uint32_t *sort(const rad__load_input *inputs, uint32_t count, uint32_t *order)
+{
+    uint32_t *from = order, *to = order + count;
+    bool sorted = true;
+    for (uint32_t i = 0; i < count; i++) {
+        from[i] = i;
+        sorted &= i == 0 || !before(&inputs[i], &inputs[i - 1]);
+    }
+    for (uint32_t width = 1; width < count && !sorted; width *= 2) {
+        for (uint32_t low = 0; low < count; low += 2 * width) {
+            uint32_t middle = count - low > width ? low + width : count;
+            uint32_t high = count - middle > width ? middle + width : count;
+            merge(inputs, from, to, low, middle, high);
+        }
+        uint32_t *swap = from;
+        from = to;
+        to = swap;
+    }
+    return from;
+}
+
+/* ---- Inputs ---------------------------------------------------------------------------------------------- */
+
+static void connection_event(rad__load_core *c, const rad__load_input *in,
+                             enum rad__load_event_kind kind)
+{
+    rad__load_event event = {.kind = kind,
+                             .conn = in->conn,
+                             .target = c->pool.conns[in->conn].target,
+                             .fault = in->fault,
+                             .first_ns = in->took_ns};
+    rad__load_emit(c, &event);
+}
+
+static void take(rad__load_core *c, const rad__load_input *in)
+{
+    switch ((enum rad__load_input_kind)in->kind) {
+    case RAD__LOAD_IN_CONNECTED:
+        rad__load_pool_opened(&c->pool, in->conn);
+        connection_event(c, in, RAD__LOAD_CONN_ESTABLISHED);
+        break;
+    case RAD__LOAD_IN_CONN_FAILED:
+        rad__load_pool_shut(&c->pool, in->conn);
+        connection_event(c, in, RAD__LOAD_CONN_ERROR);
+        break;
+    case RAD__LOAD_IN_CONN_CLOSED:
+        if (rad__load_pool_shut(&c->pool, in->conn)) connection_event(c, in, RAD__LOAD_CONN_CLOSED);
+        break;
+    case RAD__LOAD_IN_RESPONSE: rad__load_user_answered(c, in); break;
+    case RAD__LOAD_IN_FAILED: rad__load_user_failed(c, in); break;
+    }
+}
+
+/* What no engine of ours hands over, but a log may have in it. */
+static const char *impossible(const rad__load_core *c, const rad__load_input *in)
+{
+    bool of_user = in->kind == RAD__LOAD_IN_RESPONSE || in->kind == RAD__LOAD_IN_FAILED;
+    if (in->kind < RAD__LOAD_IN_CONNECTED || in->kind > RAD__LOAD_IN_FAILED) return "is of no kind";
+    if (in->conn >= c->pool.conn_count) return "is about a connection that does not exist";
+    if (of_user && in->vu >= c->user_count) return "is about a user that does not exist";
+    if (of_user && in->request > c->users[in->vu].request)
+        return "answers a request that was not made";
+    if (of_user && in->request == 0) return "answers no request";
+    if (in->fault >= RAD__LOAD_FAULT_COUNT) return "has an unknown fault";
+    if (in->kind == RAD__LOAD_IN_FAILED && in->fault == RAD__LOAD_OK)
+        return "failed without a fault";
+    if (in->at_ns > c->now_ns || in->sent_ns > in->at_ns || in->first_ns > in->at_ns)
+        return "is from the future";
+    return NULL;
+}
+
+int rad__load_take_inputs(rad__load_core *c, const rad__load_turn *turn, rad_error *error)
+{
+    uint32_t count = turn->input_count;
+    if (count == 0) return 0;
+    if (!RAD_GROW(&c->order, &c->order_capacity, 2 * count)) return rad__error_memory(error);
+    const uint32_t *order = sort(turn->inputs, count, c->order);
+    for (uint32_t i = 0; i < count && c->log != NULL; i++)
+        rad__load_log_input(c->log, &turn->inputs[order[i]], c->now_ns);
+    for (uint32_t i = 0; i < count; i++) {
+        const rad__load_input *in = &turn->inputs[order[i]];
+        const char *wrong = impossible(c, in);
+        if (wrong != NULL)
+            return rad__error(error, RAD_EINPUT, "input %" PRIu32 " of tick %" PRIu64 " %s", i + 1,
+                              c->tick, wrong);
+        take(c, in);
+    }
+    return 0;
+}

@@ -1,0 +1,66 @@
+/* pool.h — connections: which user sends on which, and how many there may be.
+ *
+ * Each target has a fixed number of places for connections. A user has a home among them (its number modulo the
+ * places), so with enough places everybody has a connection of its own, and with HTTP/2 users spread evenly. When home
+ * is taken, one of the open ones with room is drawn; then a closed place is opened; then the pool is exhausted.
+ *
+ * I1  a place is in `available` if and only if it is open (or opening) and carries fewer requests than it may;
+ *     it is in `closed` if and only if it is closed. */
+#ifndef RAD_LOAD_POOL_H
+#define RAD_LOAD_POOL_H
+
+#include "load/draw.h"
+#include "load/scenario.h"
+
+enum rad__load_conn_state { RAD__LOAD_SHUT, RAD__LOAD_OPENING, RAD__LOAD_OPEN_NOW };
+
+struct rad__load_conn {
+    uint32_t under_way; /* requests */
+    uint32_t served;    /* since it was opened */
+    uint32_t place;     /* in `available` or `closed`, or RAD_NONE: full */
+    uint32_t target;
+    uint8_t state;
+    bool ends; /* nothing more is sent on it: its requests are used up */
+};
+
+/* A set of connection numbers: draw any in O(1). */
+struct rad__load_conn_set {
+    uint32_t *items;
+    uint32_t count;
+};
+
+struct rad__load_places {
+    uint32_t first, count; /* of the target: connections first … first + count - 1 */
+    uint32_t streams, uses;
+    struct rad__load_conn_set available, closed;
+};
+
+typedef struct rad__load_pool {
+    struct rad__load_conn *conns;
+    uint32_t conn_count;
+    struct rad__load_places *targets;
+    uint32_t target_count;
+    uint32_t *sets; /* memory of all sets */
+} rad__load_pool;
+
+struct rad__load_lease {
+    uint32_t conn;
+    bool open; /* has to be opened first */
+    bool last; /* and closed after this request */
+};
+
+RAD_INTERNAL bool rad__load_pool_open(rad__load_pool *p, const rad__load_scenario *s,
+                                      uint32_t users, uint32_t shards);
+RAD_INTERNAL void rad__load_pool_close(rad__load_pool *p);
+
+/* False: exhausted. `draw` is used only when home is taken. */
+RAD_INTERNAL bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32_t user,
+                                      rad__load_stream *draw, struct rad__load_lease *lease);
+
+/* A request is done. No-op on a connection that was closed since. */
+RAD_INTERNAL void rad__load_pool_give(rad__load_pool *p, uint32_t conn);
+RAD_INTERNAL void rad__load_pool_opened(rad__load_pool *p, uint32_t conn);
+RAD_INTERNAL bool rad__load_pool_shut(rad__load_pool *p, uint32_t conn); /* false: it was */
+RAD_INTERNAL bool rad__load_pool_valid(const rad__load_pool *p);
+
+#endif
