@@ -1,0 +1,143 @@
+/* raddle/load.h — load tests that can be repeated and replayed.
+ *
+ * A scenario (TOML, docs/load.md) says who asks whom for what, when, and what has to hold. A run executes it, on the
+ * scenario's simulated target or on a real server, and writes a log; a log can be replayed without any server, analysed
+ * and compared.
+ *
+ *     rad_load_scenario *s;
+ *     rad_load_read(&s, "checkout.toml", &error);
+ *     rad_load_options o = rad_load_preset();
+ *     o.log = "events.log";
+ *     rad_load_result *r;
+ *     rad_load_run(&r, s, &o, &error);
+ *     char *text = rad_load_text(r, RAD_LOAD_SUMMARY, &error);
+ *
+ * What can be relied on:
+ *     plan        same scenario and seed: the same requests, bytes, think times and arrivals, also on a real server
+ *     simulated   same scenario, seed and version: the same log, byte for byte, on any machine
+ *     recorded    the log of a run on a real server replays to the same log, any number of times
+ * Two runs on a real server are never promised to equal each other.
+ *
+ * Calls return 0 or a negative RAD_E… code with the text in *error. */
+#ifndef RADDLE_LOAD_H
+#define RADDLE_LOAD_H
+
+#include <raddle/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Scenarios -------------------------------------------------------------------------------------------- */
+
+typedef struct rad_load_scenario rad_load_scenario;
+
+/* RAD_EINPUT: "FILE:LINE:COLUMN: what is wrong". */
+RAD_API int rad_load_read(rad_load_scenario **s, const char *path, rad_error *error);
+/* From memory; `name` stands in messages, and files the scenario names are looked up beside it. */
+RAD_API int rad_load_parse(rad_load_scenario **s, const char *name, const char *text, size_t size,
+                           rad_error *error);
+RAD_API void rad_load_free(rad_load_scenario *s);
+/* What it is, in a few lines for people. rad_free the text; NULL: no memory. */
+RAD_API char *rad_load_outline(const rad_load_scenario *s);
+RAD_API bool rad_load_has_simulated(const rad_load_scenario *s);
+
+/* ---- Runs ------------------------------------------------------------------------------------------------- */
+
+enum rad_load_engine {
+    RAD_LOAD_AUTO, /* simulated if the scenario has one and no target is given, else the best of the others */
+    RAD_LOAD_SIMULATED, /* the scenario's own target */
+    RAD_LOAD_EPOLL,
+    RAD_LOAD_URING
+};
+
+/* How far a run is. */
+typedef struct rad_load_progress {
+    uint64_t now_ns, duration_ns; /* 0: iterations decide */
+    uint64_t requests, responses, errors, under_way;
+    uint64_t rate_milli; /* answers per 1,000 s, in the last second */
+    uint64_t p50_ns, p99_ns;
+    uint64_t dropped, late;
+    uint32_t users;
+} rad_load_progress;
+
+typedef struct rad_load_options {
+    uint64_t seed;      /* 0: the scenario's; none there: one is drawn, and told */
+    const char *log;    /* file to write; NULL: none */
+    const char *target; /* URL instead of the scenario's (one target); NULL: the scenario's */
+    enum rad_load_engine engine;
+    uint32_t shards;    /* schedulers side by side, each with its share of the users; 0: 1 */
+    volatile int *stop; /* when it becomes nonzero: finish the tick, flush, end. May be NULL */
+    void (*watch)(void *context,
+                  const rad_load_progress *progress); /* about ten times a second; may be NULL */
+    void *context;
+} rad_load_options;
+
+RAD_API rad_load_options rad_load_preset(void);
+
+typedef struct rad_load_result rad_load_result;
+
+/* RAD_EIO, RAD_ENOMEM: it could not be run to its end; *r has what there is, unless it is NULL. */
+RAD_API int rad_load_run(rad_load_result **r, const rad_load_scenario *s, const rad_load_options *o,
+                         rad_error *error);
+RAD_API void rad_load_result_free(rad_load_result *r);
+
+enum rad_load_end {
+    RAD_LOAD_DONE,
+    RAD_LOAD_INTERRUPTED,
+    RAD_LOAD_ABORTED,  /* an assertion that aborts did not hold */
+    RAD_LOAD_EXHAUSTED /* the log was full, or the disk too slow */
+};
+
+typedef struct rad_load_facts {
+    uint64_t seed, duration_ns, requests, responses, errors, timeouts, cancelled;
+    uint64_t p50_ns, p99_ns, rate_milli;
+    uint32_t assertions, assertions_failed;
+    enum rad_load_end end;
+    bool simulated, cut_off; /* the last: of a log without its end */
+} rad_load_facts;
+
+RAD_API void rad_load_result_facts(const rad_load_result *r, rad_load_facts *facts);
+
+/* ---- Logs ------------------------------------------------------------------------------------------------- */
+
+typedef struct rad_load_verdict {
+    bool same, cut_off;
+    uint64_t turns, records;
+    uint64_t record; /* the first that differs; 0: another difference */
+    char text[512];
+} rad_load_verdict;
+
+/* Replays a log. 0 also when it differs. `output` (may be NULL): the log is written anew. *r may be NULL. */
+RAD_API int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path,
+                            const char *output, rad_error *error);
+
+/* Statistics of the events of a log, those for which `filter` holds (NULL: all; docs/load.md has the expressions). */
+RAD_API int rad_load_analyze(rad_load_result **r, const char *path, const char *filter,
+                             rad_error *error);
+
+/* ---- Results ---------------------------------------------------------------------------------------------- */
+
+enum rad_load_form {
+    RAD_LOAD_SUMMARY,    /* for people */
+    RAD_LOAD_JSON,       /* metrics.json */
+    RAD_LOAD_CSV,        /* timeseries.csv */
+    RAD_LOAD_PROMETHEUS, /* text format */
+    RAD_LOAD_HTML        /* a page with plots, in one file */
+};
+
+/* rad_free the text; NULL: *error says why. */
+RAD_API char *rad_load_text(const rad_load_result *r, enum rad_load_form form, rad_error *error);
+
+/* Service time (or response time, if there is any and `response` is set) at a share in parts per million. */
+RAD_API uint64_t rad_load_percentile(const rad_load_result *r, bool response, uint32_t ppm);
+
+/* What differs between two results by more than `threshold` percent, as text or JSON; *worse: how many got worse. */
+RAD_API char *rad_load_diff(const rad_load_result *a, const rad_load_result *b, double threshold,
+                            bool json, uint32_t *worse, rad_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,33 @@
+/* result.h — what is left of a run, or of the analysis of its log: statistics, and what they are about. */
+#ifndef RAD_LOAD_RESULT_H
+#define RAD_LOAD_RESULT_H
+
+#include "load/core.h"
+
+#include <raddle/load.h>
+
+struct rad_load_scenario {
+    rad__load_scenario s;
+    char *text; /* as it was read: goes into logs */
+    char *path;
+};
+
+struct rad_load_result {
+    rad__load_scenario
+        scenario; /* its own copy, read again from the text: outlives whatever it came from */
+    char *text;
+    rad__load_metrics metrics;
+    struct rad__load_counters counters; /* of a run or a replay; zero after an analysis */
+    uint64_t seed;
+    uint32_t shards;
+    uint8_t level;  /* RAD__LOAD_LEVEL_… */
+    uint8_t engine; /* enum rad__load_engine_number */
+    enum rad_load_end end;
+    bool cut_off, filtered; /* filtered: statistics are of a part of the log */
+};
+
+/* A result with nothing in it yet, about a scenario given as text. */
+RAD_INTERNAL int rad__load_result_open(rad_load_result **r, const char *name, const char *text,
+                                       rad_error *error);
+
+#endif
