@@ -168,32 +168,24 @@ int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error
     return 0;
 }
 
-uint64_t rad__load_core_due(const rad__load_core *c)
-{
-    if (c->ready_count > 0) return 0;
-    return c->due.count > 0 ? rad__heap_top(&c->due)->key : UINT64_MAX;
-}
-
 /* ---- Whether all is well --------------------------------------------------------------------------------- */
 
 static const char *user_wrong(const rad__load_core *c, uint32_t vu)
 {
     const struct rad__load_user *u = &c->users[vu];
-    bool queued = rad__heap_has(&c->due, vu);
+    bool comes = u->waits != RAD__LOAD_FOR_NOTHING && u->waits != RAD__LOAD_FOR_ARRIVAL;
+    if (comes && !rad__load_wait_valid(c, vu)) return "what a user waits for is not in the queue";
     switch ((enum rad__load_state)u->state) {
     case RAD__LOAD_SPAWNED:
-        return u->waits == RAD__LOAD_FOR_ARRIVAL ? queued ? "an idle user is in the queue" : NULL
-               : queued                          ? NULL
-                                                 : "a spawned user never becomes ready";
-    case RAD__LOAD_READY: return queued ? "a ready user is in the queue" : NULL;
-    case RAD__LOAD_EXECUTING: return "a user executes between two turns";
-    case RAD__LOAD_WAITING:
-        if (u->waits == RAD__LOAD_FOR_ANSWER && !queued)
-            return "an answer is awaited without timeout";
-        return queued == (u->waits != RAD__LOAD_FOR_ARRIVAL)
+        return u->waits == RAD__LOAD_FOR_ARRIVAL || u->waits == RAD__LOAD_FOR_START
                    ? NULL
-                   : "a user waits for nothing that will come";
-    case RAD__LOAD_COMPLETE: return queued ? "a complete user is in the queue" : NULL;
+                   : "a user never becomes ready";
+    case RAD__LOAD_WAITING:
+        return u->waits != RAD__LOAD_FOR_NOTHING ? NULL : "a user waits for nothing";
+    case RAD__LOAD_EXECUTING: return "a user executes between two turns";
+    case RAD__LOAD_READY:
+    case RAD__LOAD_COMPLETE:
+        return u->waits == RAD__LOAD_FOR_NOTHING ? NULL : "a user waits, and does not";
     }
     return "a user without state";
 }
@@ -201,13 +193,15 @@ static const char *user_wrong(const rad__load_core *c, uint32_t vu)
 const char *rad__load_core_wrong(const rad__load_core *c)
 {
     uint64_t under_way = 0;
-    uint32_t ready = 0, in_lines = 0, running = 0;
+    uint32_t ready = 0, in_lines = 0, running = 0, waiting = 0;
     for (uint32_t i = 0; i < c->user_count; i++) {
         const char *wrong = user_wrong(c, i);
         if (wrong != NULL) return wrong;
         under_way +=
             c->users[i].state == RAD__LOAD_WAITING && c->users[i].waits == RAD__LOAD_FOR_ANSWER;
         ready += c->users[i].state == RAD__LOAD_READY;
+        waiting += c->users[i].waits != RAD__LOAD_FOR_NOTHING &&
+                   c->users[i].waits != RAD__LOAD_FOR_ARRIVAL;
         running += c->users[i].state != RAD__LOAD_COMPLETE;
     }
     for (uint32_t s = 0; s < c->scenario->step_count; s++) {
@@ -224,7 +218,7 @@ const char *rad__load_core_wrong(const rad__load_core *c)
     if (running != c->running) return "users are miscounted";
     if (t->issued != t->responses + t->errors + t->timeouts + t->cancelled + under_way)
         return "requests do not add up";
-    if (c->due.count - c->own_due > c->scenario->limits.max_events)
+    if (waiting != c->waiting || waiting > c->scenario->limits.max_events)
         return "the queue is over its limit";
     return rad__load_pool_valid(&c->pool) && rad__heap_valid(&c->due)
                ? NULL

@@ -19,7 +19,7 @@
  * I2  a user is in the list of its step if and only if it is ready; it waits for one thing.
  * I3  a user waits for an answer only with its timeout in the queue: the place is taken before anything is sent.
  * I4  issued = responses + errors + timeouts + cancelled + under way.
- * I5  the queue never holds more than limits.max_events of the users' events; when it is full nobody is activated
+ * I5  no more than limits.max_events users' events are to come; when it is full nobody is activated
  *     until there is room, and there will be: everything in it is due at some time. */
 #ifndef RAD_LOAD_CORE_H
 #define RAD_LOAD_CORE_H
@@ -53,7 +53,10 @@ struct rad__load_user {
     uint64_t iteration; /* closed: how many were begun before; open: number of the arrival */
     uint64_t request;   /* number of its last one: answers to others are late */
     uint64_t issued_ns, planned_ns;
-    uint64_t due_ns;     /* what it really waits for, when a warning comes first */
+    uint64_t due_ns;     /* what it waits for comes then */
+    uint64_t wake_ns;    /* the same, or when a warning is due before */
+    uint64_t wake_order; /* among those of the same time */
+    uint64_t placed_ns;  /* where its place in the queue is; UINT64_MAX: it has none */
     uint64_t ready_tick; /* when it became ready */
     uint32_t next;       /* in the list of its step, or of those who are idle */
     uint32_t step, repeated, position;
@@ -65,6 +68,11 @@ struct rad__load_user {
 
 struct rad__load_line {
     uint32_t first, last; /* users; RAD_NONE: empty */
+};
+
+struct rad__load_place {
+    uint64_t key; /* user and connection */
+    uint32_t index;
 };
 
 /* The seed's seven, for the summary; they never enter the log. */
@@ -91,7 +99,7 @@ typedef struct rad__load_core {
 
     rad_heap due; /* users, then the items of core_due.c */
     uint64_t due_sequence;
-    uint32_t own_due;    /* how many in it are not users */
+    uint32_t waiting;    /* users whose time will come */
     bool queue_was_full; /* and it was told */
 
     struct rad__load_line *lines; /* one for each step */
@@ -113,7 +121,7 @@ typedef struct rad__load_core {
     rad__load_pool pool;
     rad__load_effect *effects;
     uint32_t effect_count, effect_capacity;
-    uint32_t *order; /* of inputs, twice: sorting needs a second place */
+    struct rad__load_place *order; /* of inputs, twice: sorting needs a second place */
     uint32_t order_capacity;
 
     rad__load_metrics metrics;
@@ -139,7 +147,7 @@ static inline bool rad__load_core_over(const rad__load_core *c)
 }
 
 /* When something is due at the latest: 0: at once, somebody is ready; UINT64_MAX: nothing is. */
-RAD_INTERNAL uint64_t rad__load_core_due(const rad__load_core *c);
+RAD_INTERNAL uint64_t rad__load_core_due(rad__load_core *c);
 
 /* I1 … I5 over the whole state: NULL, or what does not hold. For the lab and checked builds. */
 RAD_INTERNAL const char *rad__load_core_wrong(const rad__load_core *c);
@@ -154,6 +162,9 @@ RAD_INTERNAL void rad__load_effect_add(rad__load_core *c, const rad__load_effect
 RAD_INTERNAL bool rad__load_due_room(const rad__load_core *c);
 RAD_INTERNAL void rad__load_wait_for(rad__load_core *c, uint32_t vu, enum rad__load_wait what,
                                      uint64_t due_ns);
+RAD_INTERNAL void rad__load_wait_over(rad__load_core *c,
+                                      uint32_t vu); /* it does not wait for that any more */
+RAD_INTERNAL bool rad__load_wait_valid(const rad__load_core *c, uint32_t vu);
 RAD_INTERNAL void rad__load_due_begin(rad__load_core *c);
 RAD_INTERNAL void rad__load_due_fire(rad__load_core *c);
 RAD_INTERNAL uint64_t rad__load_arrivals_unserved(rad__load_core *c);

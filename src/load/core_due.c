@@ -1,31 +1,66 @@
 /* core_due.c — the queue of what is due, in logical time; spawns and arrivals.
  *
- * A user has at most one place in it. Beside the users there are a few events of the scheduler's own, which do not
- * count against the limit: there are never more than OWN_COUNT of them. */
+ * A user has at most one place in it, and that place is never later than what the user waits for. It may be earlier:
+ * whoever got an answer leaves the place of its timeout as it is, and the next timeout, which is later still, needs
+ * none. A place that comes up too early is put where it belongs. So answers cost the queue nothing, however many users
+ * there are; what fires, and in which order, is as if every place had always been exact.
+ *
+ * Beside the users there are a few events of the scheduler's own: there are never more than OWN_COUNT of them. */
 #include "load/core.h"
 
 enum own { OWN_LEVEL, OWN_ARRIVAL, OWN_END, OWN_DRAINED, OWN_CHECK, OWN_COUNT };
 
 static const uint64_t CHECK_EVERY_NS = 1000000000; /* assertions that may end the run */
 
-static void push(rad__load_core *c, uint32_t item, uint64_t due_ns)
+static void push(rad__load_core *c, uint32_t item, uint64_t due_ns, uint64_t order)
 {
-    if (!rad__heap_push(&c->due, item, due_ns, c->due_sequence++)) c->error = RAD_ENOMEM;
-    uint32_t users = c->due.count - c->own_due;
-    if (users > c->counters.deepest_queue) c->counters.deepest_queue = users;
+    if (!rad__heap_push(&c->due, item, due_ns, order)) c->error = RAD_ENOMEM;
 }
 
 static void push_own(rad__load_core *c, enum own what, uint64_t due_ns)
 {
     RAD_DCHECK(!rad__heap_has(&c->due, c->user_capacity + (uint32_t)what));
-    c->own_due++;
-    push(c, c->user_capacity + (uint32_t)what, due_ns);
+    push(c, c->user_capacity + (uint32_t)what, due_ns, c->due_sequence++);
 }
 
 /* I5. */
 bool rad__load_due_room(const rad__load_core *c)
 {
-    return c->due.count - c->own_due < c->scenario->limits.max_events;
+    return c->waiting < c->scenario->limits.max_events;
+}
+
+static bool comes_by_itself(enum rad__load_wait wait)
+{
+    return wait != RAD__LOAD_FOR_NOTHING && wait != RAD__LOAD_FOR_ARRIVAL;
+}
+
+static const rad_heap_node *place_of(const rad__load_core *c, uint32_t vu)
+{
+    return rad__heap_has(&c->due, vu) ? &c->due.nodes[c->due.place[vu]] : NULL;
+}
+
+/* Early enough for what the user waits for. */
+static bool serves(const rad_heap_node *place, const struct rad__load_user *u)
+{
+    return place->key < u->wake_ns || (place->key == u->wake_ns && place->tie <= u->wake_order);
+}
+
+bool rad__load_wait_valid(const rad__load_core *c, uint32_t vu)
+{
+    const rad_heap_node *place = place_of(c, vu);
+    return place != NULL && place->key == c->users[vu].placed_ns && serves(place, &c->users[vu]);
+}
+
+/* Nearly always the place is earlier already, and the queue is not even looked at. */
+static void set_place(rad__load_core *c, uint32_t vu)
+{
+    struct rad__load_user *u = &c->users[vu];
+    if (RAD_LIKELY(u->placed_ns < u->wake_ns)) return;
+    const rad_heap_node *place = place_of(c, vu);
+    if (place != NULL && serves(place, u)) return;
+    if (place != NULL) rad__heap_remove(&c->due, vu);
+    u->placed_ns = u->wake_ns;
+    push(c, vu, u->wake_ns, u->wake_order);
 }
 
 /* A wait above the limit is told once, when it has lasted that long; it goes on. */
@@ -34,10 +69,43 @@ void rad__load_wait_for(rad__load_core *c, uint32_t vu, enum rad__load_wait what
     struct rad__load_user *u = &c->users[vu];
     uint64_t patience = c->scenario->limits.warn_ticks * c->scenario->tick_ns;
     RAD_ASSERT(rad__load_due_room(c));
+    c->waiting++;
+    if (c->waiting > c->counters.deepest_queue) c->counters.deepest_queue = c->waiting;
     u->waits = (uint8_t)what;
     u->due_ns = due_ns;
     u->warned = due_ns - c->now_ns <= patience;
-    push(c, vu, u->warned ? due_ns : c->now_ns + patience);
+    u->wake_ns = u->warned ? due_ns : c->now_ns + patience;
+    u->wake_order = c->due_sequence++;
+    set_place(c, vu);
+}
+
+void rad__load_wait_over(rad__load_core *c, uint32_t vu)
+{
+    struct rad__load_user *u = &c->users[vu];
+    if (comes_by_itself(u->waits)) c->waiting--;
+    u->waits = RAD__LOAD_FOR_NOTHING;
+}
+
+/* True: the first place is exact. False: it was not, and has been put right. */
+static bool settle_first(rad__load_core *c)
+{
+    const rad_heap_node first = *rad__heap_top(&c->due);
+    if (first.item >= c->user_capacity) return true;
+    struct rad__load_user *u = &c->users[first.item];
+    bool waits = comes_by_itself(u->waits);
+    if (waits && first.key == u->wake_ns && first.tie == u->wake_order) return true;
+    rad__heap_remove(&c->due, first.item);
+    u->placed_ns = UINT64_MAX;
+    if (waits) set_place(c, first.item);
+    return false;
+}
+
+uint64_t rad__load_core_due(rad__load_core *c)
+{
+    if (c->ready_count > 0) return 0;
+    while (c->due.count > 0 && !settle_first(c)) {
+    }
+    return c->due.count > 0 ? rad__heap_top(&c->due)->key : UINT64_MAX;
 }
 
 /* ---- Users come and go ----------------------------------------------------------------------------------- */
@@ -86,7 +154,8 @@ static bool spawn(rad__load_core *c)
     c->running++;
     c->counters.spawned++;
     c->youngest = c->user_count;
-    c->users[vu] = (struct rad__load_user){.conn = RAD_NONE, .state = RAD__LOAD_SPAWNED};
+    c->users[vu] = (struct rad__load_user){
+        .conn = RAD_NONE, .state = RAD__LOAD_SPAWNED, .placed_ns = UINT64_MAX};
     rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_VU_SPAWNED, .vu = vu});
     if (open)
         rad__load_user_idle(c, vu);
@@ -179,7 +248,6 @@ void rad__load_due_begin(rad__load_core *c)
 
 static void fire_own(rad__load_core *c, enum own what)
 {
-    c->own_due--;
     switch (what) {
     case OWN_LEVEL:
         if (c->scenario->schedule.model == RAD__LOAD_CLOSED) change_level(c);
@@ -202,6 +270,8 @@ static void fire_own(rad__load_core *c, enum own what)
 static void fire_user(rad__load_core *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
+    bool open = c->scenario->schedule.model == RAD__LOAD_OPEN;
+    enum rad__load_wait waited = u->waits;
     if (!u->warned) {
         u->warned = true;
         rad__load_event event = {.kind = RAD__LOAD_LONG_WAIT,
@@ -209,14 +279,17 @@ static void fire_user(rad__load_core *c, uint32_t vu)
                                  .request = u->request,
                                  .count = u->due_ns - c->now_ns};
         rad__load_emit(c, &event);
-        push(c, vu, u->due_ns > c->now_ns ? u->due_ns : c->now_ns);
-    } else if (u->waits == RAD__LOAD_FOR_ANSWER) {
+        u->wake_ns = u->due_ns;
+        set_place(c, vu);
+        return;
+    }
+    rad__load_wait_over(c, vu);
+    if (waited == RAD__LOAD_FOR_ANSWER) {
         rad__load_user_timeout(c, vu);
-    } else if (u->waits == RAD__LOAD_FOR_PAUSE && u->position == 0 &&
-               c->scenario->schedule.model == RAD__LOAD_OPEN) {
+    } else if (waited == RAD__LOAD_FOR_PAUSE && u->position == 0 && open) {
         rad__load_user_idle(c, vu); /* its arrival is done, this was a delay after a failure */
     } else {
-        if (u->waits != RAD__LOAD_FOR_RETRY) u->planned_ns = c->now_ns;
+        if (waited != RAD__LOAD_FOR_RETRY) u->planned_ns = c->now_ns;
         rad__load_user_ready(c, vu);
     }
 }
@@ -225,11 +298,13 @@ void rad__load_due_fire(rad__load_core *c)
 {
     while (c->due.count > 0 && rad__heap_top(&c->due)->key <= c->now_ns &&
            c->phase != RAD__LOAD_OVER) {
+        if (!settle_first(c)) continue;
         uint32_t item = rad__heap_top(&c->due)->item;
         rad__heap_remove(&c->due, item);
-        if (item < c->user_capacity)
+        if (item < c->user_capacity) {
+            c->users[item].placed_ns = UINT64_MAX;
             fire_user(c, item);
-        else
+        } else
             fire_own(c, (enum own)(item - c->user_capacity));
     }
     if (c->phase != RAD__LOAD_RUNNING) return;

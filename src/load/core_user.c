@@ -50,7 +50,6 @@ void rad__load_user_idle(rad__load_core *c, uint32_t vu)
 static void complete(rad__load_core *c, uint32_t vu, enum rad__load_fault why)
 {
     rad__load_move(c, vu, RAD__LOAD_COMPLETE);
-    c->users[vu].waits = RAD__LOAD_FOR_NOTHING;
     c->running--;
     c->counters.completed++;
     rad__load_emit(
@@ -261,7 +260,7 @@ void rad__load_user_answered(rad__load_core *c, const rad__load_input *in)
                              .header_bytes = in->header_bytes,
                              .body_bytes = in->body_bytes,
                              .checks_failed = in->checks_failed};
-    rad__heap_remove(&c->due, in->vu);
+    rad__load_wait_over(c, in->vu);
     rad__load_emit(c, &event);
     rad__load_pool_give(&c->pool, u->conn);
     u->failures = 0;
@@ -281,7 +280,7 @@ void rad__load_user_failed(rad__load_core *c, const rad__load_input *in)
                              .what = u->what,
                              .flags = flags_of(c, u, true),
                              .fault = in->fault};
-    rad__heap_remove(&c->due, in->vu);
+    rad__load_wait_over(c, in->vu);
     rad__load_emit(c, &event);
     rad__load_pool_give(&c->pool, u->conn);
     u->failures = sent ? 0 : u->failures + 1;
@@ -326,8 +325,9 @@ void rad__load_user_timeout(rad__load_core *c, uint32_t vu)
 void rad__load_user_finish(rad__load_core *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
-    rad__heap_remove(&c->due, vu);
-    if (u->state == RAD__LOAD_WAITING && u->waits == RAD__LOAD_FOR_ANSWER) {
+    bool under_way = u->state == RAD__LOAD_WAITING && u->waits == RAD__LOAD_FOR_ANSWER;
+    rad__load_wait_over(c, vu);
+    if (under_way) {
         rad__load_event event = {.kind = RAD__LOAD_CANCELLED,
                                  .vu = vu,
                                  .request = u->request,

@@ -7,12 +7,14 @@
 
 static void set_add(rad__load_pool *p, struct rad__load_conn_set *set, uint32_t conn)
 {
+    if (p->targets[p->conns[conn].target].own) return;
     p->conns[conn].place = set->count;
     set->items[set->count++] = conn;
 }
 
 static void set_remove(rad__load_pool *p, struct rad__load_conn_set *set, uint32_t conn)
 {
+    if (p->targets[p->conns[conn].target].own) return;
     uint32_t place = p->conns[conn].place;
     uint32_t moved = set->items[--set->count];
     set->items[place] = moved;
@@ -50,10 +52,12 @@ bool rad__load_pool_open(rad__load_pool *p, const rad__load_scenario *s, uint32_
         at->count = places_of(&s->targets[t], users, shards);
         at->streams = s->targets[t].streams;
         at->uses = s->targets[t].requests_per_connection;
+        at->own = at->count >= users;
         at->available.items = p->sets + (size_t)first * 2;
         at->closed.items = at->available.items + at->count;
         for (uint32_t i = at->count; i-- > 0;) { /* the lowest number is taken first */
             p->conns[first + i].target = t;
+            p->conns[first + i].place = RAD_NONE;
             set_add(p, &at->closed, first + i);
         }
         first += at->count;
@@ -142,13 +146,14 @@ bool rad__load_pool_valid(const rad__load_pool *p)
             bool shut = conn->state == RAD__LOAD_SHUT, room = has_room(at, conn);
             const struct rad__load_conn_set *set = shut ? &at->closed : &at->available;
             bool in_set = conn->place < set->count && set->items[conn->place] == i;
-            if (in_set != (shut || room) || conn->under_way > at->streams ||
+            if ((in_set != (shut || room) && !at->own) || conn->under_way > at->streams ||
                 (shut && conn->under_way != 0))
                 return false;
             available += room;
             closed += shut;
         }
-        if (available != at->available.count || closed != at->closed.count) return false;
+        if (!at->own && (available != at->available.count || closed != at->closed.count))
+            return false;
     }
     return true;
 }

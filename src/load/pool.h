@@ -4,6 +4,8 @@
  * places), so with enough places everybody has a connection of its own, and with HTTP/2 users spread evenly. When home
  * is taken, one of the open ones with room is drawn; then a closed place is opened; then the pool is exhausted.
  *
+ * Where there are as many places as users, nobody ever leaves home, and nobody keeps these two sets.
+ *
  * I1  a place is in `available` if and only if it is open (or opening) and carries fewer requests than it may;
  *     it is in `closed` if and only if it is closed. */
 #ifndef RAD_LOAD_POOL_H
@@ -32,6 +34,7 @@ struct rad__load_conn_set {
 struct rad__load_places {
     uint32_t first, count; /* of the target: connections first … first + count - 1 */
     uint32_t streams, uses;
+    bool own; /* everybody has a place of its own */
     struct rad__load_conn_set available, closed;
 };
 

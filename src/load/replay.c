@@ -68,7 +68,6 @@ static int read_inputs(rad__load_replayer *r, uint64_t count, rad__load_turn *tu
             return rad__error_memory(error);
         const char *wrong = rad__load_get_input(&raw, turn->now_ns, &r->inputs[i]);
         if (wrong != NULL) return bad(r, wrong, error);
-        r->inputs[i].sequence = i;
     }
     turn->inputs = r->inputs;
     turn->input_count = (uint32_t)count;

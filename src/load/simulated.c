@@ -4,13 +4,19 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/heap.h"
+#include "load/calendar.h"
 
-/* A request under way, or an answer that comes too late. */
+/* A request under way, or what became of a connection; one cache line. */
 struct pending {
-    rad__load_input input; /* as it will be handed over */
-    uint32_t next_free;
-    bool closes; /* the connection ends with it */
-    bool late;   /* its connection is not its connection any more */
+    uint64_t at_ns,
+        took_ns; /* since it was sent, or since the connection was asked for; 0: never sent */
+    uint64_t request, body_bytes;
+    uint32_t vu, conn, what;
+    uint16_t status;
+    uint8_t kind, fault;
+    bool closes;  /* the connection ends with it */
+    bool late;    /* it was cancelled: its connection is not its connection any more */
+    bool dropped; /* it was cancelled, and will not be answered */
 };
 
 struct simulated_conn {
@@ -21,14 +27,14 @@ struct simulated_conn {
 struct simulated {
     rad__load_engine engine;
     const rad__load_scenario *scenario;
-    uint64_t seed, now_ns, sequence;
+    uint64_t seed, now_ns;
     uint32_t shard, shards, users, conns, open_count;
     struct simulated_conn *conn;
     uint32_t *of_user; /* the request under way, or RAD_NONE */
     struct pending *pending;
-    uint32_t pending_count, pending_capacity, free_pending;
-    rad_heap due;     /* of pending, by when they come */
-    rad_heap workers; /* when each is free; empty: no limit */
+    uint32_t pending_count, pending_capacity, free_pending; /* free ones are a list, by `vu` */
+    rad__calendar calendar; /* of pending, by the tick in which they come */
+    rad_heap workers;       /* when each is free; empty: no limit */
     rad__load_input *inputs;
     uint32_t input_count, input_capacity;
     rad__load_decide *decide;
@@ -113,21 +119,23 @@ static struct rad__load_outcome draw_outcome(struct simulated *e, const rad__loa
 
 static struct pending *new_pending(struct simulated *e, uint64_t at_ns)
 {
+    uint64_t tick = e->scenario->tick_ns, due = at_ns / tick + (at_ns % tick != 0),
+             next = e->now_ns / tick + 1;
     uint32_t slot = e->free_pending;
     if (slot != RAD_NONE) {
-        e->free_pending = e->pending[slot].next_free;
+        e->free_pending = e->pending[slot].vu;
     } else {
         if (!RAD_GROW(&e->pending, &e->pending_capacity, e->pending_count + 1)) return NULL;
         slot = e->pending_count++;
     }
-    if (!rad__heap_push(&e->due, slot, at_ns, e->sequence)) return NULL;
-    e->pending[slot] = (struct pending){.input = {.sequence = e->sequence++, .at_ns = at_ns}};
+    if (!rad__calendar_put(&e->calendar, slot, due > next ? due : next)) return NULL;
+    e->pending[slot] = (struct pending){.at_ns = at_ns};
     return &e->pending[slot];
 }
 
 static void free_pending(struct simulated *e, uint32_t slot)
 {
-    e->pending[slot].next_free = e->free_pending;
+    e->pending[slot].vu = e->free_pending;
     e->free_pending = slot;
 }
 
@@ -144,11 +152,11 @@ static int open_connection(struct simulated *e, const rad__load_effect *send,
 {
     struct pending *p = new_pending(e, e->now_ns + o->connect_ns);
     if (p == NULL) return RAD_ENOMEM;
-    p->input.vu = send->vu;
-    p->input.conn = send->conn;
-    p->input.kind = o->refused ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONNECTED;
-    p->input.fault = o->refused ? RAD__LOAD_REFUSED : RAD__LOAD_OK;
-    p->input.took_ns = o->connect_ns;
+    p->vu = send->vu;
+    p->conn = send->conn;
+    p->kind = o->refused ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONNECTED;
+    p->fault = o->refused ? RAD__LOAD_REFUSED : RAD__LOAD_OK;
+    p->took_ns = o->connect_ns;
     e->conn[send->conn] = (struct simulated_conn){e->now_ns + o->connect_ns, !o->refused};
     e->open_count += !o->refused;
     return 0;
@@ -167,26 +175,21 @@ static int answer(struct simulated *e, const rad__load_effect *send,
     if (e->workers.count > 0 && conn->open) {
         uint32_t worker = rad__heap_top(&e->workers)->item;
         rad__heap_remove(&e->workers, worker);
-        if (!rad__heap_push(&e->workers, worker, done, e->sequence)) return RAD_ENOMEM;
+        if (!rad__heap_push(&e->workers, worker, done, worker)) return RAD_ENOMEM;
     }
     if (o->lost && conn->open) return 0;
     struct pending *p = new_pending(e, done);
     if (p == NULL) return RAD_ENOMEM;
-    rad__load_input *in = &p->input;
-    in->vu = send->vu;
-    in->conn = send->conn;
-    in->request = send->request;
-    in->fault = conn->open ? o->fault : RAD__LOAD_REFUSED;
-    in->kind = in->fault == RAD__LOAD_OK ? RAD__LOAD_IN_RESPONSE : RAD__LOAD_IN_FAILED;
-    in->sent_ns = conn->open ? sent : 0;
-    if (in->kind == RAD__LOAD_IN_RESPONSE) {
-        in->status = (uint16_t)o->status;
-        in->first_ns = done;
-        in->header_bytes = 100;
-        in->body_bytes = o->body_bytes;
-        in->body_hash = rad__mix2(send->what, o->body_bytes);
-    }
-    p->closes = conn->open && (send->last || in->fault != RAD__LOAD_OK);
+    p->vu = send->vu;
+    p->conn = send->conn;
+    p->what = send->what;
+    p->request = send->request;
+    p->fault = (uint8_t)(conn->open ? o->fault : RAD__LOAD_REFUSED);
+    p->kind = p->fault == RAD__LOAD_OK ? RAD__LOAD_IN_RESPONSE : RAD__LOAD_IN_FAILED;
+    p->took_ns = conn->open ? done - sent + 1 : 0;
+    p->status = (uint16_t)o->status;
+    p->body_bytes = o->body_bytes;
+    p->closes = conn->open && (send->last || p->fault != RAD__LOAD_OK);
     e->of_user[send->vu] = (uint32_t)(p - e->pending);
     return 0;
 }
@@ -196,21 +199,26 @@ static void cancel(struct simulated *e, const rad__load_effect *effect)
 {
     uint32_t slot = e->of_user[effect->vu];
     e->of_user[effect->vu] = RAD_NONE;
-    if (slot == RAD_NONE || e->pending[slot].input.request != effect->request) return;
+    if (slot == RAD_NONE || e->pending[slot].request != effect->request) return;
     struct pending *p = &e->pending[slot];
-    if (p->input.kind == RAD__LOAD_IN_RESPONSE &&
-        p->input.at_ns <= e->now_ns + e->scenario->simulated.late_ns) {
-        p->late = true;
-        return;
-    }
-    rad__heap_remove(&e->due, slot);
-    free_pending(e, slot);
+    p->late =
+        p->kind == RAD__LOAD_IN_RESPONSE && p->at_ns <= e->now_ns + e->scenario->simulated.late_ns;
+    p->dropped = !p->late;
 }
 
 static void shut(struct simulated *e, uint32_t conn)
 {
     if (e->conn[conn].open) e->open_count--;
     e->conn[conn].open = false;
+}
+
+enum { AHEAD = 16 };
+
+/* With many users what is known of one is in no cache: asked for a little earlier, it is. */
+static void fetch_ahead(const struct simulated *e, const rad__load_effect *effect)
+{
+    __builtin_prefetch(&e->conn[effect->conn], 1);
+    __builtin_prefetch(&e->of_user[effect->vu], 1);
 }
 
 static int act(rad__load_engine *engine, const rad__load_effect *effects, uint32_t count,
@@ -220,6 +228,7 @@ static int act(rad__load_engine *engine, const rad__load_effect *effects, uint32
     int result = 0;
     for (uint32_t i = 0; i < count && result == 0; i++) {
         const rad__load_effect *effect = &effects[i];
+        if (i + AHEAD < count) fetch_ahead(e, &effects[i + AHEAD]);
         if (effect->kind == RAD__LOAD_DO_CANCEL) {
             cancel(e, effect);
         } else if (effect->kind == RAD__LOAD_DO_CLOSE) {
@@ -235,22 +244,39 @@ static int act(rad__load_engine *engine, const rad__load_effect *effects, uint32
 
 /* ---- Turns ----------------------------------------------------------------------------------------------- */
 
+static rad__load_input input_of(const struct pending *p)
+{
+    bool of_user = p->kind == RAD__LOAD_IN_RESPONSE || p->kind == RAD__LOAD_IN_FAILED;
+    rad__load_input in = {
+        .vu = p->vu, .conn = p->conn, .kind = p->kind, .fault = p->fault, .at_ns = p->at_ns};
+    if (of_user) {
+        in.request = p->request;
+        in.sent_ns = p->took_ns != 0 ? p->at_ns - (p->took_ns - 1) : 0;
+    } else {
+        in.took_ns = p->took_ns;
+    }
+    if (p->kind == RAD__LOAD_IN_RESPONSE) {
+        in.status = p->status;
+        in.first_ns = p->at_ns;
+        in.header_bytes = 100;
+        in.body_bytes = p->body_bytes;
+        in.body_hash = rad__mix2(p->what, p->body_bytes);
+    }
+    return in;
+}
+
 static bool hand_over(struct simulated *e, uint32_t slot)
 {
     struct pending *p = &e->pending[slot];
     if (!RAD_GROW(&e->inputs, &e->input_capacity, e->input_count + 2)) return false;
-    bool of_user = p->input.kind == RAD__LOAD_IN_RESPONSE || p->input.kind == RAD__LOAD_IN_FAILED;
-    e->inputs[e->input_count++] = p->input;
-    if (of_user && e->of_user[p->input.vu] == slot) e->of_user[p->input.vu] = RAD_NONE;
+    rad__load_input in = input_of(p);
+    e->inputs[e->input_count++] = in;
+    if (e->of_user[p->vu] == slot) e->of_user[p->vu] = RAD_NONE;
     if (p->closes && !p->late) {
-        shut(e, p->input.conn);
-        e->inputs[e->input_count++] = (rad__load_input){.vu = p->input.vu,
-                                                        .conn = p->input.conn,
-                                                        .kind = RAD__LOAD_IN_CONN_CLOSED,
-                                                        .sequence = p->input.sequence,
-                                                        .at_ns = p->input.at_ns};
+        shut(e, p->conn);
+        e->inputs[e->input_count++] = (rad__load_input){
+            .vu = in.vu, .conn = in.conn, .kind = RAD__LOAD_IN_CONN_CLOSED, .at_ns = in.at_ns};
     }
-    free_pending(e, slot);
     return true;
 }
 
@@ -260,17 +286,19 @@ static int turn(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__loa
 {
     struct simulated *e = (struct simulated *)engine;
     uint64_t tick = e->scenario->tick_ns, next = e->now_ns / tick + 1;
+    uint64_t due = until_ns / tick + (until_ns % tick != 0),
+             first = rad__calendar_first(&e->calendar);
     (void)poll;
-    if (e->due.count > 0 && rad__heap_top(&e->due)->key < until_ns)
-        until_ns = rad__heap_top(&e->due)->key;
-    RAD_ASSERT(until_ns != UINT64_MAX); /* somebody would wait for ever */
-    uint64_t due = until_ns / tick + (until_ns % tick != 0);
-    e->now_ns = (due > next ? due : next) * tick;
+    RAD_ASSERT(until_ns != UINT64_MAX ||
+               first != UINT64_MAX); /* else somebody would wait for ever */
+    if (until_ns == UINT64_MAX || first < due) due = first;
+    if (due < next) due = next;
+    e->now_ns = due * tick;
     e->input_count = 0;
-    while (e->due.count > 0 && rad__heap_top(&e->due)->key <= e->now_ns) {
-        uint32_t slot = rad__heap_top(&e->due)->item;
-        rad__heap_remove(&e->due, slot);
-        if (!hand_over(e, slot)) return rad__error_memory(error);
+    uint32_t slot;
+    while ((slot = rad__calendar_take(&e->calendar, due)) != RAD_NONE) {
+        if (!e->pending[slot].dropped && !hand_over(e, slot)) return rad__error_memory(error);
+        free_pending(e, slot);
     }
     *out =
         (rad__load_turn){.now_ns = e->now_ns, .inputs = e->inputs, .input_count = e->input_count};
@@ -286,7 +314,7 @@ static void close_engine(rad__load_engine *engine)
     rad__free(e->of_user);
     rad__free(e->pending);
     rad__free(e->inputs);
-    rad__heap_free(&e->due);
+    rad__calendar_close(&e->calendar);
     rad__heap_free(&e->workers);
     rad__free(e);
 }
@@ -310,7 +338,7 @@ int rad__load_simulated_open(rad__load_engine **engine, const rad__load_scenario
                             .free_pending = RAD_NONE};
     e->conn = rad__alloc(conns > 0 ? conns : 1, sizeof *e->conn);
     e->of_user = rad__alloc(users > 0 ? users : 1, sizeof *e->of_user);
-    bool ok = e->conn != NULL && e->of_user != NULL;
+    bool ok = e->conn != NULL && e->of_user != NULL && rad__calendar_open(&e->calendar);
     for (uint32_t i = 0; ok && i < users; i++) e->of_user[i] = RAD_NONE;
     for (uint32_t i = 0; ok && i < scenario->simulated.workers; i++)
         ok = rad__heap_push(&e->workers, i, 0, i);

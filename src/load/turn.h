@@ -59,7 +59,6 @@ typedef struct rad__load_input {
     uint32_t kind;     /* enum rad__load_input_kind */
     uint32_t fault;    /* enum rad__load_fault */
     uint64_t request;  /* the number the effect had: tells late ones */
-    uint64_t sequence; /* order in which the engine met it, in this turn */
     uint64_t at_ns;    /* when it happened, not later than the turn's clock */
     uint64_t sent_ns;  /* response, failed: when its first byte left (0: never) */
     uint64_t first_ns; /* response: when its first byte came */
@@ -94,8 +93,8 @@ typedef struct rad__load_effect {
 
 /* What one turn brought. `paused`: the log could not be written fast enough, nobody may begin anything. */
 typedef struct rad__load_turn {
-    uint64_t now_ns; /* never goes back; since the start of the run */
-    rad__load_input *inputs;
+    uint64_t now_ns;         /* never goes back; since the start of the run */
+    rad__load_input *inputs; /* in the order in which the engine met them */
     uint32_t input_count;
     bool paused;
     bool interrupted; /* somebody wants the run to end */
