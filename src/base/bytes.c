@@ -17,9 +17,10 @@ static uint8_t *bytes_room(rad_bytes *b, size_t size)
 
 void rad__bytes_put(rad_bytes *b, const void *data, size_t size)
 {
+    if (size == 0) return; /* there may be no data yet */
     uint8_t *room = bytes_room(b, size);
     if (room == NULL) return;
-    if (size) memcpy(room, data, size);
+    memcpy(room, data, size);
     b->size += (uint32_t)size;
 }
 
