@@ -192,7 +192,7 @@ static void begin_arrival(rad__load_core *c)
     if (u->next == RAD_NONE) c->idle.last = RAD_NONE;
     u->iteration = c->arrival_number;
     u->planned_ns = c->next_arrival_ns;
-    u->blocked = c->next_arrival_ns <= c->starved_ns;
+    u->blocked = c->starved_ns != 0 && c->next_arrival_ns <= c->starved_ns;
     rad__load_user_ready(c, vu);
 }
 

@@ -58,6 +58,8 @@ struct rad__load_block_header {
 /* Where whole pieces go. 0 or an error, which ends the run. */
 typedef int rad__load_sink(void *context, const void *data, size_t size, rad_error *error);
 
+typedef void rad__load_tap(void *context, const uint8_t *record, size_t size);
+
 typedef struct rad__load_log {
     rad_bytes block; /* room for its header at the beginning */
     uint32_t shard;
@@ -69,7 +71,10 @@ typedef struct rad__load_log {
     bool inputs_only;
     rad__load_sink *sink;
     void *context;
-    int failed; /* sticky */
+    rad__load_tap *tap; /* sees each record as it is written; may be NULL */
+    void *tap_context;
+    uint32_t record_start; /* in the block */
+    int failed;            /* sticky */
     rad_error error;
 } rad__load_log;
 

@@ -72,6 +72,7 @@ static bool begin_record(rad__load_log *log)
 {
     static const uint8_t HOLE[HEAD];
     if (RAD_UNLIKELY(log->block.size == 0)) rad__bytes_put(&log->block, HOLE, HEAD);
+    log->record_start = log->block.size;
     return log->failed == 0;
 }
 
@@ -79,6 +80,9 @@ static void end_record(rad__load_log *log)
 {
     log->records++;
     log->next_record++;
+    if (RAD_UNLIKELY(log->tap != NULL) && !log->block.failed)
+        log->tap(log->tap_context, log->block.data + log->record_start,
+                 log->block.size - log->record_start);
     if (RAD_UNLIKELY(log->block.failed))
         log->failed = rad__error_memory(&log->error);
     else if (RAD_UNLIKELY(log->block.size >= RAD__LOAD_BLOCK))
