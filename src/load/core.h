@@ -104,7 +104,8 @@ typedef struct rad__load_core {
 
     struct rad__load_line *lines; /* one for each step */
     rad_bitset occupied;          /* lines that are not empty */
-    uint32_t resume_step;         /* where activation stopped */
+    uint64_t pass_tick;           /* this pass is for those who were ready before */
+    bool pass_is_open;            /* the last tick had no room for all of them */
     uint32_t ready_count;
     struct rad__load_line idle; /* open: users without an arrival */
 

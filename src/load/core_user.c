@@ -155,13 +155,13 @@ static void tell_queue_full(rad__load_core *c)
                                          .fault = RAD__LOAD_QUEUE_FULL});
 }
 
-/* A cohort: those at one step who were ready before this tick. False: there is no room for more in this tick. */
+/* A cohort: those at one step whom this pass is for. False: there is no room for more in this tick. */
 static bool activate_cohort(rad__load_core *c, uint32_t step, uint32_t *left)
 {
     uint32_t before = *left;
     bool room = true;
     while (c->lines[step].first != RAD_NONE &&
-           c->users[c->lines[step].first].ready_tick < c->tick) {
+           c->users[c->lines[step].first].ready_tick < c->pass_tick) {
         room = *left > 0 && rad__load_due_room(c);
         if (!room) break;
         --*left;
@@ -176,22 +176,30 @@ static bool activate_cohort(rad__load_core *c, uint32_t step, uint32_t *left)
     return room;
 }
 
-/* Ascending steps, beginning where the last tick had to stop: no step starves. */
-void rad__load_activate(rad__load_core *c)
+/* Ascending steps. A pass is for those who were ready before it began, and is not over until all of them were served:
+ * when a tick has no room for more, the next one goes on where it stopped (at the steps before there is nobody left whom
+ * the pass is for). So nobody is served twice while somebody who
+ * was ready before waits, and no step starves. */
+static bool go_through(rad__load_core *c, uint32_t *left)
 {
-    uint32_t left = c->scenario->limits.max_activations, begin = c->resume_step;
-    for (int round = 0; round < 2; round++) {
-        uint32_t step = rad__bitset_next(&c->occupied, round == 0 ? begin : 0);
-        for (; step != RAD_NONE && (round == 0 || step < begin);
-             step = rad__bitset_next(&c->occupied, step + 1)) {
-            if (!activate_cohort(c, step, &left)) {
-                c->resume_step = step;
-                return;
-            }
+    uint32_t step = rad__bitset_next(&c->occupied, 0);
+    for (; step != RAD_NONE; step = rad__bitset_next(&c->occupied, step + 1)) {
+        if (!activate_cohort(c, step, left)) {
+            c->pass_is_open = true;
+            return false;
         }
     }
-    c->resume_step = 0;
+    c->pass_is_open = false;
     c->queue_was_full = false;
+    return true;
+}
+
+void rad__load_activate(rad__load_core *c)
+{
+    uint32_t left = c->scenario->limits.max_activations;
+    if (c->pass_is_open && !go_through(c, &left)) return;
+    c->pass_tick = c->tick;
+    go_through(c, &left);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------------------- */

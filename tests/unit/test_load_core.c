@@ -331,6 +331,13 @@ static void decision_8_one_warning_for_each_long_wait(void **state)
     assert_int_equal(t.core.metrics.all.responses, 3);
     load_verified(&t);
     load_trial_end(&t);
+    scene.s.simulated.loss_ppm = 1000000; /* to the very end, and only once */
+    scene.s.limits.timeout_ns = 3 * S;
+    load_trial_begin(&t, &scene.s, 1);
+    load_trial_run(&t);
+    assert_int_equal(load_events(&t, RAD__LOAD_LONG_WAIT, events, 8), 3);
+    assert_int_equal(t.core.metrics.all.timeouts, 3);
+    load_trial_end(&t);
 }
 
 /* A stall of one second in ten at a constant rate: who was to be served then waited, and it is told. */
@@ -429,8 +436,10 @@ static void schedules_are_followed(void **state)
         load_trial_turn(&t);
         if (t.core.now_ns <= 500 * MS) at_half = t.core.running;
         if (t.core.now_ns <= 2 * S) at_two = t.core.running;
-        if (t.core.now_ns < 3900 * MS && t.core.now_ns > 3800 * MS)
+        if (t.core.now_ns < 3900 * MS && t.core.now_ns > 3800 * MS) {
             assert_in_range(t.core.running, 2, 4);
+            assert_false(t.core.users[0].retires || t.core.users[1].retires); /* the oldest stay */
+        }
     }
     assert_in_range(at_half, 5, 5);
     assert_int_equal(at_two, 10);

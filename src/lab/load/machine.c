@@ -12,7 +12,7 @@ enum { USERS, STEPS, ITERATIONS, CONNECTIONS, STREAMS, EVENTS, BATCH, ARRIVALS }
 enum { SITE_TIME, SITE_ANSWER, SITE_LATE, SITES_COUNT };
 
 static const uint64_t TICK = 1000000;
-enum { TIMEOUT_TICKS = 20, OPEN_TICKS = 200 };
+enum { TIMEOUT_TICKS = 20, OPEN_TICKS = 200, REPEATS = 8 /* of the first step */ };
 
 static const rad_param load_params[] = {
     {"users", 3, 1, RAD__LOAD_TRIAL_USERS, "virtual users", false},
@@ -44,7 +44,7 @@ static void make_scenario(rad__load_trial *t, const rad_case *c)
                                           .streams = (uint32_t)p[STREAMS],
                                           .http2 = p[STREAMS] > 1};
     for (uint32_t i = 0; i < RAD__LOAD_TRIAL_STEPS; i++)
-        t->steps[i] = (struct rad__load_step){0, 1};
+        t->steps[i] = (struct rad__load_step){0, i == 0 ? REPEATS : 1};
     t->stage = (struct rad__load_stage){OPEN_TICKS * TICK, (uint64_t)p[USERS], (uint64_t)p[USERS]};
     if (open) t->stage.from = t->stage.to = (uint64_t)p[ARRIVALS] * (1000000 / OPEN_TICKS);
     *s = (rad__load_scenario){.name = "trial",
@@ -174,7 +174,7 @@ static void trial_reset(void *self, rad_kernel *k)
 
 /* ---- The world ------------------------------------------------------------------------------------------- */
 
-enum outcome { ANSWER, RESET, GARBAGE, ANSWER_THEN_CLOSE, REFUSED, OUTCOMES };
+enum outcome { ANSWER, RESET, GARBAGE, ANSWER_THEN_CLOSE, STREAM_FAILS, REFUSED, OUTCOMES };
 
 static void input(rad__load_trial *t, uint32_t vu, uint32_t conn, enum rad__load_input_kind kind,
                   enum rad__load_fault fault, uint64_t request, uint64_t now)
@@ -222,7 +222,10 @@ static void answer(rad__load_trial *t, uint32_t vu, uint64_t now)
     if (outcome == RESET) break_connection(t, conn, RAD__LOAD_RESET, now);
     if (outcome == GARBAGE) break_connection(t, conn, RAD__LOAD_BAD_RESPONSE, now);
     if (outcome == ANSWER_THEN_CLOSE) break_connection(t, conn, RAD__LOAD_CLOSED_EARLY, now);
-    if (outcome != ANSWER) input(t, vu, conn, RAD__LOAD_IN_CONN_CLOSED, RAD__LOAD_OK, 0, now);
+    if (outcome == STREAM_FAILS)
+        input(t, vu, conn, RAD__LOAD_IN_FAILED, RAD__LOAD_REFUSED_STREAM, a->request, now);
+    else if (outcome != ANSWER)
+        input(t, vu, conn, RAD__LOAD_IN_CONN_CLOSED, RAD__LOAD_OK, 0, now);
 }
 
 /* The next tick, or the one in which something is due: then an answer and a timeout may meet. */
