@@ -1,7 +1,7 @@
 /* machines.c — the table of machines, and targets: a machine with its parameters set.
  *
- * Built-in ones come first: the toys in the order of RAD_TOY_LIST, the executor, sessions, load, the models of L2 in the
- * order of theirs; then those added, in the order of adding. */
+ * Built-in ones come first: the toys in the order of RAD_TOY_LIST, the executor, sessions, load, the models of L2 in
+ * the order of theirs; then those added, in the order of adding. */
 #include "lab/machines.h"
 
 #include "base/alloc.h"

@@ -177,9 +177,8 @@ static bool activate_cohort(rad__load_core *c, uint32_t step, uint32_t *left)
 }
 
 /* Ascending steps. A pass is for those who were ready before it began, and is not over until all of them were served:
- * when a tick has no room for more, the next one goes on where it stopped (at the steps before there is nobody left whom
- * the pass is for). So nobody is served twice while somebody who
- * was ready before waits, and no step starves. */
+ * when a tick has no room for more, the next one goes on where it stopped (at the steps before there is nobody left
+ * whom the pass is for). So nobody is served twice while somebody who was ready before waits, and no step starves. */
 static bool go_through(rad__load_core *c, uint32_t *left)
 {
     uint32_t step = rad__bitset_next(&c->occupied, 0);
