@@ -1,6 +1,7 @@
 /* toml_scan.c — the characters of a TOML file: which are allowed at all, where each stands, and what an error says. */
 #include "base/error.h"
 #include "base/toml_parts.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -77,24 +78,6 @@ rad_toml_place rad__toml_scan_place(rad_toml_scan *s)
 
 /* ---- Which bytes may stand there at all ---------------------------------------------------------------- */
 
-/* How many bytes the UTF-8 character at `at` has; 0 when it is none: cut short, longer than it need be, half of a
- * surrogate pair, or beyond U+10FFFF. The ranges are those of the Unicode standard, table 3-7. */
-static size_t utf8_size(const unsigned char *at, size_t left)
-{
-    unsigned char lead = at[0], low = 0x80, high = 0xbf;
-    if (lead < 0x80) return 1;
-    if (lead < 0xc2 || lead > 0xf4) return 0;
-    size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    if (lead == 0xe0) low = 0xa0;
-    if (lead == 0xed) high = 0x9f;
-    if (lead == 0xf0) low = 0x90;
-    if (lead == 0xf4) high = 0x8f;
-    if (left < size || at[1] < low || at[1] > high) return 0;
-    for (size_t i = 2; i < size; i++)
-        if ((at[i] & 0xc0) != 0x80) return 0;
-    return size;
-}
-
 static bool refuse_byte(rad_toml_scan *s, const char *at)
 {
     unsigned char c = (unsigned char)*at;
@@ -113,7 +96,7 @@ static bool check_bytes(rad_toml_scan *s)
 {
     for (const char *at = s->at; at < s->end;) {
         unsigned char c = (unsigned char)*at;
-        size_t left = (size_t)(s->end - at), size = utf8_size((const unsigned char *)at, left);
+        size_t left = (size_t)(s->end - at), size = rad__utf8_size(at, left);
         bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
         bool lone = c == '\r' && (left < 2 || at[1] != '\n');
         if (size == 0 || control || lone) return refuse_byte(s, at);
