@@ -337,6 +337,7 @@ const char *rad__load_fault_name(enum rad__load_fault fault)
         [RAD__LOAD_QUEUE_FULL] = "RequestQueueFull",
         [RAD__LOAD_LOG_FULL] = "EventLogFull",
         [RAD__LOAD_REFUSED_STREAM] = "StreamRefused",
+        [RAD__LOAD_BAD_REQUEST] = "InvalidRequest",
     };
     return fault < RAD__LOAD_FAULT_COUNT ? NAMES[fault] : "none";
 }

@@ -41,6 +41,7 @@ enum rad__load_fault {
     RAD__LOAD_QUEUE_FULL,
     RAD__LOAD_LOG_FULL,
     RAD__LOAD_REFUSED_STREAM, /* HTTP/2: not processed, GOAWAY or REFUSED_STREAM */
+    RAD__LOAD_BAD_REQUEST, /* could not be written: a value is missing, or would break out of its place */
     RAD__LOAD_FAULT_COUNT
 };
 
