@@ -5,12 +5,15 @@ set -euo pipefail
 
 # "a|b": either will do. Each list holds only what the part itself adds.
 packages_build="gcc libc6-dev make meson ninja-build pkg-config|pkgconf
-    libcmocka-dev libjansson-dev libxxhash-dev libzstd-dev"
+    libcmocka-dev libjansson-dev libxxhash-dev libzstd-dev
+    libssl-dev libnghttp2-dev liburing-dev node-llhttp"
 packages_format="clang-format"
 packages_ci="clang clang-format libclang-rt-14-dev|libclang-rt-dev"
 packages_wasm="clang lld wasi-libc libclang-rt-14-dev-wasm32|libclang-rt-dev-wasm32 nodejs chromium"
 packages_nightly="valgrind libc6-dbg gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     libjansson-dev:arm64 libzstd-dev:arm64 libcmocka0:arm64"
+packages_peer_servers="nginx-light openssl" # what load is tried on, and who else can
+packages_peer_generators="wrk nghttp2-client apache2-utils"
 packages_peer_go="golang-go"
 packages_peer_tokio="rustc cargo librust-tokio-dev"
 packages_peer_tbb="g++ libtbb-dev"
@@ -23,7 +26,7 @@ for part in "${@:-build}"; do
     list=packages_$part
     if [ -z "${!list:-}" ]; then
         echo "setup.sh: no part '$part' (build, format, ci, wasm, nightly, peer_go, peer_tokio, peer_tbb," \
-            "peer_boost, peer_st, peer_pthreads)" >&2
+            "peer_boost, peer_st, peer_pthreads, peer_servers, peer_generators)" >&2
         exit 2
     fi
     wanted="$wanted ${!list}"
