@@ -165,17 +165,37 @@ static int make_http1(struct maker *m, rad_error *error)
     return plan->ready.failed ? rad__error_memory(error) : 0;
 }
 
+/* After the first line, which says for what path. */
+static void put_cookies(const rad__load_cookies *cookies, uint32_t line, rad_bytes *to)
+{
+    if (to->failed || cookies->jar->count == 0) return;
+    const char *first = (const char *)to->data + line;
+    size_t size = to->size - line;
+    const char *path = memchr(first, ' ', size);
+    size_t left = path ? size - (size_t)(path + 1 - first) : 0;
+    const char *end = path ? memchr(path + 1, ' ', left) : NULL;
+    if (end == NULL) return;
+    rad_bytes value = {0};
+    rad__load_site site = {cookies->host, path + 1, (uint32_t)(end - path - 1), cookies->tls};
+    rad__load_jar_put(cookies->jar, &site, cookies->now_ns, &value);
+    if (value.size > 0) {
+        rad__bytes_put(to, "Cookie: ", 8);
+        rad__bytes_put(to, value.data, value.size);
+        rad__bytes_put(to, "\r\n", 2);
+    }
+    to->failed |= value.failed;
+    rad__bytes_free(&value);
+}
+
 enum rad__load_fault rad__load_plan_put(const rad__load_plan *plan, rad__load_fill *fill,
-                                        const rad_bytes *cookies, rad_bytes *to)
+                                        const rad__load_cookies *cookies, rad_bytes *to)
 {
     enum { LENGTH_MAX = 10 };
     bool measured = !rad__load_text_is_constant(&plan->body);
+    uint32_t line = to->size;
     enum rad__load_fault fault = rad__load_text_put(&plan->line, fill, to);
-    if (plan->wants_cookies && cookies && cookies->size) {
-        rad__bytes_put(to, "Cookie: ", 8);
-        rad__bytes_put(to, cookies->data, cookies->size);
-        rad__bytes_put(to, "\r\n", 2);
-    }
+    if (fault == RAD__LOAD_OK && plan->wants_cookies && cookies->jar)
+        put_cookies(cookies, line, to);
     if (fault == RAD__LOAD_OK) fault = rad__load_text_put(&plan->head, fill, to);
     if (fault != RAD__LOAD_OK) return fault;
     if (!measured) {
@@ -290,4 +310,19 @@ void rad__load_plan_free(rad__load_plan *plan)
     }
     rad__free(plan->pairs);
     *plan = (rad__load_plan){0};
+}
+
+rad__load_site rad__load_plan_site(const rad__load_plan *plan, const char *host, bool tls)
+{
+    enum { PATH_PAIR = 3 };
+    const rad__load_text *t = plan->pairs ? &plan->pairs[PATH_PAIR].value : &plan->line;
+    rad__load_site site = {host, "/", 1, tls};
+    const char *text = (const char *)t->constant.data;
+    if (t->count == 0 || t->pieces[0].size == 0) return site;
+    const char *end = text + t->pieces[0].size, *from = memchr(text, '/', t->pieces[0].size);
+    if (from == NULL) return site;
+    const char *space = memchr(from, ' ', (size_t)(end - from));
+    site.path = from;
+    site.path_size = (uint32_t)((space ? space : end) - from);
+    return site;
 }

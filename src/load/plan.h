@@ -4,6 +4,7 @@
 #ifndef RAD_LOAD_PLAN_H
 #define RAD_LOAD_PLAN_H
 
+#include "load/jar.h"
 #include "load/template.h"
 
 /* A header of HTTP/2: its name is in lower case. */
@@ -32,10 +33,23 @@ RAD_INTERNAL int rad__load_plan_make(rad__load_plan *plan, const rad__load_scena
                                      const char *(*env)(const char *name), rad_error *error);
 RAD_INTERNAL void rad__load_plan_free(rad__load_plan *plan);
 
-/* HTTP/1.1 with placeholders or cookies (NULL: none): appends the request. */
+/* Whose cookies are sent along, and to whom. */
+typedef struct rad__load_cookies {
+    rad__load_jar *jar; /* NULL: none */
+    const char *host;
+    bool tls;
+    uint64_t now_ns;
+} rad__load_cookies;
+
+/* HTTP/1.1 with placeholders or cookies: appends the request. */
 RAD_INTERNAL enum rad__load_fault rad__load_plan_put(const rad__load_plan *plan,
-                                                     rad__load_fill *fill, const rad_bytes *cookies,
+                                                     rad__load_fill *fill,
+                                                     const rad__load_cookies *cookies,
                                                      rad_bytes *to);
+
+/* Where its answers come from, as far as it is known without placeholders. `host` is the caller's. */
+RAD_INTERNAL rad__load_site rad__load_plan_site(const rad__load_plan *plan, const char *host,
+                                                bool tls);
 
 /* "host:port" as a header has it; the port only when it is not the usual one. */
 RAD_INTERNAL void rad__load_authority(const struct rad__load_target *target, rad_bytes *to);

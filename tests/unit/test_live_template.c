@@ -171,13 +171,16 @@ static const char *request_text(const struct rad__load_request *r, const char *c
     static char result[600];
     rad__load_plan plan;
     rad_error error = {0};
-    rad_bytes out = {0}, jar = {0};
-    if (cookies) rad__bytes_put(&jar, cookies, strlen(cookies));
+    rad_bytes out = {0};
+    rad__load_jar jar = {0};
+    rad__load_site site = {"::1", "/", 1, false};
+    if (cookies) assert_true(rad__load_jar_take(&jar, cookies, strlen(cookies), &site, 0));
+    rad__load_cookies with = {cookies ? &jar : NULL, "::1", false, 0};
     if (rad__load_plan_make(&plan, &scenario, r, &target, env, &error) != 0) {
         snprintf(result, sizeof result, "%s", error.text);
     } else {
         rad__load_fill fill = rad__load_fill_for(&scenario, 7, 2, 9, 5, values);
-        enum rad__load_fault fault = rad__load_plan_put(&plan, &fill, &jar, &out);
+        enum rad__load_fault fault = rad__load_plan_put(&plan, &fill, &with, &out);
         assert_int_equal(fault, RAD__LOAD_OK);
         snprintf(result, sizeof result, "%.*s", (int)out.size, (const char *)out.data);
         if (plan.is_ready && !cookies) {
@@ -186,7 +189,7 @@ static const char *request_text(const struct rad__load_request *r, const char *c
         }
     }
     rad__bytes_free(&out);
-    rad__bytes_free(&jar);
+    rad__load_jar_free(&jar);
     rad__load_plan_free(&plan);
     return result;
 }
@@ -313,7 +316,7 @@ static void memory_runs_out(void **state)
             int code = rad__load_plan_make(&plan, &scenario, &r, &target, env, &error);
             enum rad__load_fault fault = RAD__LOAD_OK;
             rad__load_fill fill = rad__load_fill_for(&scenario, 7, 2, 9, 5, values);
-            if (code == 0) fault = rad__load_plan_put(&plan, &fill, NULL, &out);
+            if (code == 0) fault = rad__load_plan_put(&plan, &fill, &(rad__load_cookies){0}, &out);
             rad__alloc_fail_at(0);
             rad__load_plan_free(&plan);
             rad__bytes_free(&out);

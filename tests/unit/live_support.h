@@ -1,0 +1,45 @@
+/* live_support.h — the live engine against our own server, which is another process: faults that are injected here do
+ * not reach it. */
+#ifndef LIVE_SUPPORT_H
+#define LIVE_SUPPORT_H
+
+#include "load/live.h"
+#include "load/live_serve.h"
+
+enum { WORLD_REQUESTS = 8, WORLD_INPUTS = 64 };
+
+/* A scenario of up to WORLD_REQUESTS requests to one target. */
+typedef struct world {
+    rad__load_scenario scenario;
+    struct rad__load_target target;
+    struct rad__load_request requests[WORLD_REQUESTS];
+    int server; /* process id; 0: none */
+    volatile int interrupted;
+    char port[8];
+    rad__load_engine *engine;
+    rad__load_input got[WORLD_INPUTS]; /* of the last world_wait */
+    uint32_t got_count;
+    uint64_t now_ns, request;
+} world;
+
+/* The server runs; the scenario has GET `path` as its first request. The engine is opened by world_engine. */
+void world_open(world *w, const rad__load_serve_options *o, const char *path);
+void world_engine(world *w, bool uring);
+void world_close(world *w);
+void world_stop_server(world *w);
+
+/* Sends request `what` for user `vu`; the request's number. */
+uint64_t world_send(world *w, uint32_t vu, uint32_t conn, uint32_t what, bool open, bool last);
+void world_do(world *w, enum rad__load_effect_kind kind, uint32_t vu, uint32_t conn,
+              uint64_t request);
+
+/* Turns until there are `count` inputs, or for that many milliseconds; adds them to w->got, which begins anew. */
+void world_wait(world *w, uint32_t count, uint32_t ms);
+
+/* Opens a connection, sends, and waits for everything there is to know: the fault of the request, 0: answered. */
+enum rad__load_fault world_ask(world *w, const char *path);
+
+/* The input of that kind; fails the test when there is none. */
+const rad__load_input *world_got(const world *w, enum rad__load_input_kind kind);
+
+#endif
