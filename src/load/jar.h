@@ -1,7 +1,7 @@
-/* jar.h — the cookies of one user, as RFC 6265 has it, with three simplifications: Max-Age counts in the time of the run;
- * Expires only tells whether a cookie is to be thrown away at once (servers do that with a date long past), for a run
- * has no date; and without a Path the folder of the request is taken from the part of its path that has no
- * placeholders. There are few of them in a jar, so it is searched from end to end. */
+/* jar.h — the cookies of one user, as RFC 6265 has it, with three simplifications: Max-Age counts in the time of
+ * the run; Expires only tells whether a cookie is to be thrown away at once (servers do that with a date long
+ * past), for a run has no date; and without a Path the folder of the request is taken from the part of its path
+ * that has no placeholders. There are few of them in a jar, so it is searched from end to end. */
 #ifndef RAD_LOAD_JAR_H
 #define RAD_LOAD_JAR_H
 

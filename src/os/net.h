@@ -1,4 +1,4 @@
-/* net.h — TCP sockets: addresses, opening, bytes. Nothing here blocks but looking up a name. Answers are those of io.h. */
+/* net.h — TCP sockets: addresses, opening, bytes. Nothing here blocks but looking up a name. Answers are as in io.h. */
 #ifndef RAD_OS_NET_H
 #define RAD_OS_NET_H
 

@@ -1,4 +1,5 @@
-/* test_live_engine.c — the live engine over HTTP/1.1: what it tells of servers that behave, and of those that do not. */
+/* test_live_engine.c — the live engine over HTTP/1.1: what it tells of servers that behave, and of
+ * those that do not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
