@@ -4,7 +4,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "load/judge.h"
-#include "load/live_parts.h"
+#include "load/live_http2.h"
+#include "load/live_tls.h"
 #include "os/clock.h"
 #include "os/thread.h"
 
@@ -136,6 +137,8 @@ static void conn_shut(live *l, uint32_t conn, bool hard)
     live_conn *c = &l->conns[conn];
     if (c->state == LIVE_OPENING || c->state == LIVE_SHAKING) opening_remove(l, conn);
     if (c->fd >= 0) l->transport->close(l, conn, hard);
+    if (c->tls) rad__live_tls_close(c);
+    if (c->http2) rad__live_http2_close(l, conn);
     rad__load_answer_drop(&l->answers, &c->http1.answer);
     c->own.size = 0;
     c->state = LIVE_SHUT;
@@ -152,10 +155,13 @@ void rad__live_gone(live *l, uint32_t conn, enum rad__load_fault fault)
     in->fault = fault;
 }
 
-static void conn_lose(live *l, uint32_t conn, enum rad__load_fault fault)
+void rad__live_lost(live *l, uint32_t conn, enum rad__load_fault fault)
 {
     live_conn *c = &l->conns[conn];
-    if (c->busy) rad__live_fail(l, conn, &c->request, fault);
+    if (c->http2)
+        rad__live_http2_fail(l, conn, fault);
+    else if (c->busy)
+        rad__live_fail(l, conn, &c->request, fault);
     rad__live_gone(l, conn, fault);
 }
 
@@ -190,7 +196,7 @@ static void conn_try(live *l, uint32_t conn)
         failed = l->transport->connect(l, conn, &t->addresses[c->addresses++]);
         if (failed == 0) return;
     }
-    conn_lose(l, conn, fault_of(failed));
+    rad__live_lost(l, conn, fault_of(failed));
 }
 
 static void conn_open(live *l, uint32_t conn, const rad__load_effect *e)
@@ -208,22 +214,58 @@ static void conn_open(live *l, uint32_t conn, const rad__load_effect *e)
 void rad__live_connected(live *l, uint32_t conn)
 {
     live_conn *c = &l->conns[conn];
+    if (!l->scenario->targets[c->target].tls) {
+        rad__live_ready(l, conn);
+        return;
+    }
+    c->state = LIVE_SHAKING;
+    rad__live_tls_begin(l, conn);
+}
+
+void rad__live_ready(live *l, uint32_t conn)
+{
+    live_conn *c = &l->conns[conn];
     opening_remove(l, conn);
     c->state = LIVE_OPEN;
     rad__load_input *in = live_input(l, RAD__LOAD_IN_CONNECTED, conn);
     in->vu = c->opener;
     in->took_ns = l->now_ns - c->opened_ns;
-    if (c->busy) rad__live_http1_send(l, conn);
+    if (c->http2)
+        rad__live_http2_ready(l, conn);
+    else if (c->busy)
+        rad__live_http1_send(l, conn);
 }
 
 void rad__live_received(live *l, uint32_t conn, const uint8_t *bytes, size_t size)
 {
-    rad__live_http1_received(l, conn, bytes, size);
+    if (l->conns[conn].tls)
+        rad__live_tls_received(l, conn, bytes, size);
+    else
+        rad__live_plain(l, conn, bytes, size);
+}
+
+void rad__live_plain(live *l, uint32_t conn, const uint8_t *bytes, size_t size)
+{
+    if (l->conns[conn].http2)
+        rad__live_http2_received(l, conn, bytes, size);
+    else
+        rad__live_http1_received(l, conn, bytes, size);
 }
 
 void rad__live_ended(live *l, uint32_t conn)
 {
-    rad__live_http1_ended(l, conn);
+    if (l->conns[conn].state == LIVE_SHAKING)
+        rad__live_lost(l, conn, RAD__LOAD_TLS_HANDSHAKE);
+    else
+        rad__live_plain_ended(l, conn);
+}
+
+void rad__live_plain_ended(live *l, uint32_t conn)
+{
+    if (l->conns[conn].http2)
+        rad__live_http2_ended(l, conn);
+    else
+        rad__live_http1_ended(l, conn);
 }
 
 void rad__live_broken(live *l, uint32_t conn, int64_t answer)
@@ -236,15 +278,16 @@ void rad__live_broken(live *l, uint32_t conn, int64_t answer)
         if (c->addresses < l->targets[c->target].address_count)
             conn_try(l, conn);
         else
-            conn_lose(l, conn, fault);
+            rad__live_lost(l, conn, fault);
         return;
     }
-    conn_lose(l, conn, fault);
+    rad__live_lost(l, conn, fault);
 }
 
 bool rad__live_send(live *l, uint32_t conn, const void *bytes, uint32_t size, bool stays)
 {
-    int64_t answer = l->transport->send(l, conn, bytes, size, stays);
+    int64_t answer = l->conns[conn].tls ? rad__live_tls_send(l, conn, bytes, size)
+                                        : l->transport->send(l, conn, bytes, size, stays);
     if (answer >= 0) return true;
     rad__live_broken(l, conn, answer);
     return false;
@@ -257,9 +300,9 @@ static void expire(live *l)
         uint32_t first;
         while (limit != 0 && (first = l->targets[t].first_opening) != RAD_NONE &&
                l->now_ns - l->conns[first].opened_ns >= limit)
-            conn_lose(l, first,
-                      l->conns[first].state == LIVE_SHAKING ? RAD__LOAD_TLS_TIMEOUT
-                                                            : RAD__LOAD_CONNECT_TIMEOUT);
+            rad__live_lost(l, first,
+                           l->conns[first].state == LIVE_SHAKING ? RAD__LOAD_TLS_TIMEOUT
+                                                                 : RAD__LOAD_CONNECT_TIMEOUT);
     }
 }
 
@@ -310,28 +353,38 @@ static bool live_make_room(live *l, uint32_t conn)
     return true;
 }
 
+/* It was open when the scheduler looked, and is not any more: that is on its way to it. */
+static int do_send_nowhere(live *l, const rad__load_effect *e, rad_error *error)
+{
+    live_request lost = {.vu = e->vu, .request = e->request};
+    if (e->open || l->conns[e->conn].state != LIVE_SHUT)
+        return rad__error(error, RAD_EBUG, "connection %u cannot take a request", e->conn);
+    rad__live_fail(l, e->conn, &lost, RAD__LOAD_CLOSED_EARLY);
+    return 0;
+}
+
 static int do_send(live *l, const rad__load_effect *e, rad_error *error)
 {
     if (!live_make_room(l, e->conn)) return rad__error_memory(error);
     live_conn *c = &l->conns[e->conn];
-    if (e->open != (c->state == LIVE_SHUT) || c->busy) {
-        /* It was open when the scheduler looked, and is not any more: that is on its way to it. */
-        live_request lost = {.vu = e->vu, .request = e->request};
-        if (c->busy || e->open)
-            return rad__error(error, RAD_EBUG, "connection %u cannot take a request", e->conn);
-        rad__live_fail(l, e->conn, &lost, RAD__LOAD_CLOSED_EARLY);
-        return 0;
+    if (e->open != (c->state == LIVE_SHUT) || c->busy) return do_send_nowhere(l, e, error);
+    live_request r = {.request = e->request,
+                      .iteration = e->iteration,
+                      .vu = e->vu,
+                      .what = e->what,
+                      .position = e->position};
+    bool http2 = l->scenario->targets[e->target].http2;
+    if (http2) {
+        if (e->open && !rad__live_http2_open(l, e->conn)) return rad__error_memory(error);
+        rad__live_http2_send(l, e->conn, &r, e->last);
+    } else {
+        c->request = r;
+        c->busy = true;
+        c->last = e->last;
     }
-    c->request = (live_request){.request = e->request,
-                                .iteration = e->iteration,
-                                .vu = e->vu,
-                                .what = e->what,
-                                .position = e->position};
-    c->busy = true;
-    c->last = e->last;
     if (e->open)
         conn_open(l, e->conn, e);
-    else if (c->state == LIVE_OPEN)
+    else if (!http2 && c->state == LIVE_OPEN)
         rad__live_http1_send(l, e->conn);
     return 0;
 }
@@ -339,9 +392,13 @@ static int do_send(live *l, const rad__load_effect *e, rad_error *error)
 static void do_cancel(live *l, const rad__load_effect *e)
 {
     live_conn *c = e->conn < l->conn_count ? &l->conns[e->conn] : NULL;
-    if (c == NULL || !c->busy || c->request.request != e->request || c->request.vu != e->vu) return;
-    c->request.cancelled = true;
-    if (c->request.sent_ns == 0) c->busy = false;
+    if (c == NULL || c->state == LIVE_SHUT) return;
+    if (c->http2) {
+        rad__live_http2_cancel(l, e->conn, e->vu, e->request);
+    } else if (c->busy && c->request.request == e->request && c->request.vu == e->vu) {
+        c->request.cancelled = true;
+        if (c->request.sent_ns == 0) c->busy = false;
+    }
 }
 
 /* A response that is still awaited will never be read: the other side may as well stop. */
@@ -366,6 +423,7 @@ static int live_act(rad__load_engine *engine, const rad__load_effect *effects, u
         else
             do_close(l, e);
     }
+    if (l->http2) rad__live_http2_flush(l);
     return code == 0 && l->failed ? rad__error_memory(error) : code;
 }
 
@@ -413,6 +471,10 @@ static void live_close(rad__load_engine *engine)
         rad__bytes_free(&l->conns[i].own);
     }
     if (l->transport) l->transport->stop(l);
+    for (uint32_t i = 0; l->targets && i < l->scenario->target_count; i++)
+        if (l->targets[i].tls) rad__live_tls_free(l, &l->targets[i]);
+    rad__live_tls_stop(l);
+    rad__live_http2_stop(l);
     uint32_t plans = l->scenario->request_count * l->scenario->target_count;
     for (uint32_t i = 0; l->plans && i < plans; i++) rad__load_plan_free(&l->plans[i]);
     rad__live_users_free(l);
@@ -457,6 +519,9 @@ static int find_targets(live *l, rad_error *error)
         t->address_count = (uint32_t)found;
         t->first_opening = t->last_opening = RAD_NONE;
         t->host = s->targets[i].server_name ? s->targets[i].server_name : s->targets[i].host;
+        int code = s->targets[i].tls ? rad__live_tls_prepare(l, i, error) : 0;
+        if (code == 0 && s->targets[i].http2) code = rad__live_http2_prepare(l, i, error);
+        if (code != 0) return code;
     }
     return 0;
 }

@@ -1,6 +1,6 @@
 /* live_parts.h — what the parts of the live engine share. See live.h for how they lie on each other.
  *
- * I1  a connection is in the list `opening` of its target if and only if it is OPENING.
+ * I1  a connection is in the list `opening` of its target if and only if it is OPENING or SHAKING.
  * I2  each request that was accepted leaves exactly one input: its response, or its failure; except that cancelled
  *     ones and those on a connection that was told to close may leave none.
  * I3  a transport that is told to close tells nothing more of that connection. */
@@ -46,8 +46,8 @@ typedef struct live_conn {
     const uint8_t *out; /* not sent yet; in a plan, or in `own` */
     uint32_t out_size;
     rad_bytes own;
-    live_tls *tls;
-    live_http2 *http2;
+    struct ssl_st *tls;
+    live_http2 *http2; /* NULL: HTTP/1.1 */
 } live_conn;
 
 typedef struct live_target {
@@ -101,7 +101,9 @@ struct live {
 
     rad_bytes scratch; /* a request being written */
     uint8_t *read;     /* LIVE_READ_BYTES, what came in last */
-    int list;          /* epoll */
+    live_tls *tls;     /* NULL: no target needs it */
+    struct live_http2_all *http2;
+    int list; /* epoll */
     struct live_uring *uring;
 };
 
@@ -117,6 +119,15 @@ RAD_INTERNAL void rad__live_received(live *l, uint32_t conn, const uint8_t *byte
 RAD_INTERNAL void rad__live_ended(live *l, uint32_t conn); /* the other side sends no more */
 RAD_INTERNAL void rad__live_broken(live *l, uint32_t conn,
                                    int64_t answer); /* RAD_OS_ERROR - errno */
+
+/* ---- For the wire: what it made of that --------------------------------------------------------------------- */
+
+RAD_INTERNAL void rad__live_ready(live *l, uint32_t conn); /* requests can be sent */
+RAD_INTERNAL void rad__live_plain(live *l, uint32_t conn, const uint8_t *bytes, size_t size);
+RAD_INTERNAL void rad__live_plain_ended(live *l, uint32_t conn);
+
+/* The connection is of no use any more, and its requests have failed. */
+RAD_INTERNAL void rad__live_lost(live *l, uint32_t conn, enum rad__load_fault fault);
 
 /* ---- For protocols: what becomes of requests ---------------------------------------------------------------- */
 
