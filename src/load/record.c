@@ -187,8 +187,16 @@ void rad__load_put_input(rad_bytes *to, const rad__load_input *input, uint64_t n
 
 /* ---- Reading --------------------------------------------------------------------------------------------- */
 
+/* Nearly all records are shorter than 128 bytes: kind, a length of one byte, and all of it there. */
 bool rad__load_get_raw(rad_reader *r, struct rad__load_raw *raw)
 {
+    const uint8_t *at = r->at;
+    size_t left = (size_t)(r->end - at);
+    if (RAD_LIKELY(left >= 2 && at[1] < 128 && left - 2 >= at[1] && !r->failed)) {
+        *raw = (struct rad__load_raw){at[0], at[1], at + 2};
+        r->at = at + 2 + at[1];
+        return raw->kind < RAD__LOAD_RECORD_KINDS && LAYOUTS[raw->kind].name != NULL;
+    }
     const uint8_t *kind = rad__read_bytes(r, 1);
     uint64_t size = rad__read_varint(r);
     if (kind == NULL || r->failed || size > RAD__LOAD_RECORD_MAX) return false;
@@ -216,9 +224,30 @@ static bool set_member(void *to, const struct field *f, uint64_t value)
     return value <= UINT16_MAX;
 }
 
+/* One byte, most of them; up to four when there are eight to look at (latencies); or any. */
 static inline uint64_t get_varint(rad_reader *r)
 {
-    if (RAD_LIKELY(r->at < r->end && *r->at < 128)) return *r->at++;
+    const uint8_t *at = r->at;
+    if (RAD_LIKELY(at < r->end && *at < 128)) {
+        r->at++;
+        return *at;
+    }
+    if (RAD_LIKELY(r->end - at >= 4)) {
+        uint32_t low = at[0] & 127u;
+        if (at[1] < 128) {
+            r->at += 2;
+            return low | (uint32_t)at[1] << 7;
+        }
+        low |= (at[1] & 127u) << 7;
+        if (at[2] < 128) {
+            r->at += 3;
+            return low | (uint32_t)at[2] << 14;
+        }
+        if (at[3] < 128) {
+            r->at += 4;
+            return low | (at[2] & 127u) << 14 | (uint32_t)at[3] << 21;
+        }
+    }
     return rad__read_varint(r);
 }
 

@@ -24,7 +24,23 @@ struct rad_load_result {
     uint8_t engine; /* enum rad__load_engine_number */
     enum rad_load_end end;
     bool cut_off, filtered; /* filtered: statistics are of a part of the log */
+
+    /* 0: not known */
+    uint64_t log_bytes, memory_bytes;
+    uint32_t connections_most; /* at the same time */
+    uint64_t under_way;        /* requests without an end, of a log that was cut off */
 };
+
+/* Takes the statistics and counters of a run that is over out of its scheduler; those of another shard are added.
+ * False: memory ran out. The metrics have to be about r->scenario, or about one that is equal to it. */
+RAD_INTERNAL bool rad__load_result_take(rad_load_result *r, rad__load_core *c);
+
+struct rad__load_verdict_of {
+    uint32_t held, made;
+};
+
+/* How many assertions hold; none are looked at when statistics are of a part of a log. */
+RAD_INTERNAL struct rad__load_verdict_of rad__load_result_assertions(const rad_load_result *r);
 
 /* A result with nothing in it yet, about a scenario given as text. */
 RAD_INTERNAL int rad__load_result_open(rad_load_result **r, const char *name, const char *text,

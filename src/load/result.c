@@ -1,0 +1,103 @@
+/* result.c — what is left of a run, asked by its callers. */
+#include "load/result.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "load/render.h"
+
+void rad_load_result_free(rad_load_result *r)
+{
+    if (r == NULL) return;
+    if (r->metrics.scenario != NULL) rad__load_metrics_close(&r->metrics);
+    rad__arena_free(&r->scenario.arena); /* all of the scenario lives there */
+    rad__free(r->text);
+    rad__free(r);
+}
+
+static void add_counters(struct rad__load_counters *to, const struct rad__load_counters *from)
+{
+    to->ticks += from->ticks;
+    to->events += from->events;
+    to->cohorts += from->cohorts;
+    to->activated += from->activated;
+    to->spawned += from->spawned;
+    to->completed += from->completed;
+    if (from->deepest_queue > to->deepest_queue) to->deepest_queue = from->deepest_queue;
+}
+
+bool rad__load_result_take(rad_load_result *r, rad__load_core *c)
+{
+    rad__load_metrics_end(&c->metrics);
+    add_counters(&r->counters, &c->counters);
+    if (c->log != NULL) r->log_bytes += c->log->written;
+    if (r->metrics.scenario != NULL) return rad__load_metrics_merge(&r->metrics, &c->metrics);
+    r->metrics = c->metrics;
+    r->metrics.scenario = &r->scenario;
+    c->metrics = (rad__load_metrics){0};
+    return true;
+}
+
+/* Whether the statistics are those of the whole run. */
+static bool can_assert(const rad_load_result *r)
+{
+    return !r->filtered && r->metrics.scenario != NULL;
+}
+
+struct rad__load_verdict_of rad__load_result_assertions(const rad_load_result *r)
+{
+    struct rad__load_verdict_of v = {0, 0};
+    for (uint32_t i = 0; can_assert(r) && i < r->scenario.assertion_count; i++) {
+        const struct rad__load_assertion *a = &r->scenario.assertions[i];
+        v.made++;
+        v.held += rad__load_assertion_holds(a, rad__load_metrics_measure(&r->metrics, a));
+    }
+    return v;
+}
+
+void rad_load_result_facts(const rad_load_result *r, rad_load_facts *facts)
+{
+    const rad__load_metrics *m = &r->metrics;
+    struct rad__load_verdict_of v = rad__load_result_assertions(r);
+    *facts = (rad_load_facts){
+        .seed = r->seed,
+        .duration_ns = m->end_ns,
+        .requests = m->measured.issued,
+        .responses = m->measured.responses,
+        .errors = m->measured.errors,
+        .timeouts = m->measured.timeouts,
+        .cancelled = m->measured.cancelled,
+        .p50_ns = rad__histogram_at_ppm(&m->service, 500000),
+        .p99_ns = rad__histogram_at_ppm(&m->service, 990000),
+        .rate_milli = rad__load_metrics_rate(m),
+        .assertions = v.made,
+        .assertions_failed = v.made - v.held,
+        .end = r->end,
+        .simulated = r->level == RAD__LOAD_LEVEL_SIMULATED,
+        .cut_off = r->cut_off,
+    };
+}
+
+uint64_t rad_load_percentile(const rad_load_result *r, bool response, uint32_t ppm)
+{
+    const rad_histogram *h =
+        response && r->metrics.response.count > 0 ? &r->metrics.response : &r->metrics.service;
+    return rad__histogram_at_ppm(h, ppm < RAD__LOAD_PPM ? ppm : RAD__LOAD_PPM);
+}
+
+char *rad_load_text(const rad_load_result *r, enum rad_load_form form, rad_error *error)
+{
+    rad_bytes b = {0};
+    rad__error_clear(error);
+    switch (form) {
+    case RAD_LOAD_SUMMARY: rad__load_render_summary(&b, r, NULL); break;
+    case RAD_LOAD_JSON: rad__load_render_json(&b, r, NULL); break;
+    case RAD_LOAD_CSV: rad__load_render_csv(&b, r); break;
+    case RAD_LOAD_PROMETHEUS: rad__load_render_prometheus(&b, r); break;
+    default: rad__error(error, RAD_EINPUT, "no such form of a result"); return NULL;
+    }
+    rad__bytes_put(&b, "", 1);
+    if (!b.failed) return (char *)b.data;
+    rad__bytes_free(&b);
+    rad__error_memory(error);
+    return NULL;
+}
