@@ -69,6 +69,7 @@ typedef struct rad__load_log {
     uint64_t written; /* bytes, all in all */
     uint64_t blocks;
     bool inputs_only;
+    bool uncut; /* blocks end with a flush only */
     rad__load_sink *sink;
     void *context;
     rad__load_tap *tap; /* sees each record as it is written; may be NULL */

@@ -85,7 +85,7 @@ static void end_record(rad__load_log *log)
                  log->block.size - log->record_start);
     if (RAD_UNLIKELY(log->block.failed))
         log->failed = rad__error_memory(&log->error);
-    else if (RAD_UNLIKELY(log->block.size >= RAD__LOAD_BLOCK))
+    else if (RAD_UNLIKELY(log->block.size >= RAD__LOAD_BLOCK && !log->uncut))
         finish_block(log, "RBLK");
 }
 

@@ -1,5 +1,7 @@
 /* verify.c — whether a log is what its inputs make of it. */
+#include "base/alloc.h"
 #include "base/error.h"
+#include "load/merge.h"
 #include "load/replay.h"
 
 #include <inttypes.h>
@@ -88,29 +90,82 @@ static int survey(const rad__load_log_reader *from, struct rad__load_verdict *ve
     return got;
 }
 
+/* What the inputs of one shard make. The statistics go to `metrics` (may be NULL): into it, or added to it. */
+static int replay_shard(const rad__load_log_reader *from, const rad__load_scenario *scenario,
+                        uint32_t shard, rad__load_sink *sink, void *context,
+                        struct rad__load_verdict *verdict, rad__load_metrics *metrics,
+                        rad_error *error)
+{
+    rad__load_replayer r;
+    int result = rad__load_replayer_open(&r, from, scenario, shard, sink, context, error),
+        got = result;
+    while (result == 0 && (got = rad__load_replayer_step(&r, error)) == 1) {
+    }
+    if (got < 0) result = got;
+    if (result == 0) result = rad__load_replayer_finish(&r, error);
+    verdict->turns += r.turns;
+    verdict->over &= result == 0 && rad__load_core_over(&r.core);
+    if (result == 0 && metrics != NULL && shard == 0) {
+        *metrics = r.core.metrics;
+        r.core.metrics = (rad__load_metrics){0};
+    } else if (result == 0 && metrics != NULL &&
+               !rad__load_metrics_merge(metrics, &r.core.metrics)) {
+        result = rad__error_memory(error);
+    }
+    rad__load_replayer_close(&r);
+    return result;
+}
+
+static int keep(void *context, const void *data, size_t size, rad_error *error)
+{
+    rad_bytes *bytes = context;
+    rad__bytes_put(bytes, data, size);
+    return bytes->failed ? rad__error_memory(error) : 0;
+}
+
+/* Each shard's log is made anew in memory, then they are merged as they were the first time. */
+static int replay_shards(const rad__load_log_reader *from, const rad__load_scenario *scenario,
+                         rad__load_sink *sink, void *context, struct rad__load_verdict *verdict,
+                         rad__load_metrics *metrics, rad_error *error)
+{
+    uint32_t count = from->header.shards;
+    rad_bytes *files = rad__alloc(count, sizeof *files);
+    rad__load_log_reader *readers = rad__alloc(count, sizeof *readers);
+    int result = files != NULL && readers != NULL ? 0 : rad__error_memory(error);
+    for (uint32_t i = 0; i < count && result == 0; i++) {
+        result = replay_shard(from, scenario, i, keep, &files[i], verdict, metrics, error);
+        if (result == 0)
+            result =
+                rad__load_log_read(&readers[i], from->name, files[i].data, files[i].size, error);
+    }
+    if (result == 0) result = rad__load_merge(readers, count, sink, context, error);
+    for (uint32_t i = 0; files != NULL && i < count; i++) rad__bytes_free(&files[i]);
+    rad__free(files);
+    rad__free(readers);
+    return result;
+}
+
+int rad__load_regenerate(const rad__load_log_reader *from, const rad__load_scenario *scenario,
+                         rad__load_sink *sink, void *context, struct rad__load_verdict *verdict,
+                         rad__load_metrics *metrics, rad_error *error)
+{
+    verdict->over = true;
+    if (from->header.shards == 1)
+        return replay_shard(from, scenario, 0, sink, context, verdict, metrics, error);
+    return replay_shards(from, scenario, sink, context, verdict, metrics, error);
+}
+
 int rad__load_verify(const rad__load_log_reader *from, const rad__load_scenario *scenario,
                      struct rad__load_verdict *verdict, rad__load_metrics *metrics,
                      rad_error *error)
 {
     *verdict = (struct rad__load_verdict){.same = true};
+    if (metrics != NULL) *metrics = (rad__load_metrics){0};
     int result = survey(from, verdict, error);
     if (result != 0) return result;
     struct comparison c = {from, 0, verdict};
-    rad__load_replayer r;
-    result = rad__load_replayer_open(&r, from, scenario, 0, compare, &c, error);
-    int got = result;
-    while (result == 0 && (got = rad__load_replayer_step(&r, error)) == 1) {
-    }
-    if (got < 0) result = got;
-    if (result == 0) result = rad__load_replayer_finish(&r, error);
-    verdict->turns = r.turns;
-    verdict->over = result == 0 && rad__load_core_over(&r.core);
+    result = rad__load_regenerate(from, scenario, compare, &c, verdict, metrics, error);
     if (result == 0 && verdict->same && !verdict->cut_off && c.at != from->size)
         differ(&c, 0, "the log goes on after the run was over", "nothing more");
-    if (result == 0 && metrics != NULL) {
-        *metrics = r.core.metrics;
-        r.core.metrics = (rad__load_metrics){0};
-    }
-    rad__load_replayer_close(&r);
     return result;
 }

@@ -1,0 +1,31 @@
+/* append.h — files that grow at their end and are read while they do, or after whoever wrote them was killed; files
+ * mapped into memory; and a number nobody can guess.
+ *
+ * Unlike those of file.h, a file that is appended to has its name from the beginning: what is in it counts, however the
+ * writer ends. Its format must bear being cut off anywhere. */
+#ifndef RAD_OS_APPEND_H
+#define RAD_OS_APPEND_H
+
+#include "base/check.h"
+
+typedef struct rad_os_append rad_os_append;
+
+/* A new file, or an old one emptied. *a is NULL after a failure. Refuses what is not a regular file. */
+RAD_INTERNAL int rad__os_append_open(rad_os_append **a, const char *path, rad_error *error);
+/* All of it, or an error; what was written before stays. */
+RAD_INTERNAL int rad__os_append_put(rad_os_append *a, const void *data, size_t size,
+                                    rad_error *error);
+RAD_INTERNAL int rad__os_append_sync(rad_os_append *a, rad_error *error);
+RAD_INTERNAL int rad__os_append_close(rad_os_append *a, rad_error *error); /* a may be NULL */
+
+/* A whole file as memory that can be read. An empty one is NULL and 0, and no error. */
+RAD_INTERNAL int rad__os_map(const char *path, const void **data, size_t *size, rad_error *error);
+RAD_INTERNAL void rad__os_unmap(const void *data, size_t size);
+
+/* Removes a file; one that is not there is no error. */
+RAD_INTERNAL int rad__os_remove(const char *path, rad_error *error);
+
+/* Not 0, and never the same. */
+RAD_INTERNAL uint64_t rad__os_random(void);
+
+#endif
