@@ -100,6 +100,12 @@ static int refuse(const rad_toml *doc, const rad_toml_node *node, const char *ex
     return rad__toml_error(doc, node, error, "%s: expected %s, found %s", key, expected, found);
 }
 
+int rad__toml_expected(const rad_toml *doc, const rad_toml_node *at, const char *expected,
+                       rad_error *error)
+{
+    return refuse(doc, at, expected, error);
+}
+
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
 int rad__toml_read_integer(const rad_toml *doc, rad_toml_node *table, const char *key,
@@ -241,13 +247,14 @@ static uint32_t edit_distance(const char *a, size_t a_length, const char *b, siz
     return row[b_length];
 }
 
-static const char *nearest_name(const rad_toml_key *key, const char *const *known)
+const char *rad__toml_nearest(const char *text, size_t length, const char *const *known)
 {
     const char *best = NULL;
-    uint32_t least = (key->length < 6 ? 2 : key->length / 3) + 1;
-    if (least > key->length) least = key->length;
+    uint32_t size = length < NAME_MOST ? (uint32_t)length : NAME_MOST;
+    uint32_t least = (size < 6 ? 2 : size / 3) + 1;
+    if (least > size) least = size;
     for (; known != NULL && *known != NULL; known++) {
-        uint32_t distance = edit_distance(key->text, key->length, *known, strlen(*known));
+        uint32_t distance = edit_distance(text, length, *known, strlen(*known));
         if (distance >= least) continue;
         least = distance;
         best = *known;
@@ -263,7 +270,7 @@ int rad__toml_check_keys(const rad_toml *doc, const rad_toml_node *table, const 
     while (node != NULL && node->used) node = node->next;
     if (node == NULL) return 0;
     char text[2 * RAD_TOML_KEY_TEXT + 60], key[RAD_TOML_KEY_TEXT];
-    const char *near = nearest_name(node->key, known);
+    const char *near = rad__toml_nearest(node->key->text, node->key->length, known);
     rad__toml_key_text(node->key->text, node->key->length, key);
     if (near != NULL)
         snprintf(text, sizeof text, "unknown key '%s'; did you mean '%.*s'?", key, NAME_MOST, near);

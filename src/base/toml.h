@@ -137,6 +137,14 @@ RAD_INTERNAL int rad__toml_check_keys(const rad_toml *doc, const rad_toml_node *
 RAD_INTERNAL const rad_toml_node *rad__toml_unused(const rad_toml_node *node);
 RAD_INTERNAL void rad__toml_use_all(rad_toml_node *node);
 
+/* The name that is most like a text, if there is one that could have been meant; else NULL. `known` ends with NULL. */
+RAD_INTERNAL const char *rad__toml_nearest(const char *text, size_t length,
+                                           const char *const *known);
+
+/* RAD_EINPUT "file:line:column: key: expected …, found …" at a value. */
+RAD_INTERNAL int rad__toml_expected(const rad_toml *doc, const rad_toml_node *at,
+                                    const char *expected, rad_error *error);
+
 /* RAD_EINPUT "file:line:column: …" at a value. */
 RAD_INTERNAL int rad__toml_error(const rad_toml *doc, const rad_toml_node *at, rad_error *error,
                                  const char *format, ...) RAD_PRINTF(4, 5);
