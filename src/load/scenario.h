@@ -216,10 +216,18 @@ typedef struct rad__load_scenario {
 
 RAD_INTERNAL struct rad__load_limits rad__load_limits_preset(void);
 
+/* How files that a scenario names are read: all of it with a zero after it, for rad__free; at most `limit` bytes.
+ * rad__os_read_file does it. */
+struct rad__load_files {
+    int (*read)(const char *path, uint64_t limit, char **data, size_t *size, rad_error *error);
+};
+
 /* Reads TOML. `path` stands in messages, and files that it names are looked up beside it. 0, or RAD_EINPUT with
- * "PATH:LINE:COLUMN: …". `load_files` false: data and body files stay unread (a replay needs none of them). */
+ * "PATH:LINE:COLUMN: …"; then there is nothing to free. `files` NULL: data and body files stay unread (a replay needs
+ * none of them). */
 RAD_INTERNAL int rad__load_scenario_parse(rad__load_scenario *s, const char *path, const char *text,
-                                          size_t size, bool load_files, rad_error *error);
+                                          size_t size, const struct rad__load_files *files,
+                                          rad_error *error);
 RAD_INTERNAL void rad__load_scenario_free(rad__load_scenario *s);
 
 #endif
