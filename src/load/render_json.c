@@ -51,7 +51,7 @@ static void put_count(struct level *l, const char *name, uint64_t n)
 static void put_bool(struct level *l, const char *name, bool yes)
 {
     key(l, name);
-    rad__bytes_format(l->to, yes ? "true" : "false");
+    rad__bytes_format(l->to, "%s", yes ? "true" : "false");
 }
 
 /* n / 1000 */

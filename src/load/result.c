@@ -93,6 +93,7 @@ char *rad_load_text(const rad_load_result *r, enum rad_load_form form, rad_error
     case RAD_LOAD_JSON: rad__load_render_json(&b, r, NULL); break;
     case RAD_LOAD_CSV: rad__load_render_csv(&b, r); break;
     case RAD_LOAD_PROMETHEUS: rad__load_render_prometheus(&b, r); break;
+    case RAD_LOAD_HTML: rad__load_render_html(&b, r, NULL); break;
     default: rad__error(error, RAD_EINPUT, "no such form of a result"); return NULL;
     }
     rad__bytes_put(&b, "", 1);

@@ -430,6 +430,96 @@ static void prometheus_text_follows_its_format(void **state)
     rad_load_result_free(r);
 }
 
+/* ---- HTML ------------------------------------------------------------------------------------------------ */
+
+/* Every element ends, in its turn; text and attributes have no stray signs. */
+static void check_html(const char *text)
+{
+    char open[32][16];
+    uint32_t depth = 0;
+    const char *c = strstr(text, "<html");
+    for (c = strchr(c, '<'); c != NULL; c = strchr(c + 1, '<')) {
+        char name[16] = "";
+        bool closing = c[1] == '/';
+        const char *begin = c + 1 + closing;
+        for (uint32_t i = 0; i < 15 && (isalnum((unsigned char)begin[i]) || begin[i] == '!'); i++)
+            name[i] = begin[i];
+        const char *end = strchr(c, '>');
+        assert_non_null(end);
+        assert_true(name[0] != 0);
+        if (closing) {
+            assert_true(depth > 0);
+            if (strcmp(open[depth - 1], name) != 0)
+                fail_msg("%s ends inside %s: %.60s", name, open[depth - 1], c);
+            depth--;
+        } else if (end[-1] != '/' && strcmp(name, "meta") != 0) {
+            assert_true(depth < 32);
+            memcpy(open[depth++], name, sizeof name);
+        }
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void a_page_stands_alone(void **state)
+{
+    (void)state;
+    static const char *const PLOTS[] = {"latency",      "percentiles", "rate",
+                                        "distribution", "errors",      "users"};
+    load_scene scene;
+    for (int open = 0; open < 2; open++) {
+        if (open)
+            report_scene_rich_open(&scene, 20, 200, 7);
+        else
+            report_scene_rich(&scene, 50, 7);
+        scene.s.name = "<rich> & \"more\"";
+        rad_load_result *r = run_of(&scene, 5);
+        char *text = report_text(r, RAD_LOAD_HTML);
+        check_html(text);
+        has(text, "<!DOCTYPE html>");
+        has(text, "<h1>&lt;rich&gt; &amp; &quot;more&quot;</h1>");
+        has(text, "<td>buy &lt;it&gt;</td>");
+        has(text, "prefers-color-scheme:dark");
+        has(text, "width=device-width");
+        has_not(text, "<script");
+        has_not(text, "<link");
+        has_not(text, "src=");
+        has_not(text, "url(");
+        has_not(text, "nan");
+        has_not(text, "inf ");
+        for (uint32_t i = 0; i < 6; i++) {
+            has(text, "<title id=\"%s-t\">", PLOTS[i]);
+            has(text, "aria-labelledby=\"%s-t %s-d\"", PLOTS[i], PLOTS[i]);
+            has(text, "<desc id=\"%s-d\">", PLOTS[i]);
+        }
+        uint32_t hints = 0;
+        for (const char *c = text; (c = strstr(c, "<rect class=\"hint\"")) != NULL; c++) hints++;
+        assert_int_equal(hints, 4 * 7);
+        has(text, "%s", open ? "Response p99" : "coordinated omission is not corrected for");
+        has(text, "<td class=\"bad\">✗ fails</td>");
+        rad__free(text);
+        rad_load_result_free(r);
+    }
+}
+
+/* A day has more seconds than there is room to draw: points stand for several. */
+static void a_long_run_is_drawn_with_few_points(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_scene_make(&scene, 1, 1000);
+    scene.s.pause = RAD__LOAD_CONSTANT_PAUSE;
+    scene.s.pause_low_ns = scene.s.pause_high_ns =
+        480 * MS; /* with 20 ms to answer: about two a second */
+    rad_load_result *r = run_of(&scene, 5);
+    char *text = report_text(r, RAD_LOAD_HTML);
+    check_html(text);
+    has(text, "Each point stands for 9 seconds");
+    has(text,
+        "<title>990 s: p50 20.00 ms, p99 20.00 ms, max 20.00 ms; 2 answers/s, 0 errors, 1 users");
+    rad__free(text);
+    rad_load_result_free(r);
+}
+
 /* ---- Nothing, and no memory ------------------------------------------------------------------------------ */
 
 static void a_run_without_requests_has_all_forms(void **state)
@@ -455,6 +545,10 @@ static void a_run_without_requests_has_all_forms(void **state)
     text = report_text(r, RAD_LOAD_CSV);
     assert_int_equal(strlen(text), 85);
     rad__free(text);
+    text = report_text(r, RAD_LOAD_HTML);
+    check_html(text);
+    has(text, "There were no answers.");
+    rad__free(text);
     rad_load_result_free(r);
 }
 
@@ -464,7 +558,7 @@ static void memory_may_run_out_anywhere(void **state)
     load_scene scene;
     report_scene_rich(&scene, 10, 2);
     rad_load_result *r = run_of(&scene, 5);
-    for (int form = RAD_LOAD_SUMMARY; form <= RAD_LOAD_PROMETHEUS; form++) {
+    for (int form = RAD_LOAD_SUMMARY; form <= RAD_LOAD_HTML; form++) {
         bool done = false;
         for (uint64_t n = 1; !done; n++) {
             rad_error error = {0};
@@ -497,6 +591,8 @@ int main(void)
         cmocka_unit_test(csv_has_a_row_for_each_second),
         cmocka_unit_test(csv_has_seconds_in_which_nothing_happens),
         cmocka_unit_test(prometheus_text_follows_its_format),
+        cmocka_unit_test(a_page_stands_alone),
+        cmocka_unit_test(a_long_run_is_drawn_with_few_points),
         cmocka_unit_test(a_run_without_requests_has_all_forms),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
