@@ -56,7 +56,7 @@ struct axes {
 
 static void range_of(const struct rad__load_plot *p, double *low, double *high)
 {
-    *low = INFINITY;
+    *low = (double)INFINITY;
     *high = 0;
     for (uint32_t i = 0; i < p->line_count; i++) {
         for (uint32_t k = 0; k < p->count; k++) {

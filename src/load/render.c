@@ -234,6 +234,7 @@ const char *rad__load_end_label(const rad_load_result *r)
 
 const char *rad__load_repeatable_label(const rad_load_result *r)
 {
-    return r->level == RAD__LOAD_LEVEL_SIMULATED ? "replayable: yes; repeatable: whole run"
-                                                 : "replayable: yes; repeatable: plan";
+    if (r->level == RAD__LOAD_LEVEL_SIMULATED) return "replayable: yes; repeatable: whole run";
+    if (r->level == RAD__LOAD_LEVEL_RECORDED) return "replayable: yes; repeatable: plan";
+    return "replayable: no; it was not written by raddle";
 }

@@ -20,7 +20,7 @@ struct rad_load_result {
     struct rad__load_counters counters; /* of a run or a replay; zero after an analysis */
     uint64_t seed;
     uint32_t shards;
-    uint8_t level;  /* RAD__LOAD_LEVEL_… */
+    uint8_t level;  /* RAD__LOAD_LEVEL_…; 0: not a log of ours */
     uint8_t engine; /* enum rad__load_engine_number */
     enum rad_load_end end;
     bool cut_off, filtered; /* filtered: statistics are of a part of the log */
