@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "load/judge.h"
 
+#include "base/json_pull.h"
 #include "load/jar.h"
 
 #include <string.h>
@@ -58,6 +59,41 @@ static bool body_contains(const rad__load_answer *a, const char *text)
            memmem(a->kept->body.data, a->kept->body.size, text, strlen(text)) != NULL;
 }
 
+/* The value at a JSON pointer; NONE also when the body is no JSON. */
+static rad_json_value find_json(const rad__load_answer *a, const char *pointer)
+{
+    rad_json_value value = {.kind = RAD_JSON_NONE};
+    if (a->kept == NULL || a->kept->body.size == 0) return value;
+    if (rad__json_at(a->kept->body.data, a->kept->body.size, pointer, strlen(pointer), &value,
+                     NULL) != 0)
+        value.kind = RAD_JSON_NONE;
+    return value;
+}
+
+static bool json_is(const rad__load_answer *a, const char *pointer, const char *text)
+{
+    rad_json_value value = find_json(a, pointer);
+    if (value.kind == RAD_JSON_NONE || text == NULL) return value.kind != RAD_JSON_NONE;
+    rad_bytes written = {0};
+    rad__json_put_text(&value, &written);
+    bool same = !written.failed && written.size == strlen(text) &&
+                (written.size == 0 || memcmp(written.data, text, written.size) == 0);
+    rad__bytes_free(&written);
+    return same;
+}
+
+/* As an input has it: length + 1, text; 0: none. */
+static void put_json(const rad__load_answer *a, const char *pointer, rad_bytes *values)
+{
+    rad_json_value value = find_json(a, pointer);
+    rad_bytes written = {0};
+    if (value.kind != RAD_JSON_NONE) rad__json_put_text(&value, &written);
+    rad__bytes_put_varint(values, value.kind != RAD_JSON_NONE ? (uint64_t)written.size + 1 : 0);
+    rad__bytes_put(values, written.data, written.size);
+    values->failed |= written.failed;
+    rad__bytes_free(&written);
+}
+
 static bool holds(const struct rad__load_check *c, const rad__load_answer *a)
 {
     switch (c->of) {
@@ -65,7 +101,7 @@ static bool holds(const struct rad__load_check *c, const rad__load_answer *a)
     case RAD__LOAD_CHECK_SIZE: return a->body_bytes >= c->low && a->body_bytes <= c->high;
     case RAD__LOAD_CHECK_CONTAINS: return body_contains(a, c->text);
     case RAD__LOAD_CHECK_HEADER: return equals(find_header(a, c->where), c->text);
-    case RAD__LOAD_CHECK_JSON: return false;
+    case RAD__LOAD_CHECK_JSON: return json_is(a, c->where, c->text);
     }
     return false;
 }
@@ -85,6 +121,10 @@ void rad__load_judge_extracts(const struct rad__load_request *request,
     for (uint32_t i = 0; i < request->extract_count; i++) {
         const struct rad__load_extract *e = &request->extracts[i];
         found f = {NULL, 0};
+        if (e->from == RAD__LOAD_FROM_JSON) {
+            put_json(answer, e->where, values);
+            continue;
+        }
         if (e->from == RAD__LOAD_FROM_HEADER) f = find_header(answer, e->where);
         if (e->from == RAD__LOAD_FROM_COOKIE) f = find_cookie(answer, e->where);
         rad__bytes_put_varint(values, f.at ? f.size + 1 : 0);
