@@ -81,8 +81,8 @@ void rad__live_answer(live *l, uint32_t conn, live_request *r, rad__load_answer 
             l->failed = RAD_ENOMEM;
         } else {
             in->values_size = l->values.size - from; /* where they are: live_deliver */
-            rad__live_user_learns(l, &l->conns[conn], r, answer, l->values.data + from,
-                                  in->values_size);
+            const uint8_t *values = in->values_size ? l->values.data + from : NULL;
+            rad__live_user_learns(l, &l->conns[conn], r, answer, values, in->values_size);
         }
     }
     rad__load_answer_drop(&l->answers, answer);
@@ -468,9 +468,10 @@ static void live_close(rad__load_engine *engine)
     live *l = (live *)engine;
     for (uint32_t i = 0; i < l->conn_count; i++) {
         if (l->conns[i].state != LIVE_SHUT) conn_shut(l, i, l->conns[i].busy);
-        rad__bytes_free(&l->conns[i].own);
+        rad__bytes_free(&l->conns[i].more);
     }
-    if (l->transport) l->transport->stop(l);
+    if (l->started) l->transport->stop(l);
+    for (uint32_t i = 0; i < l->conn_count; i++) rad__bytes_free(&l->conns[i].own);
     for (uint32_t i = 0; l->targets && i < l->scenario->target_count; i++)
         if (l->targets[i].tls) rad__live_tls_free(l, &l->targets[i]);
     rad__live_tls_stop(l);
@@ -491,6 +492,8 @@ static void live_close(rad__load_engine *engine)
 
 static const struct rad__load_engine_kind epoll_kind = {
     .name = "epoll", .act = live_act, .turn = live_turn, .close = live_close};
+static const struct rad__load_engine_kind uring_kind = {
+    .name = "io_uring", .act = live_act, .turn = live_turn, .close = live_close};
 
 static int make_plans(live *l, const char *(*env)(const char *name), rad_error *error)
 {
@@ -526,13 +529,31 @@ static int find_targets(live *l, rad_error *error)
     return 0;
 }
 
-static int live_start(live *l, const rad__load_live_options *o, rad_error *error)
+/* io_uring if it is wanted and the kernel lets us, else epoll. */
+static int start_transport(live *l, const rad__load_live_options *o, char *note, rad_error *error)
+{
+    rad_error why = {0};
+    if (o->uring) {
+        if (rad__live_uring.start(l, &why) == 0) {
+            l->transport = &rad__live_uring;
+            l->engine.kind = &uring_kind;
+            l->started = true;
+            return 0;
+        }
+        if (note) snprintf(note, 200, "%.150s; using epoll", why.text);
+    }
+    int code = l->transport->start(l, error);
+    l->started = code == 0;
+    return code;
+}
+
+static int live_start(live *l, const rad__load_live_options *o, char *note, rad_error *error)
 {
     l->read = rad__alloc(1, LIVE_READ_BYTES);
     if (l->read == NULL) return rad__error_memory(error);
     int code = make_plans(l, o->env, error);
     if (code == 0) code = find_targets(l, error);
-    if (code == 0) code = l->transport->start(l, error);
+    if (code == 0) code = start_transport(l, o, note, error);
     if (code != 0) return code;
     rad__os_thread_wakes_sharply();
     l->start_ns = rad__os_now_ns();
@@ -556,7 +577,7 @@ int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options 
     l->list = -1;
     l->answers.max_header_bytes = o->scenario->limits.max_header_bytes;
     l->answers.max_body_bytes = o->scenario->limits.max_response_bytes;
-    int code = live_start(l, o, error);
+    int code = live_start(l, o, note, error);
     if (code != 0)
         live_close(&l->engine);
     else

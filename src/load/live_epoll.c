@@ -29,7 +29,7 @@ static void epoll_stop(live *l)
 static int64_t epoll_connect(live *l, uint32_t conn, const rad_os_address *address)
 {
     live_conn *c = &l->conns[conn];
-    int64_t fd = rad__os_net_socket(address);
+    int64_t fd = rad__os_net_socket(address, false);
     if (fd < 0) return fd;
     c->fd = (int)fd;
     int64_t answer = rad__os_net_connect(c->fd, address);

@@ -45,7 +45,7 @@ typedef struct live_conn {
     rad__load_http1 http1;
     const uint8_t *out; /* not sent yet; in a plan, or in `own` */
     uint32_t out_size;
-    rad_bytes own;
+    rad_bytes own, more; /* more: io_uring, what comes after `out` */
     struct ssl_st *tls;
     live_http2 *http2; /* NULL: HTTP/1.1 */
 } live_conn;
@@ -96,6 +96,7 @@ struct live {
     rad__load_input *inputs;
     uint32_t input_count, input_capacity;
     rad_bytes values;
+    bool started;   /* the transport */
     bool delivered; /* what is in inputs was handed over */
     int failed;     /* memory ran out: RAD_ENOMEM; sticky */
 
@@ -107,7 +108,7 @@ struct live {
     struct live_uring *uring;
 };
 
-RAD_INTERNAL extern const struct live_transport rad__live_epoll;
+RAD_INTERNAL extern const struct live_transport rad__live_epoll, rad__live_uring;
 
 /* Reads the clock. */
 RAD_INTERNAL uint64_t rad__live_clock(live *l);

@@ -50,12 +50,11 @@ static const struct sockaddr *address_of(const rad_os_address *a)
     return (const struct sockaddr *)(const void *)a->bytes;
 }
 
-int64_t rad__os_net_socket(const rad_os_address *address)
+int64_t rad__os_net_socket(const rad_os_address *address, bool blocks)
 {
     int family = address_of(address)->sa_family, on = 1;
-    int fd = rad__os_fails(EMFILE)
-                 ? -1
-                 : socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+    int type = SOCK_STREAM | SOCK_CLOEXEC | (blocks ? 0 : SOCK_NONBLOCK);
+    int fd = rad__os_fails(EMFILE) ? -1 : socket(family, type, IPPROTO_TCP);
     /* It may be a little slower without, and no more. */
     if (fd >= 0) (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return answer(fd);
@@ -85,7 +84,7 @@ int64_t rad__os_net_send(int fd, const void *from, size_t size)
 int64_t rad__os_net_listen(const rad_os_address *address)
 {
     int on = 1;
-    int64_t fd = rad__os_net_socket(address);
+    int64_t fd = rad__os_net_socket(address, false);
     if (fd < 0) return fd;
     (void)setsockopt((int)fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (!rad__os_fails(EADDRINUSE) && bind((int)fd, address_of(address), address->size) == 0 &&
@@ -108,10 +107,15 @@ int64_t rad__os_net_port(int fd)
     return ntohs(a.any.sa_family == AF_INET6 ? a.six.sin6_port : a.four.sin_port);
 }
 
-void rad__os_net_reset(int fd)
+void rad__os_net_reset_later(int fd)
 {
     struct linger hard = {.l_onoff = 1, .l_linger = 0};
     (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+}
+
+void rad__os_net_reset(int fd)
+{
+    rad__os_net_reset_later(fd);
     close(fd);
 }
 

@@ -15,8 +15,8 @@ typedef struct rad_os_address {
 RAD_INTERNAL int rad__os_net_resolve(const char *host, const char *port, rad_os_address *addresses,
                                      uint32_t max, rad_error *error);
 
-/* A socket that does not block, is not inherited, and sends at once what it is given. */
-RAD_INTERNAL int64_t rad__os_net_socket(const rad_os_address *address);
+/* A socket that is not inherited, and sends at once what it is given. `blocks`: for io_uring, which wants it so. */
+RAD_INTERNAL int64_t rad__os_net_socket(const rad_os_address *address, bool blocks);
 
 /* See rad__os_io_connect. */
 RAD_INTERNAL int64_t rad__os_net_connect(int fd, const rad_os_address *address);
@@ -30,6 +30,7 @@ RAD_INTERNAL int64_t rad__os_net_port(int fd);
 
 /* Closing it tells the other side that something went wrong (RST), and leaves nothing behind here. */
 RAD_INTERNAL void rad__os_net_reset(int fd);
+RAD_INTERNAL void rad__os_net_reset_later(int fd); /* whoever closes it will */
 
 /* The process may open this many descriptors, if the system lets it. */
 RAD_INTERNAL void rad__os_net_allow(uint64_t descriptors);

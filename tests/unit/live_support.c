@@ -59,12 +59,24 @@ void world_open(world *w, const rad__load_serve_options *o, const char *path)
         .limits = {.max_response_bytes = 1 << 20, .max_header_bytes = 8 << 10}};
 }
 
-void world_engine(world *w, bool uring)
+static bool use_uring;
+
+void world_use_uring(bool uring)
+{
+    use_uring = uring;
+}
+
+bool world_uses_uring(void)
+{
+    return use_uring;
+}
+
+void world_engine(world *w)
 {
     rad_error error = {0};
     rad__load_live_options o = {.scenario = &w->scenario,
                                 .seed = 5,
-                                .uring = uring,
+                                .uring = use_uring,
                                 .interrupted = &w->interrupted,
                                 .env = rad__os_env};
     if (rad__load_live_open(&w->engine, &o, NULL, &error) != 0) fail_msg("%s", error.text);
@@ -147,7 +159,8 @@ enum rad__load_fault world_ask(world *w, const char *path)
         w->engine->kind->close(w->engine);
         w->requests[0].path = path;
         w->now_ns = 0;
-        rad__load_live_options o = {.scenario = &w->scenario, .seed = 5, .env = rad__os_env};
+        rad__load_live_options o = {
+            .scenario = &w->scenario, .seed = 5, .uring = use_uring, .env = rad__os_env};
         if (rad__load_live_open(&w->engine, &o, NULL, &error) != 0) fail_msg("%s", error.text);
     }
     uint64_t request = world_send(w, 3, 0, 0, true, false);

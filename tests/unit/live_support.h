@@ -24,8 +24,17 @@ typedef struct world {
 
 /* The server runs; the scenario has GET `path` as its first request. The engine is opened by world_engine. */
 void world_open(world *w, const rad__load_serve_options *o, const char *path);
-void world_engine(world *w, bool uring);
+/* Over io_uring when the tests run for the second time: world_run_twice. */
+void world_engine(world *w);
 void world_close(world *w);
+
+/* Runs tests over epoll, then over io_uring. */
+#define world_run_twice(tests)                                                                     \
+    (world_use_uring(false),                                                                       \
+     cmocka_run_group_tests_name("epoll", tests, NULL, NULL) +                                     \
+         (world_use_uring(true), cmocka_run_group_tests_name("io_uring", tests, NULL, NULL)))
+void world_use_uring(bool uring);
+bool world_uses_uring(void);
 void world_stop_server(world *w);
 
 /* Sends request `what` for user `vu`; the request's number. */

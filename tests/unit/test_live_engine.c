@@ -15,6 +15,7 @@
 #include "os/fault.h"
 #include "os/net.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static void a_response_is_told_of(void **state)
     (void)state;
     world w;
     world_open(&w, &plain, "/");
-    world_engine(&w, false);
+    world_engine(&w);
     assert_int_equal(world_ask(&w, "/"), RAD__LOAD_OK);
     const rad__load_input *connected = world_got(&w, RAD__LOAD_IN_CONNECTED);
     const rad__load_input *in = world_got(&w, RAD__LOAD_IN_RESPONSE);
@@ -69,7 +70,7 @@ static void each_misdeed_has_its_fault(void **state)
     };
     world w;
     world_open(&w, &plain, "/");
-    world_engine(&w, false);
+    world_engine(&w);
     for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
         enum rad__load_fault fault = world_ask(&w, deeds[i].path);
         if (fault != deeds[i].fault)
@@ -102,7 +103,7 @@ static void responses_of_all_kinds(void **state)
     };
     world w;
     world_open(&w, &plain, "/");
-    world_engine(&w, false);
+    world_engine(&w);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         assert_int_equal(world_ask(&w, kinds[i].path), RAD__LOAD_OK);
         const rad__load_input *in = world_got(&w, RAD__LOAD_IN_RESPONSE);
@@ -135,7 +136,7 @@ static void connections_that_fail(void **state)
     assert_true(listener >= 0);
     snprintf(w.port, sizeof w.port, "%d", (int)rad__os_net_port((int)listener));
     rad__os_io_close((int)listener); /* nobody listens there now */
-    world_engine(&w, false);
+    world_engine(&w);
     assert_int_equal(world_ask(&w, "/"), RAD__LOAD_REFUSED);
     assert_int_equal(w.got_count, 2);
     assert_int_equal(w.got[0].kind, RAD__LOAD_IN_FAILED);
@@ -154,7 +155,7 @@ static void connecting_may_take_too_long(void **state)
     w.target.host = "192.0.2.1"; /* for documentation: nobody is there */
     w.target.port = "9";
     w.target.connect_timeout_ns = 30000000;
-    world_engine(&w, false);
+    world_engine(&w);
     enum rad__load_fault fault = world_ask(&w, "/");
     /* Without a way there the system says so at once. */
     assert_true(fault == RAD__LOAD_CONNECT_TIMEOUT || fault == RAD__LOAD_NET_UNREACHABLE ||
@@ -171,7 +172,7 @@ static void descriptors_run_out(void **state)
     (void)state;
     world w;
     world_open(&w, &plain, "/");
-    world_engine(&w, false);
+    world_engine(&w);
     rad__os_fail_at(1);
     world_send(&w, 1, 0, 0, true, false);
     rad__os_fail_at(0);
@@ -191,7 +192,7 @@ static void closing_and_cancelling(void **state)
     w.requests[1] = w.requests[0];
     w.requests[1].path = "/bytes/3";
     w.scenario.request_count = 2;
-    world_engine(&w, false);
+    world_engine(&w);
     world_send(&w, 1, 0, 0, true, false);
     world_wait(&w, 1, 1000);
     world_got(&w, RAD__LOAD_IN_CONNECTED);
@@ -221,7 +222,7 @@ static void the_last_request_of_a_connection(void **state)
     (void)state;
     world w;
     world_open(&w, &plain, "/");
-    world_engine(&w, false);
+    world_engine(&w);
     world_send(&w, 1, 7, 0, true, true);
     world_wait(&w, 3, 1000);
     assert_int_equal(w.got_count, 3);
@@ -242,7 +243,7 @@ static void the_other_side_closes(void **state)
     rad__load_serve_options o = plain;
     o.requests_per_connection = 3;
     world_open(&w, &o, "/");
-    world_engine(&w, false);
+    world_engine(&w);
     for (int i = 0; i < 3; i++) {
         world_send(&w, 0, 0, 0, i == 0, false);
         world_wait(&w, i == 1 ? 1 : 2, 1000);
@@ -277,7 +278,7 @@ static void large_requests_are_sent_in_parts(void **state)
     w.requests[1].body_is_file = false;
     memcpy(body + SIZE - 5, "${vu}", 5);
     w.scenario.request_count = 2;
-    world_engine(&w, false);
+    world_engine(&w);
     for (uint32_t what = 0; what < 2; what++) {
         world_send(&w, 7, what, what, true, false);
         world_wait(&w, 2, 5000);
@@ -299,7 +300,7 @@ static void a_turn_that_only_reads_the_clock(void **state)
     rad__load_turn turn;
     rad_error error = {0};
     world_open(&w, &plain, "/");
-    world_engine(&w, false);
+    world_engine(&w);
     world_send(&w, 0, 0, 0, true, false);
     uint64_t until = rad__os_now_ns() + 50000000, last = 0;
     rad__os_fail_at(1); /* any call to the system would fail, and be told */
@@ -351,7 +352,7 @@ static void values_go_from_answer_to_request(void **state)
                                                .checks = checks,
                                                .check_count = 3};
     w.scenario.request_count = 2;
-    world_engine(&w, false);
+    world_engine(&w);
     world_send(&w, 0, 0, 1, true, false); /* it has no session yet */
     world_wait(&w, 2, 1000);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_FAILED)->fault, RAD__LOAD_BAD_REQUEST);
@@ -375,6 +376,26 @@ static void values_go_from_answer_to_request(void **state)
     world_close(&w);
 }
 
+/* What a connection costs, without what the kernel has for it. */
+static void connections_are_small(void **state)
+{
+    (void)state;
+    enum { COUNT = 500 };
+    world w;
+    world_open(&w, &plain, "/");
+    world_engine(&w);
+    size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        world_send(&w, 1, i, 0, true, false);
+        world_wait(&w, 2, 3000);
+        assert_int_equal(w.got_count, 2);
+    }
+    size_t each = (mallinfo2().uordblks + mallinfo2().hblkhd - before) / COUNT;
+    print_message("# %zu bytes for each connection\n", each);
+    assert_true(each <= 4 << 10);
+    world_close(&w);
+}
+
 /* ---- Faults ------------------------------------------------------------------------------------------------ */
 
 static world faulty;
@@ -382,7 +403,8 @@ static world faulty;
 /* The engine is opened and one request made, whatever fails: an error, or an input, and never nothing. */
 static int attempt(rad_error *error)
 {
-    rad__load_live_options o = {.scenario = &faulty.scenario, .seed = 5};
+    rad__load_live_options o = {
+        .scenario = &faulty.scenario, .seed = 5, .uring = world_uses_uring()};
     rad__load_engine *engine = NULL;
     int code = rad__load_live_open(&engine, &o, NULL, error);
     if (code != 0) {
@@ -463,8 +485,9 @@ int main(void)
         cmocka_unit_test(large_requests_are_sent_in_parts),
         cmocka_unit_test(a_turn_that_only_reads_the_clock),
         cmocka_unit_test(values_go_from_answer_to_request),
+        cmocka_unit_test(connections_are_small),
         cmocka_unit_test(the_nth_call_fails),
         cmocka_unit_test(a_name_that_nobody_has),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return world_run_twice(tests);
 }

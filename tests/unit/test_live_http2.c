@@ -12,6 +12,7 @@
 #include "live_front.h"
 #include "live_support.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static void several_at_once(void **state)
     for (int tls = 0; tls < 2; tls++) {
         setting s;
         setting_open(&s, tls);
-        world_engine(&s.w, false);
+        world_engine(&s.w);
         for (uint32_t vu = 0; vu < 10; vu++)
             world_send(&s.w, vu, 0, vu % 2 ? LARGE : FIVE, vu == 0, false);
         world_wait(&s.w, 11, 3000);
@@ -99,7 +100,7 @@ static void streams_fail_alone(void **state)
     } deeds[] = {{REFUSE, RAD__LOAD_REFUSED_STREAM}, {RESET, RAD__LOAD_RESET}};
     setting s;
     setting_open(&s, false);
-    world_engine(&s.w, false);
+    world_engine(&s.w);
     world_send(&s.w, 0, 0, FIVE, true, false);
     world_wait(&s.w, 2, 2000);
     for (size_t i = 0; i < 2; i++) {
@@ -119,7 +120,7 @@ static void servers_go_away(void **state)
     (void)state;
     setting s;
     setting_open(&s, false);
-    world_engine(&s.w, false);
+    world_engine(&s.w);
     world_send(&s.w, 0, 0, FIVE, true, false);
     world_wait(&s.w, 2, 2000);
     world_send(&s.w, 1, 0, GOAWAY, false, false);
@@ -150,11 +151,11 @@ static void whole_connections_fail(void **state)
     setting_open(&s, false);
     s.w.requests[1].path = "/close";
     s.w.requests[2].path = "/garbage";
-    world_engine(&s.w, false);
+    world_engine(&s.w);
     for (uint32_t what = 1; what < 3; what++) {
         world_send(&s.w, 0, what, FIVE, true, false);
         world_wait(&s.w, 2, 2000);
-        world_send(&s.w, 1, what, LAST, false, false);
+        world_send(&s.w, 1, what, FIVE, false, false);
         world_send(&s.w, 2, what, what, false, false);
         world_wait(&s.w, 3, 2000);
         const rad__load_input *failed = world_got(&s.w, RAD__LOAD_IN_FAILED);
@@ -173,7 +174,7 @@ static void cancelled_streams_are_forgotten(void **state)
     (void)state;
     setting s;
     setting_open(&s, false);
-    world_engine(&s.w, false);
+    world_engine(&s.w);
     uint64_t waiting = world_send(&s.w, 0, 0, FIVE, true, false);
     uint64_t second = world_send(&s.w, 1, 0, STALL, false, false);
     world_do(&s.w, RAD__LOAD_DO_CANCEL, 0, 0, waiting); /* never sent */
@@ -219,7 +220,7 @@ static void bodies_and_limits(void **state)
         {"body", RAD__LOAD_CHECK_CONTAINS, 0, 0, NULL, "yyyyyyy"}};
     s.w.requests[3].checks = checks;
     s.w.requests[3].check_count = 3;
-    world_engine(&s.w, false);
+    world_engine(&s.w);
     for (uint32_t what = 0; what < 4; what++) {
         world_send(&s.w, 7, 0, what, what == 0, false);
         world_wait(&s.w, what == 0 ? 2 : 1, 3000);
@@ -235,6 +236,27 @@ static void bodies_and_limits(void **state)
     rad__free(body);
 }
 
+/* What a connection costs, with TLS, after it has carried ten requests at once. */
+static void connections_are_small(void **state)
+{
+    (void)state;
+    enum { COUNT = 50 };
+    setting s;
+    setting_open(&s, true);
+    world_engine(&s.w);
+    size_t before = 0;
+    for (uint32_t i = 0; i <= COUNT; i++) {
+        for (uint32_t vu = 0; vu < 10; vu++) world_send(&s.w, vu, i, FIVE, vu == 0, false);
+        world_wait(&s.w, 11, 3000);
+        assert_int_equal(s.w.got_count, 11);
+        if (i == 0) before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    }
+    size_t each = (mallinfo2().uordblks + mallinfo2().hblkhd - before) / COUNT;
+    print_message("# %zu bytes for each connection\n", each);
+    assert_true(each <= 64 << 10);
+    setting_close(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +266,7 @@ int main(void)
         cmocka_unit_test(whole_connections_fail),
         cmocka_unit_test(cancelled_streams_are_forgotten),
         cmocka_unit_test(bodies_and_limits),
+        cmocka_unit_test(connections_are_small),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return world_run_twice(tests);
 }
