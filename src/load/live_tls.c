@@ -10,7 +10,11 @@
 #include <errno.h>
 #include <string.h>
 
-enum { PLAIN_BYTES = 16 << 10 }; /* the largest record */
+enum {
+    PLAIN_BYTES = 16 << 10, /* the largest record */
+    SENT_BYTES =
+        4 << 10 /* and of those that we send: OpenSSL 3.0 keeps a buffer of that size for ever */
+};
 
 /* What OpenSSL reads from and writes to: one for all connections, for they take turns. */
 struct live_tls {
@@ -95,6 +99,7 @@ int rad__live_tls_prepare(live *l, uint32_t target, rad_error *error)
     if (context == NULL) return rad__error_memory(error);
     l->targets[target].tls = context;
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_max_send_fragment(context, SENT_BYTES);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_IGNORE_UNEXPECTED_EOF);
     if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
