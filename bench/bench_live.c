@@ -1,12 +1,13 @@
 /* bench_live.c — what a request costs the live engine, in CPU time of the generator alone.
  *
  *     bench_live [--tiny] [--json FILE]                                 against our own server, in another process
- *     bench_live HOST PORT CONNECTIONS SECONDS [uring] [tls] [h2] [streams=N]    against any, one line of figures
+ *     bench_live HOST PORT CONNECTIONS SECONDS [uring] [tls] [h2] [streams=N] [log=FILE]   against any, one line
  *
- * The loop above the engine does nothing but ask again: scheduler and log come on top. */
+ * The loop above the engine does nothing but ask again. With a log it is a whole run: scheduler, statistics, log. */
 #include "bench.h"
 #include "load/live.h"
 #include "load/live_serve.h"
+#include "load/run.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -157,18 +158,76 @@ static void measure(bench *b, const char *port, uint32_t connections, bool uring
     bench_row(b, what, "us CPU", cpu, bench_samples(b));
 }
 
+static int write_log(void *context, const void *data, size_t size, rad_error *error)
+{
+    (void)error;
+    return fwrite(data, 1, size, context) == size ? 0 : RAD_EIO;
+}
+
+/* The same by the scheduler, with everything that belongs to a run. */
+static figures drive_run(rad__load_scenario *s, bool uring, const char *path, double seconds)
+{
+    figures f = {0};
+    rad_error error = {0};
+    rad__load_engine *e;
+    rad__load_log log;
+    static rad__load_core core;
+    struct rad__load_stage stage = {(uint64_t)(seconds * 1e9), s->users, s->users};
+    struct rad__load_step step = {0, 1};
+    s->schedule = (struct rad__load_schedule){.stage_count = 1, .stages = &stage};
+    s->steps = &step;
+    s->step_count = 1;
+    s->duration_ns = stage.length_ns;
+    s->tick_ns = 1000;
+    s->limits = rad__load_limits_preset();
+    rad__load_live_options o = {.scenario = s, .seed = 1, .uring = uring};
+    struct rad__load_log_header header = {.seed = 1,
+                                          .tick_ns = 1000,
+                                          .shards = 1,
+                                          .level = RAD__LOAD_LEVEL_RECORDED,
+                                          .engine = RAD__LOAD_ENGINE_EPOLL,
+                                          .tool = "bench"};
+    FILE *file = fopen(path, "wb");
+    if (file == NULL || rad__load_live_open(&e, &o, NULL, &error) != 0) {
+        fprintf(stderr, "bench_live: %s %s\n", path, error.text);
+        exit(3);
+    }
+    rad__load_log_open(&log, write_log, file);
+    double begin = bench_now(), user_before, user_after, cpu_before = cpu_seconds(&user_before);
+    if (rad__load_log_begin(&log, header, "", "") != 0 ||
+        rad__load_core_open(&core, s, 1, 0, 1, false, &log, &error) != 0 ||
+        rad__load_run(&core, e, NULL, NULL, &error) != 0) {
+        fprintf(stderr, "bench_live: %s\n", error.text);
+        exit(3);
+    }
+    f.cpu = cpu_seconds(&user_after) - cpu_before;
+    f.user = user_after - user_before;
+    f.seconds = bench_now() - begin;
+    f.requests = core.metrics.all.responses;
+    f.failed = core.metrics.all.errors;
+    f.turns = core.metrics.turns;
+    e->kind->close(e);
+    rad__load_core_close(&core);
+    rad__load_log_close(&log);
+    fclose(file);
+    return f;
+}
+
 static int measure_other(int argc, char **argv)
 {
     bool uring = false;
+    const char *log = NULL;
     for (int i = 5; i < argc; i++) {
         uring |= strcmp(argv[i], "uring") == 0;
         target.tls |= strcmp(argv[i], "tls") == 0;
         target.http2 |= strcmp(argv[i], "h2") == 0;
         if (strncmp(argv[i], "streams=", 8) == 0)
             target.streams = (uint32_t)strtoul(argv[i] + 8, NULL, 10);
+        if (strncmp(argv[i], "log=", 4) == 0) log = argv[i] + 4;
     }
     rad__load_scenario s = scenario(argv[1], argv[2], (uint32_t)strtoul(argv[3], NULL, 10));
-    figures f = drive(&s, uring, UINT64_MAX, strtod(argv[4], NULL));
+    double seconds = strtod(argv[4], NULL);
+    figures f = log ? drive_run(&s, uring, log, seconds) : drive(&s, uring, UINT64_MAX, seconds);
     double per = f.requests ? 1e5 / (double)f.requests : 0;
     struct rusage r;
     getrusage(RUSAGE_SELF, &r);
