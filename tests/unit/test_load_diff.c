@@ -172,8 +172,8 @@ static void bad_thresholds_and_no_memory(void **state)
     rad_load_result *a = run_of(&scene, 1);
     assert_null(rad_load_diff(a, a, -1, false, NULL, &error));
     assert_int_equal(error.code, RAD_EINPUT);
-    assert_null(rad_load_diff(a, a, NAN, false, NULL, &error));
-    assert_null(rad_load_diff(a, a, INFINITY, false, NULL, &error));
+    assert_null(rad_load_diff(a, a, (double)NAN, false, NULL, &error));
+    assert_null(rad_load_diff(a, a, (double)INFINITY, false, NULL, &error));
     bool done = false;
     for (uint64_t n = 1; !done; n++) {
         rad__alloc_fail_at(n);
