@@ -196,7 +196,7 @@ static figures drive_run(rad__load_scenario *s, bool uring, const char *path, do
     double begin = bench_now(), user_before, user_after, cpu_before = cpu_seconds(&user_before);
     if (rad__load_log_begin(&log, header, "", "") != 0 ||
         rad__load_core_open(&core, s, 1, 0, 1, false, &log, &error) != 0 ||
-        rad__load_run(&core, e, NULL, NULL, &error) != 0) {
+        rad__load_run(&core, e, NULL, &error) != 0) {
         fprintf(stderr, "bench_live: %s\n", error.text);
         exit(3);
     }

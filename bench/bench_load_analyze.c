@@ -66,7 +66,7 @@ static bool write_log(const rad__load_scenario *s, rad_bytes *file, uint64_t *ev
               rad__load_simulated_open(&engine, s, 1, 0, 1, core.user_capacity,
                                        core.pool.conn_count, NULL) == 0;
     if (!ok) return false;
-    ok = rad__load_run(&core, engine, NULL, NULL, NULL) == 0 && !file->failed;
+    ok = rad__load_run(&core, engine, NULL, NULL) == 0 && !file->failed;
     *events = core.metrics.events;
     engine->kind->close(engine);
     rad__load_core_close(&core);

@@ -38,6 +38,8 @@ RAD_API int rad_load_read(rad_load_scenario **s, const char *path, rad_error *er
 RAD_API int rad_load_parse(rad_load_scenario **s, const char *name, const char *text, size_t size,
                            rad_error *error);
 RAD_API void rad_load_free(rad_load_scenario *s);
+/* Whether everything it asks of the environment is there. RAD_EINPUT: what is not. */
+RAD_API int rad_load_check(const rad_load_scenario *s, rad_error *error);
 /* What it is, in a few lines for people. rad_free the text; NULL: no memory. */
 RAD_API char *rad_load_outline(const rad_load_scenario *s);
 RAD_API bool rad_load_has_simulated(const rad_load_scenario *s);
@@ -112,6 +114,27 @@ typedef struct rad_load_verdict {
 RAD_API int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path,
                             const char *output, rad_error *error);
 
+/* The same log without what its inputs make of it; replay with an output makes it whole again. */
+RAD_API int rad_load_strip(const char *path, const char *output, rad_error *error);
+
+/* ---- A log, tick by tick ------------------------------------------------------------------------------------ */
+
+typedef struct rad_load_stepper rad_load_stepper;
+
+/* Stands before the first turn of a shard. */
+RAD_API int rad_load_stepper_open(rad_load_stepper **s, const char *path, uint32_t shard,
+                                  rad_error *error);
+RAD_API void rad_load_stepper_free(rad_load_stepper *s);
+/* To a turn, from 1 on; 0: before the first. Forward or back; stops at the last one. */
+RAD_API int rad_load_stepper_go(rad_load_stepper *s, uint64_t turn, rad_error *error);
+RAD_API uint64_t rad_load_stepper_turn(const rad_load_stepper *s);
+RAD_API bool rad_load_stepper_at_end(const rad_load_stepper *s);
+/* What happened in this turn, record by record; what the users do now. rad_free the text; NULL: no memory. */
+RAD_API char *rad_load_stepper_records(const rad_load_stepper *s);
+RAD_API char *rad_load_stepper_state(const rad_load_stepper *s);
+
+/* ---- Analysis ---------------------------------------------------------------------------------------------- */
+
 /* Statistics of the events of a log, those for which `filter` holds (NULL: all; docs/load.md has the expressions). */
 RAD_API int rad_load_analyze(rad_load_result **r, const char *path, const char *filter,
                              rad_error *error);
@@ -129,12 +152,49 @@ enum rad_load_form {
 /* rad_free the text; NULL: *error says why. */
 RAD_API char *rad_load_text(const rad_load_result *r, enum rad_load_form form, rad_error *error);
 
+/* The same into a file: whole, or not at all. */
+RAD_API int rad_load_save(const rad_load_result *r, enum rad_load_form form, const char *path,
+                          rad_error *error);
+
+/* A folder for the results of a run, below `parent` (which is made if it is not there), named after the time it is:
+ * events.log is for the run to write, the rest is written at the end. */
+typedef struct rad_load_folder rad_load_folder;
+RAD_API int rad_load_folder_open(rad_load_folder **f, const char *parent, rad_error *error);
+RAD_API const char *rad_load_folder_path(const rad_load_folder *f);
+RAD_API const char *rad_load_folder_log(const rad_load_folder *f);
+/* metrics.json, summary.txt, timeseries.csv, config.toml, metadata.json. */
+RAD_API int rad_load_folder_keep(const rad_load_folder *f, const rad_load_result *r,
+                                 const char *scenario_path, const char *command_line, int exit_code,
+                                 rad_error *error);
+RAD_API void rad_load_folder_free(rad_load_folder *f);
+
 /* Service time (or response time, if there is any and `response` is set) at a share in parts per million. */
 RAD_API uint64_t rad_load_percentile(const rad_load_result *r, bool response, uint32_t ppm);
 
 /* What differs between two results by more than `threshold` percent, as text or JSON; *worse: how many got worse. */
 RAD_API char *rad_load_diff(const rad_load_result *a, const rad_load_result *b, double threshold,
                             bool json, uint32_t *worse, rad_error *error);
+
+/* ---- A target to try it on --------------------------------------------------------------------------------- */
+
+typedef struct rad_load_serve_options {
+    const char *host;                         /* NULL: 127.0.0.1 */
+    uint32_t port;                            /* 0: any */
+    uint64_t latency_low_ns, latency_high_ns; /* drawn evenly */
+    uint32_t error_ppm;                       /* answered with 503 */
+    uint64_t stall_every_ns,
+        stall_ns; /* nothing is answered in the last stall_ns of each stall_every_ns */
+    uint32_t body_bytes;
+    uint32_t requests_per_connection; /* 0: any number */
+    bool misbehave;                   /* some paths do what no server should: docs/load.md */
+    uint64_t seed;
+    volatile int *stop;                              /* serves until it is not 0 */
+    void (*listening)(void *context, uint32_t port); /* may be NULL */
+    void *context;
+} rad_load_serve_options;
+
+/* Serves HTTP/1.1 on the caller's thread; *served (may be NULL): how many requests. RAD_EIO: it cannot listen there. */
+RAD_API int rad_load_serve(const rad_load_serve_options *o, uint64_t *served, rad_error *error);
 
 #ifdef __cplusplus
 }

@@ -159,7 +159,8 @@ int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error
     rad__load_due_fire(c);
     if (!turn->paused) rad__load_activate(c);
     flush_when_due(c);
-    if (turn->interrupted || c->failed || c->exhausted != RAD__LOAD_OK || nothing_to_come(c))
+    c->interrupted |= turn->interrupted;
+    if (c->interrupted || c->aborted || c->exhausted != RAD__LOAD_OK || nothing_to_come(c))
         rad__load_end_over(c);
     if (c->error != 0 || c->metrics.failed) return rad__error_memory(error);
     if (c->log != NULL && c->log->failed != 0)

@@ -89,7 +89,9 @@ typedef struct rad__load_core {
 
     uint64_t tick, now_ns;
     enum rad__load_phase phase;
-    bool failed;                    /* an assertion that aborts did not hold */
+    bool failed;                    /* an assertion does not hold */
+    bool aborted;                   /* and it was one that ends the run */
+    bool interrupted;               /* somebody wanted the run to end */
     enum rad__load_fault exhausted; /* why the run was given up; 0: it was not */
 
     struct rad__load_user *users;

@@ -43,7 +43,8 @@ struct rad__load_verdict {
     char text[512];  /* what it is */
 };
 
-/* The whole log anew, all shards of it, into `sink`; sets turns and over. `metrics` may be NULL; the caller closes it. */
+/* The whole log anew, all shards of it, into `sink`; sets turns and over. `metrics` may be NULL; the caller closes
+ * it. */
 RAD_INTERNAL int rad__load_regenerate(const rad__load_log_reader *from,
                                       const rad__load_scenario *scenario, rad__load_sink *sink,
                                       void *context, struct rad__load_verdict *verdict,

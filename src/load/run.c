@@ -1,10 +1,16 @@
 /* run.c — see run.h. */
 #include "load/run.h"
 
+static void ask(const struct rad__load_hooks *h, rad__load_turn *turn)
+{
+    if (h->behind != NULL && h->behind(h->context)) turn->paused = true;
+    if (h->stop != NULL && *h->stop != 0) turn->interrupted = true;
+}
+
 /* After a turn that looked at the world, whoever is ready goes first: looking again at once would find little and cost
  * a call to the system. */
-int rad__load_run(rad__load_core *c, rad__load_engine *e, rad__load_watch *watch, void *context,
-                  rad_error *error)
+static int take_turns(rad__load_core *c, rad__load_engine *e, const struct rad__load_hooks *h,
+                      rad_error *error)
 {
     bool looked = false;
     int result = 0;
@@ -13,17 +19,26 @@ int rad__load_run(rad__load_core *c, rad__load_engine *e, rad__load_watch *watch
         uint64_t due = rad__load_core_due(c);
         looked = !(due == 0 && looked);
         result = e->kind->turn(e, due, looked, &turn, error);
-        if (result == 0) result = rad__load_core_turn(c, &turn, error);
+        if (result != 0) break;
+        ask(h, &turn);
+        result = rad__load_core_turn(c, &turn, error);
         if (result == 0) result = e->kind->act(e, c->effects, c->effect_count, error);
-        if (result == 0 && watch != NULL) watch(context, c);
+        if (result == 0 && h->watch != NULL) h->watch(h->context, c);
     }
+    return result;
+}
+
+int rad__load_run(rad__load_core *c, rad__load_engine *e, const struct rad__load_hooks *hooks,
+                  rad_error *error)
+{
+    static const struct rad__load_hooks NONE;
+    int result = take_turns(c, e, hooks != NULL ? hooks : &NONE, error);
     rad__load_metrics_end(&c->metrics);
-    if (c->log != NULL) {
-        int ended = rad__load_log_end(c->log);
-        if (result == 0 && ended != 0) {
-            if (error != NULL) *error = c->log->error;
-            result = ended;
-        }
+    if (c->log == NULL) return result;
+    int ended = rad__load_log_end(c->log);
+    if (result == 0 && ended != 0) {
+        result = ended;
+        if (error != NULL) *error = c->log->error;
     }
     return result;
 }

@@ -4,11 +4,17 @@
 
 #include "load/core.h"
 
-/* Called after each turn, for progress; may be NULL. */
-typedef void rad__load_watch(void *context, const rad__load_core *c);
+/* What a run looks at beside its engine. All may be NULL. */
+struct rad__load_hooks {
+    void *context;
+    void (*watch)(void *context, const rad__load_core *c); /* after each turn, for progress */
+    bool (*behind)(void *context); /* the log cannot be written fast enough: pause */
+    const volatile int *stop;      /* not 0: the run is to end */
+};
 
-/* Until the run is over, or something fails; then the log is ended in any case, so that it can be read. */
-RAD_INTERNAL int rad__load_run(rad__load_core *c, rad__load_engine *e, rad__load_watch *watch,
-                               void *context, rad_error *error);
+/* Until the run is over, or something fails; then the log is ended in any case, so that it can be read. `hooks` may be
+ * NULL. */
+RAD_INTERNAL int rad__load_run(rad__load_core *c, rad__load_engine *e,
+                               const struct rad__load_hooks *hooks, rad_error *error);
 
 #endif

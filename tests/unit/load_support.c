@@ -101,7 +101,7 @@ void load_trial_turn(load_trial *t)
 void load_trial_run(load_trial *t)
 {
     rad_error error = {0};
-    if (rad__load_run(&t->core, t->engine, NULL, NULL, &error) != 0) fail_msg("%s", error.text);
+    if (rad__load_run(&t->core, t->engine, NULL, &error) != 0) fail_msg("%s", error.text);
     assert_false(t->file.failed);
 }
 

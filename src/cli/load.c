@@ -1,0 +1,75 @@
+/* load.c — `raddle load`: load tests that can be repeated and replayed. */
+#include "load.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const verb *const PARTS[] = {&VERB_LOAD_RUN,   &VERB_LOAD_REPLAY,   &VERB_LOAD_ANALYZE,
+                                    &VERB_LOAD_DIFF,  &VERB_LOAD_VALIDATE, &VERB_LOAD_REPORT,
+                                    &VERB_LOAD_SERVE, &VERB_LOAD_STRIP};
+enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
+
+static int load_run(cli *c, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (strstr(argv[i], "://") != NULL && argv[0][0] != 'r' && argv[0][0] != 'v')
+            return load_quick(c, argc, argv);
+    return run_part(c, &VERB_LOAD, PARTS, PART_COUNT, argc, argv);
+}
+
+const char *command_line(int argc, char **argv)
+{
+    static char line[1024];
+    size_t used = (size_t)snprintf(line, sizeof line, "raddle load");
+    for (int i = 0; i < argc && used < sizeof line; i++)
+        used += (size_t)snprintf(line + used, sizeof line - used, " %s", shell_word(argv[i]));
+    return line;
+}
+
+int print_form(cli *c, const rad_load_result *r, enum rad_load_form form)
+{
+    rad_error error = {.code = 0};
+    char *text = rad_load_text(r, form, &error);
+    if (text == NULL) return complain_error(c, &error);
+    out_text(c, text);
+    rad_free(text);
+    return 0;
+}
+
+static const char *const LOAD_EXAMPLES[] = {
+    "raddle load run examples/load/sim-closed.toml --seed 42",
+    "a whole run without any server, the same every time",
+    "raddle load serve --port 8080 & raddle load http://127.0.0.1:8080/ -c 64 -d 10",
+    "a server of our own, and 64 connections for ten seconds",
+    "raddle load replay results/run_20260101_120000/events.log --verify",
+    "does the log make the same run again, byte for byte?",
+    "raddle load analyze events.log --filter 'status >= 500'",
+    "statistics of some of the requests",
+    NULL};
+
+const verb VERB_LOAD = {
+    "load",
+    "load tests: run, replay, analyze, diff, validate, report, serve",
+    "URL|run|replay|analyze|diff|validate|report|serve|strip … [options]",
+    "A scenario (TOML) says who asks whom for what, when, and what has to hold. A run executes it, "
+    "on the scenario's "
+    "simulated target or on a real server, and writes a log; docs/load.md has everything.\n\n"
+    "URL        a quick run without a file\n"
+    "run        runs a scenario\n"
+    "replay     runs a log again without any server, and compares byte by byte\n"
+    "analyze    statistics of a log\n"
+    "diff       compares two runs\n"
+    "validate   is the scenario well-formed, and what would it do\n"
+    "report     a page with plots\n"
+    "serve      a small server to try it on\n"
+    "strip      a log with its inputs only\n\n"
+    "What can be relied on: same scenario and seed, same plan (requests, think times, arrivals), "
+    "also on a real "
+    "server; on a simulated target the same log, byte for byte; the log of any run replays.\n\n"
+    "Exit status: 0 all as it should be, 1 an assertion does not hold, a replay differs, a run got "
+    "worse, 2 bad usage "
+    "or a bad file, 3 trouble with files, sockets or memory, 130 interrupted.",
+    NULL,
+    LOAD_EXAMPLES,
+    load_run,
+};

@@ -1,0 +1,151 @@
+/* load_quick.c — `raddle load URL`: a run without a file. The options become a scenario, which is what the log has. */
+#include "load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct quick_words {
+    load_words run;
+    uint64_t connections, rate, streams, timeout_ms;
+    double seconds;
+    const char *method, *header, *body;
+    bool http2, insecure;
+} quick_words;
+
+#define AT(field) offsetof(quick_words, field)
+static const option QUICK_OPTIONS[] = {
+    {"connections", OPTION_COUNT, AT(connections), "N",
+     "users, each with a connection (preset: 10)", 1, 100000, 'c'},
+    {"duration", OPTION_SECONDS, AT(seconds), "S", "seconds (preset: 10)", 0, 0, 'd'},
+    {"rate", OPTION_COUNT, AT(rate), "R",
+     "arrivals a second, whoever still waits; preset: each user asks again at once", 1, 1000000,
+     'R'},
+    {"method", OPTION_TEXT, AT(method), "M", "preset: GET", 0, 0, 'm'},
+    {"header", OPTION_TEXT, AT(header), "'N: V'", "one more header", 0, 0, 'H'},
+    {"body", OPTION_TEXT, AT(body), "TEXT", "of the request", 0, 0, 'b'},
+    {"timeout-ms", OPTION_COUNT, AT(timeout_ms), "MS", "preset: 30000", 1, 3600000, 0},
+    {"http2", OPTION_FLAG, AT(http2), NULL, "HTTP/2 instead of HTTP/1.1", 0, 0, '2'},
+    {"streams", OPTION_COUNT, AT(streams), "N",
+     "HTTP/2: requests at once on a connection (preset: 1)", 1, 1000, 0},
+    {"insecure", OPTION_FLAG, AT(insecure), NULL, "believe any certificate", 0, 0, 'k'},
+    {"seed", OPTION_COUNT, AT(run.seed), "S", "preset: one is drawn, and told", 1, SEED_MAX, 0},
+    {"output", OPTION_TEXT, AT(run.output), "PATH",
+     "a folder for results, or FILE.log (preset: nothing is kept)", 0, 0, 'o'},
+    {"engine", OPTION_TEXT, AT(run.engine), "E", "epoll (preset) or uring", 0, 0, 0},
+    {"shards", OPTION_COUNT, AT(run.shards), "N", "schedulers side by side (preset: 1)", 1, 256, 0},
+    {"live", OPTION_FLAG, AT(run.live), NULL,
+     "show a panel while it runs, also when stderr is no terminal", 0, 0, 0},
+    {"json", OPTION_FLAG, AT(run.json), NULL, "print one JSON object instead of text", 0, 0, 0},
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+/* A TOML string; whatever has no place in one is escaped. */
+static void put_string(FILE *to, const char *text, size_t length)
+{
+    fputc('"', to);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte == '"' || byte == '\\')
+            fprintf(to, "\\%c", byte);
+        else if (byte < 0x20 || byte == 0x7f)
+            fprintf(to, "\\u%04X", byte);
+        else
+            fputc(byte, to);
+    }
+    fputc('"', to);
+}
+
+/* Placeholders mean nothing on a command line. */
+static void put_template(FILE *to, const char *text, size_t length)
+{
+    char *escaped = malloc(2 * length + 1);
+    size_t used = 0;
+    for (size_t i = 0; escaped != NULL && i < length; i++) {
+        if (text[i] == '$' && i + 1 < length && text[i + 1] == '{') escaped[used++] = '$';
+        escaped[used++] = text[i];
+    }
+    put_string(to, escaped != NULL ? escaped : "", used);
+    free(escaped);
+}
+
+static void put_scenario(FILE *to, const quick_words *q, const char *url)
+{
+    const char *path = strchr(strstr(url, "://") + 3, '/');
+    size_t base = path != NULL ? (size_t)(path - url) : strcspn(url, "?");
+    uint64_t users = q->connections * (q->http2 ? q->streams : 1);
+    if (path == NULL) path = "/";
+    fprintf(to, "[metadata]\nname = ");
+    put_string(to, url, strlen(url));
+    fprintf(to, "\nversion = \"1\"\n[runtime]\nduration_seconds = %.9f\nvus = %llu\n", q->seconds,
+            (unsigned long long)users);
+    fprintf(to, "[target]\nbase_url = ");
+    put_string(to, url, base);
+    fprintf(to, "\nmax_connections = %llu\n", (unsigned long long)q->connections);
+    if (q->http2)
+        fprintf(to, "http_version = \"http2\"\nstreams = %llu\n", (unsigned long long)q->streams);
+    if (q->insecure) fprintf(to, "verify_cert = false\n");
+    fprintf(to, "[[requests]]\nname = \"request\"\nmethod = ");
+    put_string(to, q->method, strlen(q->method));
+    fprintf(to, "\npath = ");
+    put_template(to, path, strlen(path));
+    fprintf(to, "\ntimeout_ms = %llu\n", (unsigned long long)q->timeout_ms);
+    if (q->header != NULL) {
+        size_t name = strcspn(q->header, ":");
+        const char *value = q->header + name + (q->header[name] == ':');
+        fprintf(to, "headers = { ");
+        put_string(to, q->header, name);
+        fprintf(to, " = ");
+        put_template(to, value + strspn(value, " "), strlen(value + strspn(value, " ")));
+        fprintf(to, " }\n");
+    }
+    if (q->body != NULL) {
+        fprintf(to, "body = ");
+        put_template(to, q->body, strlen(q->body));
+        fprintf(to, "\n");
+    }
+    if (q->rate != 0)
+        fprintf(to, "[schedule]\ntype = \"arrival_rate\"\nrate = %llu\n",
+                (unsigned long long)q->rate);
+    else
+        fprintf(to, "[schedule]\ntype = \"constant\"\nvus = %llu\n", (unsigned long long)users);
+}
+
+int load_quick(cli *c, int argc, char **argv)
+{
+    quick_words q = {
+        .connections = 10, .seconds = 10, .streams = 1, .timeout_ms = 30000, .method = "GET"};
+    q.run.shards = 1;
+    q.run.scenario_path = "command line";
+    words w;
+    char *text = NULL;
+    size_t size = 0;
+    rad_load_scenario *s;
+    rad_error error = {.code = 0};
+    q.run.command_line = command_line(argc, argv);
+    int status = options_parse(c, &VERB_LOAD_QUICK, argc, argv, &q, &w);
+    if (status != GO_ON) return status;
+    if (w.count != 1 || strstr(w.at[0], "://") == NULL) return bad_usage(c, "expected one URL");
+    if (q.header != NULL && strchr(q.header, ':') == NULL)
+        return bad_usage(c, "--header: expected 'Name: value'");
+    q.run.no_log = q.run.output == NULL;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) return EXIT_RUNTIME;
+    put_scenario(to, &q, w.at[0]);
+    if (fclose(to) != 0) return EXIT_RUNTIME;
+    int code = rad_load_parse(&s, "command line", text, size, &error);
+    free(text);
+    return code != 0 ? complain_error(c, &error) : run_scenario(c, s, &q.run);
+}
+
+static const char *const QUICK_EXAMPLES[] = {
+    "raddle load http://127.0.0.1:8080/ -c 64 -d 10",
+    "64 users, each asks again when it has its answer",
+    "raddle load http://127.0.0.1:8080/ -c 100 -d 30 -R 2000",
+    "2,000 requests a second, and how long each really waited", NULL};
+
+const verb VERB_LOAD_QUICK = {
+    "load URL",      "a quick run without a file",
+    "URL [options]", "Asks for one URL again and again.",
+    QUICK_OPTIONS,   QUICK_EXAMPLES,
+    load_quick,
+};

@@ -1,0 +1,234 @@
+/* load_run.c — `raddle load run` and `validate`. */
+#include "load.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Options --------------------------------------------------------------------------------------------- */
+
+#define AT(field) offsetof(load_words, field)
+static const option RUN_OPTIONS[] = {
+    {"seed", OPTION_COUNT, AT(seed), "S",
+     "instead of the scenario's; none at all: one is drawn, and told", 1, SEED_MAX, 0},
+    {"output", OPTION_TEXT, AT(output), "PATH",
+     "a folder for results (preset: results), or the log alone: FILE.log", 0, 0, 'o'},
+    {"target", OPTION_TEXT, AT(target), "URL", "instead of the scenario's target", 0, 0, 0},
+    {"engine", OPTION_TEXT, AT(engine), "E",
+     "simulated, epoll or uring (preset: what the scenario has)", 0, 0, 0},
+    {"shards", OPTION_COUNT, AT(shards), "N",
+     "schedulers side by side, each with its share of the users (preset: 1)", 1, 256, 0},
+    {"live", OPTION_FLAG, AT(live), NULL,
+     "show a panel while it runs, also when stderr is no terminal", 0, 0, 0},
+    {"no-log", OPTION_FLAG, AT(no_log), NULL, "write nothing at all", 0, 0, 0},
+    {"quiet", OPTION_FLAG, AT(quiet), NULL, "no summary", 0, 0, 'q'},
+    {"csv", OPTION_FLAG, AT(csv), NULL, "print one line for each second instead of the summary", 0,
+     0, 0},
+    {"prometheus", OPTION_FLAG, AT(prometheus), NULL,
+     "print Prometheus' text format instead of the summary", 0, 0, 0},
+    OPTION_JSON(load_words),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+static int read_engine(cli *c, const char *text, enum rad_load_engine *engine)
+{
+    static const char *const NAMES[] = {"auto", "simulated", "epoll", "uring"};
+    nearest n;
+    nearest_begin(&n, text);
+    for (uint32_t i = 0; i < 4; i++) {
+        if (strcmp(text, NAMES[i]) == 0) {
+            *engine = (enum rad_load_engine)i;
+            return 0;
+        }
+        nearest_try(&n, NAMES[i]);
+    }
+    return bad_usage(c, "--engine: there is no engine %.80s%s", text, nearest_hint(&n, ""));
+}
+
+/* ---- The panel ------------------------------------------------------------------------------------------- */
+
+static void panel(void *context, const rad_load_progress *p)
+{
+    char bar[21];
+    double seconds = (double)p->now_ns * 1e-9, all = (double)p->duration_ns * 1e-9;
+    int filled = p->duration_ns > 0 ? (int)(20.0 * seconds / all) : 0;
+    for (int i = 0; i < 20; i++) bar[i] = i < filled ? '#' : '.';
+    bar[20] = 0;
+    fprintf(stderr,
+            "\r\033[K[%s] %.1f/%.0f s  %u users  %.0f req/s  p50 %.2f ms  p99 %.2f ms  %" PRIu64
+            " errors",
+            bar, seconds, all, p->users, (double)p->rate_milli / 1000.0, (double)p->p50_ns * 1e-6,
+            (double)p->p99_ns * 1e-6, p->errors);
+    fflush(stderr);
+    (void)context;
+}
+
+/* ---- Where results go ------------------------------------------------------------------------------------ */
+
+struct places {
+    rad_load_folder *folder; /* NULL: none */
+    const char *log;         /* NULL: none */
+};
+
+static int find_places(cli *c, const load_words *w, struct places *p)
+{
+    rad_error error = {.code = 0};
+    *p = (struct places){NULL, NULL};
+    const char *output = w->output != NULL ? w->output : "results";
+    if (w->no_log) return 0;
+    if (ends_with(output, ".log")) {
+        p->log = output;
+        return 0;
+    }
+    if (rad_load_folder_open(&p->folder, output, &error) != 0) return complain_error(c, &error);
+    p->log = rad_load_folder_log(p->folder);
+    return 0;
+}
+
+/* ---- A run ----------------------------------------------------------------------------------------------- */
+
+static int status_of(cli *c, const rad_load_facts *f)
+{
+    if (f->end == RAD_LOAD_INTERRUPTED) return EXIT_INTERRUPTED;
+    if (f->end == RAD_LOAD_EXHAUSTED) {
+        complain(
+            c, "the log reached its limit (limits.max_event_log_size_mb): the run was ended early");
+        return EXIT_RUNTIME;
+    }
+    return f->assertions_failed > 0 ? EXIT_FOUND : EXIT_FINE;
+}
+
+static int tell(cli *c, const rad_load_result *r, const load_words *w, const struct places *places)
+{
+    int status = 0;
+    if (w->json)
+        status = print_form(c, r, RAD_LOAD_JSON);
+    else if (w->csv)
+        status = print_form(c, r, RAD_LOAD_CSV);
+    else if (w->prometheus)
+        status = print_form(c, r, RAD_LOAD_PROMETHEUS);
+    else if (!w->quiet)
+        status = print_form(c, r, RAD_LOAD_SUMMARY);
+    if (status == 0 && !w->json && !w->csv && !w->prometheus && places->log != NULL)
+        out(c, "\nlog: %s\nnext: raddle load replay %s\n", places->log, shell_word(places->log));
+    return status;
+}
+
+static int finish(cli *c, const rad_load_result *r, const load_words *w,
+                  const struct places *places)
+{
+    rad_load_facts facts;
+    rad_error error = {.code = 0};
+    rad_load_result_facts(r, &facts);
+    int status = status_of(c, &facts), told = tell(c, r, w, places);
+    if (told != 0) status = told;
+    if (places->folder != NULL && rad_load_folder_keep(places->folder, r, w->scenario_path,
+                                                       w->command_line, status, &error) != 0)
+        status = complain_error(c, &error);
+    return status;
+}
+
+int run_scenario(cli *c, rad_load_scenario *s, const load_words *w)
+{
+    struct places places = {NULL, NULL};
+    rad_load_options o = rad_load_preset();
+    rad_load_result *r = NULL;
+    rad_error error = {.code = 0};
+    int status = w->engine != NULL ? read_engine(c, w->engine, &o.engine) : 0;
+    if (status == 0) status = find_places(c, w, &places);
+    if (status == 0) {
+        o.seed = w->seed;
+        o.shards = (uint32_t)w->shards;
+        o.target = w->target;
+        o.stop = c->stop;
+        o.log = places.log;
+        if (c->progress || w->live) o.watch = panel;
+        int code = rad_load_run(&r, s, &o, &error);
+        if (o.watch != NULL) fprintf(stderr, "\r\033[K");
+        if (r != NULL) status = finish(c, r, w, &places);
+        if (code != 0) status = complain_error(c, &error);
+    }
+    rad_load_folder_free(places.folder);
+    rad_load_result_free(r);
+    rad_load_free(s);
+    return status;
+}
+
+static int read_scenario(cli *c, const words *w, rad_load_scenario **s)
+{
+    const char *path;
+    rad_error error = {.code = 0};
+    int status = read_file_word(c, w->at, w->count, &path);
+    if (status != 0) return status;
+    return rad_load_read(s, path, &error) == 0 ? 0 : complain_error(c, &error);
+}
+
+static int load_run_run(cli *c, int argc, char **argv)
+{
+    load_words words_of = {.shards = 1};
+    rad_load_scenario *s;
+    words w;
+    words_of.command_line = command_line(argc, argv);
+    int status = options_parse(c, &VERB_LOAD_RUN, argc, argv, &words_of, &w);
+    if (status != GO_ON) return status;
+    status = read_scenario(c, &w, &s);
+    if (status == 0) words_of.scenario_path = w.at[0];
+    return status != 0 ? status : run_scenario(c, s, &words_of);
+}
+
+static const char *const RUN_EXAMPLES[] = {
+    "raddle load run examples/load/sim-arrivals.toml --seed 7",
+    "arrivals at a constant rate on a simulated target",
+    "raddle load run examples/load/quick.toml --target http://127.0.0.1:8080 --output run.log",
+    "the same requests to another server; only the log is kept", NULL};
+
+const verb VERB_LOAD_RUN = {
+    "load run",
+    "run a scenario",
+    "SCENARIO.toml [options]",
+    "Runs a scenario on its simulated target, if it has one and no --target is given, else on the "
+    "real one. Results go "
+    "to a new folder below --output: events.log, metrics.json, summary.txt, timeseries.csv, "
+    "config.toml, "
+    "metadata.json.\n\n"
+    "Exit status: 0 all assertions hold, 1 one does not, 2 bad usage or scenario, 3 trouble with "
+    "files, sockets or "
+    "memory, 130 interrupted (after the tick was finished and everything was written).",
+    RUN_OPTIONS,
+    RUN_EXAMPLES,
+    load_run_run,
+};
+
+/* ---- validate -------------------------------------------------------------------------------------------- */
+
+static int load_validate_run(cli *c, int argc, char **argv)
+{
+    load_words ignored = {.shards = 1};
+    rad_load_scenario *s;
+    rad_error error = {.code = 0};
+    words w;
+    int status = options_parse(c, &VERB_LOAD_VALIDATE, argc, argv, &ignored, &w);
+    if (status != GO_ON) return status;
+    status = read_scenario(c, &w, &s);
+    if (status != 0) return status;
+    if (rad_load_check(s, &error) != 0) {
+        rad_load_free(s);
+        return complain_error(c, &error);
+    }
+    char *text = rad_load_outline(s);
+    if (text != NULL) out_text(c, text);
+    rad_free(text);
+    rad_load_free(s);
+    return text != NULL ? EXIT_FINE : EXIT_RUNTIME;
+}
+
+const verb VERB_LOAD_VALIDATE = {
+    "load validate",
+    "is a scenario well-formed, and what would it do",
+    "SCENARIO.toml",
+    "Reads the scenario, the files it names and the environment it asks for, and says what a run "
+    "would do. Mistakes are "
+    "told with line and column.\n\nExit status: 0 well-formed, 2 not.",
+    NULL,
+    NULL,
+    load_validate_run,
+};
