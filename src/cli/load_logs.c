@@ -29,9 +29,11 @@ static const char *log_in(const char *path, char room[4096])
 
 static int one_log(cli *c, const words *w, const char **path, char room[4096])
 {
-    int status = read_file_word(c, w->at, w->count, path);
-    if (status == 0) *path = log_in(*path, room);
-    return status;
+    if (w->count == 1) {
+        *path = log_in(w->at[0], room);
+        if (*path == room) return 0;
+    }
+    return read_file_word(c, w->at, w->count, path);
 }
 
 /* ---- replay ---------------------------------------------------------------------------------------------- */

@@ -2,8 +2,9 @@
 #include "load.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+enum { SCENARIO_ROOM = 1 << 20 };
 
 typedef struct quick_words {
     load_words run;
@@ -39,12 +40,14 @@ static const option QUICK_OPTIONS[] = {
     {"json", OPTION_FLAG, AT(run.json), NULL, "print one JSON object instead of text", 0, 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
-/* A TOML string; whatever has no place in one is escaped. */
-static void put_string(FILE *to, const char *text, size_t length)
+/* A TOML string; whatever has no place in one is escaped. Placeholders mean nothing on a command line: in a template
+ * they are escaped, too. */
+static void put_quoted(FILE *to, const char *text, size_t length, bool template)
 {
     fputc('"', to);
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)text[i];
+        if (template && byte == '$' && i + 1 < length && text[i + 1] == '{') fputc('$', to);
         if (byte == '"' || byte == '\\')
             fprintf(to, "\\%c", byte);
         else if (byte < 0x20 || byte == 0x7f)
@@ -55,17 +58,14 @@ static void put_string(FILE *to, const char *text, size_t length)
     fputc('"', to);
 }
 
-/* Placeholders mean nothing on a command line. */
+static void put_string(FILE *to, const char *text, size_t length)
+{
+    put_quoted(to, text, length, false);
+}
+
 static void put_template(FILE *to, const char *text, size_t length)
 {
-    char *escaped = malloc(2 * length + 1);
-    size_t used = 0;
-    for (size_t i = 0; escaped != NULL && i < length; i++) {
-        if (text[i] == '$' && i + 1 < length && text[i + 1] == '{') escaped[used++] = '$';
-        escaped[used++] = text[i];
-    }
-    put_string(to, escaped != NULL ? escaped : "", used);
-    free(escaped);
+    put_quoted(to, text, length, true);
 }
 
 static void put_scenario(FILE *to, const quick_words *q, const char *url)
@@ -117,8 +117,7 @@ int load_quick(cli *c, int argc, char **argv)
     q.run.shards = 1;
     q.run.scenario_path = "command line";
     words w;
-    char *text = NULL;
-    size_t size = 0;
+    static char text[SCENARIO_ROOM];
     rad_load_scenario *s;
     rad_error error = {.code = 0};
     q.run.command_line = command_line(argc, argv);
@@ -128,12 +127,12 @@ int load_quick(cli *c, int argc, char **argv)
     if (q.header != NULL && strchr(q.header, ':') == NULL)
         return bad_usage(c, "--header: expected 'Name: value'");
     q.run.no_log = q.run.output == NULL;
-    FILE *to = open_memstream(&text, &size);
+    FILE *to = fmemopen(text, sizeof text, "w");
     if (to == NULL) return EXIT_RUNTIME;
     put_scenario(to, &q, w.at[0]);
-    if (fclose(to) != 0) return EXIT_RUNTIME;
-    int code = rad_load_parse(&s, "command line", text, size, &error);
-    free(text);
+    if (fclose(to) != 0 || strlen(text) + 1 >= sizeof text)
+        return bad_usage(c, "the command line is too long");
+    int code = rad_load_parse(&s, "command line", text, strlen(text), &error);
     return code != 0 ? complain_error(c, &error) : run_scenario(c, s, &q.run);
 }
 

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void print(cli *c, char *text)
@@ -36,16 +35,18 @@ static void help(cli *c)
 static int obey(cli *c, rad_load_stepper *s, char *line)
 {
     uint64_t now = rad_load_stepper_turn(s), count = 1;
-    char *word = strtok(line, " \t\n"), *value = strtok(NULL, " \t\n");
-    if (word == NULL) return go(c, s, now + 1);
-    if (value != NULL && !read_count(value, UINT64_MAX / 2, &count)) {
+    char *word = line + strspn(line, " \t\n"), *value = word + strcspn(word, " \t\n");
+    value += strspn(value, " \t\n");
+    value[strcspn(value, " \t\n")] = 0;
+    if (*word == 0) return go(c, s, now + 1);
+    if (*value != 0 && !read_count(value, UINT64_MAX / 2, &count)) {
         out(c, "'%.40s': expected a number\n", value);
         return 0;
     }
     switch (word[0]) {
     case 'n': return go(c, s, now + count);
     case 'b': return go(c, s, now > count ? now - count : 0);
-    case 'g': return go(c, s, value != NULL ? count : now);
+    case 'g': return go(c, s, *value != 0 ? count : now);
     case 'e': return go(c, s, UINT64_MAX);
     case 's': print(c, rad_load_stepper_state(s)); return 0;
     case 'q': return -1;

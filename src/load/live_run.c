@@ -11,13 +11,12 @@
 #include "os/append.h"
 #include "os/clock.h"
 #include "os/lock.h"
+#include "os/term.h"
 #include "os/thread.h"
 
 #include <raddle/lab.h>
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     RING_BYTES = 8 << 20,
@@ -168,11 +167,6 @@ static int open_log(struct shard *s, rad_error *error)
     return result == 0 ? 0 : rad__error(error, result, "%s", s->log.error.text);
 }
 
-static const char *environment(const char *name)
-{
-    return getenv(name);
-}
-
 static int open_engine(struct shard *s, rad_error *error)
 {
     struct whole *w = s->whole;
@@ -185,7 +179,7 @@ static int open_engine(struct shard *s, rad_error *error)
                                 .shards = w->count,
                                 .uring = w->engine == RAD__LOAD_ENGINE_URING,
                                 .interrupted = w->options->stop,
-                                .env = environment};
+                                .env = rad__os_env};
     return rad__load_live_open(&s->engine, &o, NULL, error);
 }
 
@@ -412,5 +406,5 @@ int rad_load_run(rad_load_result **r, const rad_load_scenario *s, const rad_load
 int rad_load_check(const rad_load_scenario *s, rad_error *error)
 {
     rad__error_clear(error);
-    return rad__load_live_check(&s->s, environment, error);
+    return rad__load_live_check(&s->s, rad__os_env, error);
 }

@@ -1,5 +1,5 @@
-/* test_live_run.c — whole runs on a real server: the scheduler, the log, and the live engine; each log replays to itself,
- * and nothing is lost, whatever the server does. */
+/* test_live_run.c — whole runs on a real server: the scheduler, the log, and the live engine; each log replays to
+ * itself, and nothing is lost, whatever the server does. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
