@@ -139,11 +139,14 @@ static void free_pending(struct simulated *e, uint32_t slot)
     e->free_pending = slot;
 }
 
-/* Who stands in line for a worker begins when one is free. */
+/* Who stands in line for a worker begins when one is free. A line that grows for ever ends here: whoever comes then is
+ * never served, but nobody's time overflows (an answer takes at most 100 hours, through stalls). */
 static uint64_t begins(struct simulated *e, uint64_t sent_ns)
 {
+    static const uint64_t NEVER = UINT64_C(1) << 62;
     if (e->workers.count == 0) return sent_ns;
     uint64_t free_ns = rad__heap_top(&e->workers)->key;
+    if (free_ns > NEVER) return NEVER;
     return free_ns > sent_ns ? free_ns : sent_ns;
 }
 
@@ -244,7 +247,20 @@ static int act(rad__load_engine *engine, const rad__load_effect *effects, uint32
 
 /* ---- Turns ----------------------------------------------------------------------------------------------- */
 
-static rad__load_input input_of(const struct pending *p)
+/* Of what a simulated answer has: its status and its size. */
+static uint64_t checks_failed(const struct rad__load_request *q, const struct pending *p)
+{
+    uint64_t failed = 0;
+    for (uint32_t i = 0; i < q->check_count; i++) {
+        const struct rad__load_check *c = &q->checks[i];
+        uint64_t value = c->of == RAD__LOAD_CHECK_STATUS ? p->status : p->body_bytes;
+        bool known = c->of == RAD__LOAD_CHECK_STATUS || c->of == RAD__LOAD_CHECK_SIZE;
+        if (known && (value < c->low || value > c->high)) failed |= UINT64_C(1) << i;
+    }
+    return failed;
+}
+
+static rad__load_input input_of(const struct simulated *e, const struct pending *p)
 {
     bool of_user = p->kind == RAD__LOAD_IN_RESPONSE || p->kind == RAD__LOAD_IN_FAILED;
     rad__load_input in = {
@@ -261,6 +277,7 @@ static rad__load_input input_of(const struct pending *p)
         in.header_bytes = 100;
         in.body_bytes = p->body_bytes;
         in.body_hash = rad__mix2(p->what, p->body_bytes);
+        in.checks_failed = checks_failed(&e->scenario->requests[p->what], p);
     }
     return in;
 }
@@ -269,7 +286,7 @@ static bool hand_over(struct simulated *e, uint32_t slot)
 {
     struct pending *p = &e->pending[slot];
     if (!RAD_GROW(&e->inputs, &e->input_capacity, e->input_count + 2)) return false;
-    rad__load_input in = input_of(p);
+    rad__load_input in = input_of(e, p);
     e->inputs[e->input_count++] = in;
     if (e->of_user[p->vu] == slot) e->of_user[p->vu] = RAD_NONE;
     if (p->closes && !p->late) {

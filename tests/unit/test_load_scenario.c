@@ -484,6 +484,50 @@ static void simulated_targets(void **state)
     assert_int_equal(m->late_ns, 9 * MS);
 }
 
+/* ---- Runs of what was read --------------------------------------------------------------------------------- */
+
+/* One worker that needs 276,091 s for each request. After 66,814 of them the time at which it would be free is 0.29 s
+ * above 2^64 ns: whoever comes then must not be served in the first second. */
+static void a_line_that_grows_for_ever(void **state)
+{
+    (void)state;
+    load_trial t;
+    scenario_read(&s, "[runtime]\nduration_seconds = 1\nvus = 1000\n" REQUEST "timeout_ms = 1\n"
+                      "[simulated]\nlatency_ms = 2760910\nworkers = 1\nstall_every_seconds = 1\n"
+                      "stall_seconds = 0.99\nlate_ms = \"1h\"\n");
+    load_trial_begin(&t, &s, 1);
+    load_trial_run(&t);
+    load_verified(&t);
+    assert_true(t.core.metrics.all.timeouts > 100000);
+    assert_int_equal(t.core.metrics.late, 0);
+    load_trial_end(&t);
+}
+
+static void simulated_answers_are_judged(void **state)
+{
+    (void)state;
+    load_trial t;
+    scenario_read(&s, "[runtime]\niterations = 1000\nvus = 1\n" REQUEST
+                      "checks = [{status = 200}, {min_bytes = 5, max_bytes = 9}, {json = \"/a\"}]\n"
+                      "[simulated]\nlatency_ms = 1\nbody_bytes = {min = 0, max = 10}\nstatus = "
+                      "{\"200\" = 3, \"500\" = 1}\n");
+    load_trial_begin(&t, &s, 1);
+    load_trial_run(&t);
+    static rad__load_event events[1000];
+    assert_int_equal(load_events(&t, RAD__LOAD_RESPONSE, events, 1000), 1000);
+    uint32_t bad = 0, both = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+        const rad__load_event *e = &events[i];
+        uint64_t want =
+            (e->status != 200 ? 1u : 0u) | (e->body_bytes < 5 || e->body_bytes > 9 ? 2u : 0u);
+        assert_int_equal(e->checks_failed, want);
+        bad += want != 0;
+        both += want == 3;
+    }
+    assert_true(bad > 500 && both > 50);
+    load_trial_end(&t);
+}
+
 /* ---- URLs ------------------------------------------------------------------------------------------------ */
 
 static void urls(void **state)
@@ -645,6 +689,8 @@ int main(void)
         cmocka_unit_test_teardown(assertions, forget),
         cmocka_unit_test_teardown(limits, forget),
         cmocka_unit_test_teardown(simulated_targets, forget),
+        cmocka_unit_test_teardown(a_line_that_grows_for_ever, forget),
+        cmocka_unit_test_teardown(simulated_answers_are_judged, forget),
         cmocka_unit_test(urls),
         cmocka_unit_test_teardown(memory_may_run_out, forget),
         cmocka_unit_test(outlines),
