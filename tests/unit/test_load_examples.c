@@ -16,12 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *folder(void)
+static const char *inside(const char *name)
 {
     static char path[4096];
     const char *root = getenv("RADDLE_SRC");
-    snprintf(path, sizeof path, "%s/examples/load", root != NULL ? root : ".");
+    snprintf(path, sizeof path, "%s/%s", root != NULL ? root : ".", name);
     return path;
+}
+
+static const char *folder(void)
+{
+    return inside("examples/load");
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -58,6 +63,24 @@ static void every_example_is_a_scenario(void **state)
     }
     assert_true(count >= 10);
     rad__os_names_free(&names);
+}
+
+static void the_scenario_of_the_manual(void **state)
+{
+    (void)state;
+    char *page;
+    size_t size;
+    rad_error error = {0};
+    rad_load_scenario *s;
+    assert_int_equal(
+        rad__os_read_file(inside("docs/load-scenario.md"), 1 << 20, &page, &size, &error), 0);
+    char *text = strstr(page, "```toml\n") + strlen("```toml\n"), *end = strstr(text, "```");
+    if (rad_load_parse(&s, "manual", text, (size_t)(end - text), &error) != 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(s->s.users, 64);
+    assert_false(rad_load_has_simulated(s));
+    rad_load_free(s);
+    rad__free(page);
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------------------ */
@@ -194,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_example_is_a_scenario),
+        cmocka_unit_test(the_scenario_of_the_manual),
         cmocka_unit_test(sim_closed),
         cmocka_unit_test(sim_arrivals),
         cmocka_unit_test(must_hold_4_coordinated_omission),
