@@ -59,7 +59,7 @@ void rad__live_user_learns(live *l, const live_conn *c, const live_request *r,
     if (r->cancelled || (request->extract_count == 0 && !l->scenario->cookies)) return;
     live_user *u = rad__live_user_at(l, r->vu);
     if (u == NULL) return;
-    rad_reader reader = rad__reader(values, size);
+    rad_reader reader = rad__reader(size ? (const void *)values : "", size);
     for (uint32_t i = 0; i < request->extract_count; i++) {
         uint64_t length = rad__read_varint(&reader);
         if (length == 0) continue; /* not found: the old one stays */

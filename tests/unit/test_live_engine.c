@@ -18,6 +18,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const rad__load_serve_options plain = {.body_bytes = 10, .misbehave = true};
 
@@ -376,6 +377,55 @@ static void values_go_from_answer_to_request(void **state)
     world_close(&w);
 }
 
+/* Two answers in one turn; and one that nobody waited for any more. */
+static void values_are_their_users_own(void **state)
+{
+    (void)state;
+    static const char *const variables[] = {"session"};
+    static const struct rad__load_extract extract = {0, RAD__LOAD_FROM_COOKIE, "session"};
+    world w;
+    world_open(&w, &plain, "/cookie");
+    w.scenario.variables = variables;
+    w.scenario.variable_count = 1;
+    w.requests[0].extracts = &extract;
+    w.requests[0].extract_count = 1;
+    w.requests[1] = w.requests[0];
+    w.requests[1].path = "/bytes/${var:session}";
+    w.scenario.request_count = 2;
+    world_engine(&w);
+    for (uint32_t i = 0; i < 2; i++) {
+        world_send(&w, i, i, 0, true, false);
+        world_wait(&w, 2, 1000);
+    }
+    bool together = false; /* both answers in one turn: so it is unless the server was slow */
+    for (int i = 0; i < 20 && !together; i++) {
+        rad__load_turn turn;
+        for (uint32_t k = 0; k < 2; k++) world_send(&w, k, k, 0, false, false);
+        assert_int_equal(w.engine->kind->turn(w.engine, 0, true, &turn, NULL), 0);
+        uint32_t before = turn.input_count;
+        usleep(20000);
+        if (before < 2)
+            assert_int_equal(w.engine->kind->turn(w.engine, UINT64_MAX, true, &turn, NULL), 0);
+        together =
+            turn.input_count == 2 && turn.inputs[0].values_size == turn.inputs[1].values_size;
+        if (together) {
+            assert_memory_not_equal(turn.inputs[0].values, turn.inputs[1].values,
+                                    turn.inputs[0].values_size);
+        } else if (before + turn.input_count < 2) {
+            world_wait(&w, 1, 1000);
+        }
+    }
+    assert_true(together);
+    world_send(&w, 2, 0, 0, false, false);
+    world_do(&w, RAD__LOAD_DO_CANCEL, 2, 0, w.request);
+    world_wait(&w, 1, 1000);
+    world_got(&w, RAD__LOAD_IN_RESPONSE);
+    world_send(&w, 2, 0, 1, false, false); /* so it has learned nothing */
+    world_wait(&w, 1, 1000);
+    assert_int_equal(world_got(&w, RAD__LOAD_IN_FAILED)->fault, RAD__LOAD_BAD_REQUEST);
+    world_close(&w);
+}
+
 /* What a connection costs, without what the kernel has for it. */
 static void connections_are_small(void **state)
 {
@@ -485,6 +535,7 @@ int main(void)
         cmocka_unit_test(large_requests_are_sent_in_parts),
         cmocka_unit_test(a_turn_that_only_reads_the_clock),
         cmocka_unit_test(values_go_from_answer_to_request),
+        cmocka_unit_test(values_are_their_users_own),
         cmocka_unit_test(connections_are_small),
         cmocka_unit_test(the_nth_call_fails),
         cmocka_unit_test(a_name_that_nobody_has),
