@@ -31,8 +31,9 @@ struct live_http2 {
     nghttp2_session *session; /* NULL: not connected yet */
     stream *streams;
     uint32_t next_dirty;
-    bool dirty;   /* there is something to send */
-    bool closing; /* nothing new is begun; closed when the last stream is done */
+    uint32_t parts; /* answers that point into what is being read */
+    bool dirty;     /* there is something to send */
+    bool closing;   /* nothing new is begun; closed when the last stream is done */
 };
 
 /* What all connections share. */
@@ -41,9 +42,11 @@ struct live_http2_all {
     nghttp2_option *options;
     stream *free;
     rad_bytes out, text;
-    nghttp2_nv *fields;
+    nghttp2_nv *fields; /* of the request that is being made */
     uint32_t field_capacity;
     uint32_t first_dirty;
+    nghttp2_nv *
+        *ready; /* by plan: those without placeholders; NULL: not made yet, or there are some */
 };
 
 /* ---- Streams ----------------------------------------------------------------------------------------------- */
@@ -145,8 +148,10 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
     (void)flags;
     if (s == NULL || s->answer.fault) return 0;
     if (s->request.first_ns == 0) s->request.first_ns = h->l->now_ns;
+    bool had = s->answer.part != NULL;
     if (!rad__load_answer_body(&h->l->answers, &s->answer, data, size))
         return give_up(h, s, s->answer.fault);
+    h->parts += !had && s->answer.part != NULL;
     return 0;
 }
 
@@ -181,6 +186,7 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t code, 
     live *l = h->l;
     stream *s = nghttp2_session_get_stream_user_data(session, id);
     if (s == NULL) return 0;
+    h->parts -= s->answer.part != NULL;
     if (s->answer.fault) {
         stream_fail(l, h, s, s->answer.fault);
     } else if (s->complete && s->answer.status >= 200 && !s->request.cancelled) {
@@ -208,6 +214,11 @@ static ssize_t on_body_wanted(nghttp2_session *session, int32_t id, uint8_t *to,
     return (ssize_t)n;
 }
 
+static uint32_t plan_count(const live *l)
+{
+    return l->scenario->request_count * l->scenario->target_count;
+}
+
 /* ---- Beginning and end ------------------------------------------------------------------------------------- */
 
 int rad__live_http2_prepare(live *l, uint32_t target, rad_error *error)
@@ -217,7 +228,8 @@ int rad__live_http2_prepare(live *l, uint32_t target, rad_error *error)
     l->http2 = rad__alloc(1, sizeof *l->http2);
     if (l->http2 == NULL) return rad__error_memory(error);
     l->http2->first_dirty = RAD_NONE;
-    if (nghttp2_session_callbacks_new(&l->http2->callbacks) != 0 ||
+    l->http2->ready = rad__alloc(plan_count(l), sizeof *l->http2->ready);
+    if (l->http2->ready == NULL || nghttp2_session_callbacks_new(&l->http2->callbacks) != 0 ||
         nghttp2_option_new(&l->http2->options) != 0)
         return rad__error_memory(error);
     nghttp2_session_callbacks *c = l->http2->callbacks;
@@ -241,6 +253,8 @@ void rad__live_http2_stop(live *l)
     }
     nghttp2_session_callbacks_del(all->callbacks);
     nghttp2_option_del(all->options);
+    for (uint32_t i = 0; all->ready && i < plan_count(l); i++) rad__free(all->ready[i]);
+    rad__free(all->ready);
     rad__bytes_free(&all->out);
     rad__bytes_free(&all->text);
     rad__free(all->fields);
@@ -345,22 +359,64 @@ static void place_fields(struct live_http2_all *all, uint32_t count)
     }
 }
 
+static bool is_constant(const rad__load_plan *plan)
+{
+    if (plan->wants_cookies || !rad__load_text_is_constant(&plan->body)) return false;
+    for (uint32_t i = 0; i < plan->pair_count; i++)
+        if (!rad__load_text_is_constant(&plan->pairs[i].name) ||
+            !rad__load_text_is_constant(&plan->pairs[i].value))
+            return false;
+    return true;
+}
+
+/* The fields of a request without placeholders, which stay where they are; NULL: there are some, or no memory. */
+static const nghttp2_nv *ready_fields(live *l, const rad__load_plan *plan)
+{
+    nghttp2_nv **ready = &l->http2->ready[plan - l->plans];
+    if (*ready || !is_constant(plan)) return *ready;
+    nghttp2_nv *fields = *ready = rad__alloc(plan->pair_count, sizeof *fields);
+    for (uint32_t i = 0; fields && i < plan->pair_count; i++) {
+        const rad_bytes *name = &plan->pairs[i].name.constant;
+        const rad_bytes *value = &plan->pairs[i].value.constant;
+        fields[i] = (nghttp2_nv){name->data, value->data, name->size, value->size,
+                                 NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE};
+    }
+    return fields;
+}
+
+static enum rad__load_fault fields_of(live *l, const live_conn *c, stream *s,
+                                      const nghttp2_nv **fields, uint32_t *count)
+{
+    const rad__load_plan *plan = rad__live_plan(l, s->request.what, c->target);
+    *fields = ready_fields(l, plan);
+    if (*fields) {
+        *count = plan->pair_count;
+        s->body = plan->body.constant.data;
+        s->body_size = plan->body.constant.size;
+        return RAD__LOAD_OK;
+    }
+    enum rad__load_fault fault = make_fields(l, c, s, count);
+    place_fields(l->http2, fault == RAD__LOAD_OK ? *count : 0);
+    *fields = l->http2->fields;
+    return fault;
+}
+
 static void http2_submit(live *l, uint32_t conn, stream *s)
 {
     live_conn *c = &l->conns[conn];
     live_http2 *h = c->http2;
     const rad__load_plan *plan = rad__live_plan(l, s->request.what, c->target);
+    const nghttp2_nv *fields;
     uint32_t count = 0;
-    enum rad__load_fault fault = make_fields(l, c, s, &count);
+    enum rad__load_fault fault = fields_of(l, c, s, &fields, &count);
     if (fault != RAD__LOAD_OK) {
         stream_fail(l, h, s, fault);
         return;
     }
-    place_fields(l->http2, count);
     rad__load_answer_begin(&s->answer, plan->keep);
     nghttp2_data_provider provider = {.source.ptr = s, .read_callback = on_body_wanted};
-    int32_t id = nghttp2_submit_request(h->session, NULL, l->http2->fields, count,
-                                        s->body_size ? &provider : NULL, s);
+    int32_t id =
+        nghttp2_submit_request(h->session, NULL, fields, count, s->body_size ? &provider : NULL, s);
     if (id < 0) {
         stream_fail(l, h, s,
                     id == NGHTTP2_ERR_NOMEM ? RAD__LOAD_NO_DESCRIPTORS : RAD__LOAD_REFUSED_STREAM);
@@ -478,8 +534,10 @@ void rad__live_http2_ready(live *l, uint32_t conn)
 /* What was read goes away: answers that are not complete take in what they point to. */
 static void pause_answers(live *l, live_http2 *h)
 {
-    for (stream *s = h->streams; s; s = s->next)
+    for (stream *s = h->streams; s && h->parts > 0; s = s->next) {
+        h->parts -= s->answer.part != NULL;
         if (!rad__load_answer_pause(&l->answers, &s->answer)) l->failed = RAD_ENOMEM;
+    }
 }
 
 void rad__live_http2_received(live *l, uint32_t conn, const uint8_t *bytes, size_t size)
