@@ -1,17 +1,19 @@
 #!/bin/sh
 # mutants.sh [FOLDER...] [NAME...] — machine-made bugs in production code, and who notices them. tools/mutants.awk makes
-# them of every source and header in the folders (preset: src/exec and src/rt); tools/planted.sh plants each (or those
-# named) and tries what is nearest: for the executor the lab's hunt, the models of L2 and the quick tests, the models
-# first when something is published early; for the runtime the models of L2 and the unit tests that are about the file,
-# and, where the models do not reach, these under the thread sanitizer.
+# them of every source and header in the folders (preset: src/exec, src/rt and src/session); tools/planted.sh plants
+# each (or those named) and tries what is nearest: for the executor the lab's hunt, the models of L2 and the quick tests,
+# the models first when something is published early; for the runtime the models of L2 and the unit tests that are about
+# the file, and, where the models do not reach, these under the thread sanitizer; for sessions, which one thread runs, the
+# unit tests, and at last some of them under the address sanitizer. Of those, which are thousands, one in eight is tried,
+# by its name: $MUTANTS_CLASS = C/N takes class C of N, for instance 3/8, and 0/1 takes all.
 #
 # Prints what planted.sh prints, a table (kind by finder), and how the survivors compare with
 # tests/planted/survivors.txt, which explains each of them:
 #
 #   mutant NAME       an entry begins
 #   kind WORD         equivalent, performance (costs time or wakes, loses nothing), memory (needs a weak memory model),
-#                     window (between threads of the system); sometimes: a test on threads finds it now and then, and
-#                     may or may not
+#                     window (between threads of the system), words (how something is said, and no test holds it to
+#                     that); sometimes: a test on threads finds it now and then, and may or may not
 #   ...               why, in words
 #
 # Exits 1 when a mutant survives that is not explained, when an explained one is found now or is made no more, 2 when
@@ -24,9 +26,8 @@ while [ $# -gt 0 ] && [ -d "$1" ]; do
     folders="$folders $1"
     shift
 done
-partial=$#
-[ -z "$folders" ] || partial=1
-: "${folders:=src/exec src/rt}"
+everything="src/exec src/rt src/session"
+: "${folders:=$everything}"
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
@@ -68,19 +69,68 @@ rt_tests() { # FILE
     echo "$near rt_fiber rt_survivors rt_survivors2 rt_decisions $last"
 }
 
-mkdir "$work/lists"
-# shellcheck disable=SC2086 # a list of words
-find $folders -name '*.[ch]' | LC_ALL=C sort | while read -r file; do
-    hunt=exec
-    tests="l2 exec_queues exec_idle exec_shell_wake exec_shell exec_shell_group exec_shell_deep"
-    case $file in
-    src/rt/*) hunt= && tests=$(rt_tests "$file") ;;
-    */shell*) hunt= ;; # the trial has a shell of its own
+# The same for the sessions: first what is about the file, then the others.
+session_tests() { # FILE
+    case ${1##*/} in
+    assemble.*) near="session_blocks session_read" last="asan:session_blocks" ;;
+    capacity.*) near="session session_read" last="asan:session_read" ;;
+    draw.*) near=session_draw last=asan:session_draw ;;
+    effects.* | same.*) near="session_effects session_rounds" last=asan:session_effects ;;
+    generate.*) near="session_random" last=asan:session_random ;;
+    stubs.*) near=session_stubs last=asan:session_stubs ;;
+    session_threads.*) near=session_threads last=asan:session_threads ;;
+    rounds.* | step.* | vm.* | value.* | trace.*)
+        near="session_blocks session_rounds session_effects" last="asan:session_blocks asan:session_rounds" ;;
+    text.*) near=session_text last=asan:session_text ;;
+    *) near="session session_read session_text session_blocks" last="asan:session_read asan:session_blocks" ;;
     esac
-    awk -v path="$file" -v hunt="$hunt" -v tests="$tests" -f tools/mutants.awk "$file" || exit 2
-done >"$work/lists/mutants.txt"
+    rest="session session_read session_text session_blocks session_effects session_rounds session_draw session_stubs"
+    rest="$rest session_threads session_survivors session_random session_examples session_lab"
+    for word in $rest; do
+        case " $near " in *" $word "*) ;; *) near="$near $word" ;; esac
+    done
+    echo "$near $last asan:session_survivors"
+}
+
+# The mutants of a folder. What goes to WebAssembly has no unit tests: tests/cli/wasm.sh compares it.
+mutants_of() { # FOLDER
+    find "$1" -name '*.[ch]' -not -path '*/wasm/*' | LC_ALL=C sort | while read -r file; do
+        hunt=exec way=wakes
+        tests="l2 exec_queues exec_idle exec_shell_wake exec_shell exec_shell_group exec_shell_deep"
+        case $file in
+        src/rt/*) hunt= && tests=$(rt_tests "$file") ;;
+        src/session/*) hunt= way=plain && tests=$(session_tests "$file") ;;
+        */shell*) hunt= ;; # the trial has a shell of its own
+        esac
+        awk -v path="$file" -v hunt="$hunt" -v tests="$tests" -f tools/mutants.awk -f "tools/mutants_$way.awk" "$file" ||
+            exit 2
+    done
+}
+
+# Those of one class; by name, so that a mutant stays in its class whatever happens to others.
+class_of() { # C/N
+    LC_ALL=C awk -v class="${1%/*}" -v classes="${1#*/}" '
+        BEGIN { for (i = 1; i < 256; i++) ord[sprintf("%c", i)] = i }
+        $1 == "bug" {
+            hash = 0
+            for (i = 1; i <= length($2); i++) hash = (hash * 31 + ord[substr($2, i, 1)]) % 1000003
+            here = hash % classes == class
+        }
+        here'
+}
+
+mkdir "$work/lists"
+for folder in $everything; do
+    mutants_of "$folder" >"$work/list" || exit 2
+    sed -n 's/^bug //p' "$work/list" >>"$work/all"
+    case " $folders " in *" $folder "*) ;; *) continue ;; esac
+    if [ "$folder" = src/session ] && [ $# = 0 ]; then class_of "${MUTANTS_CLASS:-0/8}"; else cat; fi \
+        <"$work/list" >>"$work/lists/mutants.txt"
+done
+LC_ALL=C sort "$work/all" >"$work/made"
 {
-    PLANTED_LISTS=$work/lists tools/planted.sh "$@"
+    # A test of sessions that a bug makes grow must not take the machine along.
+    PLANTED_LISTS=$work/lists PLANTED_MEMORY=4000000 tools/planted.sh "$@"
     echo $? >"$work/status"
 } | tee "$work/said"
 [ "$(cat "$work/status")" -le 1 ] || exit 2
@@ -110,14 +160,12 @@ awk '
 # What is explained and what is not.
 sed -n 's/^missed  *[^ ]*  *\([^ ]*\) .*/\1/p' "$work/said" | LC_ALL=C sort >"$work/survivors"
 sed -n 's/^found  *[^ ]*  *\([^ ]*\) .*/\1/p' "$work/said" | LC_ALL=C sort >"$work/found"
-sed -n 's/^bug //p' "$work/lists/mutants.txt" | LC_ALL=C sort >"$work/made"
 sed -n 's/^mutant //p' "$explained" | LC_ALL=C sort >"$work/explained"
 new=$(LC_ALL=C comm -23 "$work/survivors" "$work/explained")
 awk '/^mutant / { name = $2 } /^kind / && $2 != "sometimes" { print name }' "$explained" |
     LC_ALL=C sort >"$work/always"
 now_found=$(LC_ALL=C comm -12 "$work/found" "$work/always")
-gone=
-[ "$partial" != 0 ] || gone=$(LC_ALL=C comm -13 "$work/made" "$work/explained") # of all folders
+gone=$(LC_ALL=C comm -13 "$work/made" "$work/explained")
 echo
 [ -z "$new" ] || printf '%s\n' "$new" | sed 's/^/survives, and is not explained: /'
 [ -z "$now_found" ] || printf '%s\n' "$now_found" | sed 's/^/is explained, but found now: /'

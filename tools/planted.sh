@@ -12,14 +12,15 @@
 #   tests WORD...     unit tests that should notice it: tests/unit/test_WORD.c; symbols is tools/check_symbols.sh. There
 #                     may be several lines of both kinds, which are tried in turn until one notices it. WORD:NAME
 #                     is that function of the test alone (of test_l2, and of those that call storm_choose);
-#                     tsan:WORD is test_WORD under the thread sanitizer
+#                     tsan:WORD is test_WORD under the thread sanitizer, asan:WORD under that of addresses
 #   - TEXT            old text, line by line
 #   + TEXT            new text, line by line (none: the old text is deleted)
 #
 # Prints a line per bug (found or missed, depth, name, runs until then, the shrunk case: instructions and workers,
 # what was reported) and, last, "N of M found". Writes build/planted-LIST.json for the scoreboard, and one entry per line to
 # $PLANTED_JSON when that is set. $PLANTED_LISTS is another folder with lists. $PLANTED_LEAVE = I/N leaves out the bugs number
-# I, I + N, … for once. Exits 1 when a bug was missed, 2 when a list is wrong.
+# I, I + N, … for once. $PLANTED_MEMORY: what a test of sessions may use, in KiB. Exits 1 when a bug was missed, 2 when a
+# list is wrong.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 root=$PWD
@@ -102,12 +103,14 @@ run_test() {
     only=
     case $2 in
     symbols) program="tools/check_symbols.sh out" ;;
-    tsan:*) program=tsan/tests/test_${2#tsan:} ;;
+    tsan:* | asan:*) program=${2%%:*}/tests/test_${2#*:} ;;
     *:*) only=${2#*:} ;;
     esac
     [ -p "$1/pipe" ] || mkfifo "$1/pipe"
     # shellcheck disable=SC2086 # a list of words
-    (cd "$1" && export TEST_ONLY="$only" CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C TSAN_OPTIONS=halt_on_error=1 &&
+    (case $2 in session*) ulimit -v "${PLANTED_MEMORY:-unlimited}" ;; esac
+        cd "$1" && export TEST_ONLY="$only" CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C TSAN_OPTIONS=halt_on_error=1 \
+            ASAN_OPTIONS=verify_asan_link_order=0 &&
         exec timeout -k 2 "$3" stdbuf -oL $program) >"$1/pipe" 2>&1 </dev/null &
     runner=$!
     timeout $(($3 + 5)) sed -u '/^not ok [0-9]* -/q' <"$1/pipe" >"$1/test.log" # whoever outlives the program may keep the pipe
@@ -133,10 +136,12 @@ build_tests() { # TREE WORD... (hunt:WORD is a hunt)
     shift
     targets=
     sanitized=
+    addresses=
     for word in "$@"; do
         case $word in
         hunt:*) targets="$targets tests/hunt_${word#hunt:}" ;;
         tsan:*) sanitized="$sanitized tests/test_${word#tsan:}" ;;
+        asan:*) addresses="$addresses tests/test_${word#asan:}" ;;
         symbols) targets="$targets $(library_targets "$tree")" ;;
         *) targets="$targets tests/test_${word%%:*}" ;;
         esac
@@ -144,11 +149,17 @@ build_tests() { # TREE WORD... (hunt:WORD is a hunt)
     : >"$tree/build.log"
     # shellcheck disable=SC2086 # a list of words
     [ -z "$targets" ] || ninja -C "$tree/out" -j 2 $targets >"$tree/build.log" 2>&1 || return 1
-    [ -n "$sanitized" ] || return 0
-    [ -d "$tree/tsan" ] || (cd "$tree" && CC=${CC:-gcc} meson setup tsan -Doptimization=1 -Dwerror=false \
-        -Db_sanitize=thread -Db_lundef=false) >"$tree/build.log" 2>&1 || return 1
-    # shellcheck disable=SC2086 # a list of words
-    ninja -C "$tree/tsan" -j 2 $sanitized >"$tree/build.log" 2>&1
+    # shellcheck disable=SC2086 # lists of words
+    build_sanitized "$tree" tsan thread $sanitized && build_sanitized "$tree" asan address $addresses
+}
+
+build_sanitized() { # TREE FOLDER SANITIZER TARGET...
+    tree=$1 folder=$2 sanitizer=$3
+    shift 3
+    [ $# != 0 ] || return 0
+    [ -d "$tree/$folder" ] || (cd "$tree" && CC=${CC:-gcc} meson setup "$folder" -Doptimization=1 -Dwerror=false \
+        "-Db_sanitize=$sanitizer" -Db_lundef=false) >"$tree/build.log" 2>&1 || return 1
+    ninja -C "$tree/$folder" -j 2 "$@" >"$tree/build.log" 2>&1
 }
 
 make_tree() { # TREE
@@ -203,6 +214,10 @@ hunt_answer="$hunt_answer/found \\1 \\2 \\4 \\3: \\5/p"
 # try_word TREE WORD — prints "found RUNS INSTRUCTIONS WORKERS TEXT" when it notices the bug that is planted there.
 try_word() {
     if ! build_tests "$1" "$2"; then
+        if [ "$2" = session_stubs ] && ! grep '^FAILED:' "$1/build.log" | grep -qv ' tests/\(Team_\|test_session_stubs\)'; then
+            echo "found 1 0 0 test_$2: what is written does not compile"
+            return
+        fi
         echo "wrong 0 0 0 it does not compile: $(grep -m 1 'error:' "$1/build.log" | cut -c 1-150)"
         return
     fi
