@@ -442,7 +442,7 @@ static void draw_all(drawing *d)
 
 char *rad_protocol_svg(const rad_protocols *p, uint32_t protocol)
 {
-    drawing d = {.all = p, .g = &p->all[protocol].types.global, .open = RAD_NONE};
+    drawing d = {.all = p, .g = &rad__protocol(p, protocol)->types.global, .open = RAD_NONE};
     rad_bytes out = {0};
     d.lanes = rad__alloc(d.g->role_count, sizeof *d.lanes);
     d.gaps = rad__alloc(d.g->role_count + 1, sizeof *d.gaps);

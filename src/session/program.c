@@ -82,18 +82,18 @@ uint32_t rad_protocol_find(const rad_protocols *p, const char *name)
 
 uint32_t rad_protocol_role_count(const rad_protocols *p, uint32_t protocol)
 {
-    return p->all[protocol].types.global.role_count;
+    return rad__protocol(p, protocol)->types.global.role_count;
 }
 
 const char *rad_protocol_role(const rad_protocols *p, uint32_t protocol, uint32_t role)
 {
-    const rad_global_protocol *g = &p->all[protocol].types.global;
+    const rad_global_protocol *g = &rad__protocol(p, protocol)->types.global;
     return role < g->role_count ? g->roles[role] : NULL;
 }
 
 void rad_protocol_count(const rad_protocols *p, uint32_t protocol, rad_protocol_counts *out)
 {
-    const rad_protocol *one = &p->all[protocol];
+    const rad_protocol *one = rad__protocol(p, protocol);
     const rad_types *t = &one->types;
     *out = (rad_protocol_counts){t->global.role_count, t->thread_count, t->edge_count,
                                  t->state_count, one->code_count};

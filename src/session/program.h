@@ -135,6 +135,13 @@ RAD_INTERNAL uint32_t rad__code_effect(rad_protocol *p, rad_effect_site site);
 RAD_INTERNAL uint32_t rad__code_table(rad_protocol *p, uint32_t count); /* ways are zeroed */
 RAD_INTERNAL uint32_t rad__code_selection(rad_protocols *all, rad_protocol *p, uint32_t table);
 
+/* Whoever asks for one that is not there has not looked at what rad_protocol_find answered. */
+static inline const rad_protocol *rad__protocol(const rad_protocols *p, uint32_t protocol)
+{
+    if (protocol >= p->count) rad__misuse("rad_protocol_…", "there is no protocol of this number");
+    return &p->all[protocol];
+}
+
 static inline const char *rad__text_of(const rad_protocols *p, uint32_t symbol)
 {
     return rad__ast_name(&p->file, symbol);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/map64.h"
 #include "base/prng.h"
+#include "session/wrap.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,14 +46,24 @@ typedef struct stub_writer {
 } stub_writer;
 
 static const char *const STUB_TAKEN[] = {
-    "auto",     "break",    "case",   "char",     "const",   "continue", "default", "do",
-    "double",   "else",     "enum",   "extern",   "float",   "for",      "goto",    "if",
-    "inline",   "int",      "long",   "register", "return",  "short",    "signed",  "sizeof",
-    "static",   "struct",   "switch", "typedef",  "union",   "unsigned", "void",    "volatile",
-    "while",    "restrict", "bool",   "true",     "false",   "NULL",     "errno",   "stdin",
-    "stdout",   "stderr",   "assert", "unix",     "linux",   "offsetof", "EOF",     "asm",
-    "typeof",   "main",     "self",   "which",    "until",   "fields",   "status",  "rad_time",
-    "uint32_t", "int64_t",  "errno",  "session",  "capacity"};
+    "auto",      "break",         "case",         "char",
+    "const",     "continue",      "default",      "do",
+    "double",    "else",          "enum",         "extern",
+    "float",     "for",           "goto",         "if",
+    "inline",    "int",           "long",         "register",
+    "return",    "short",         "signed",       "sizeof",
+    "static",    "struct",        "switch",       "typedef",
+    "union",     "unsigned",      "void",         "volatile",
+    "while",     "restrict",      "bool",         "true",
+    "false",     "NULL",          "errno",        "stdin",
+    "stdout",    "stderr",        "assert",       "unix",
+    "linux",     "offsetof",      "EOF",          "asm",
+    "typeof",    "main",          "self",         "which",
+    "until",     "fields",        "status",       "rad_time",
+    "uint32_t",  "int64_t",       "uint8_t",      "session",
+    "capacity",  "alignas",       "alignof",      "nullptr",
+    "constexpr", "static_assert", "thread_local", "typeof_unqual",
+    "UINT64_C"};
 
 enum { STUB_TAKEN_COUNT = sizeof STUB_TAKEN / sizeof *STUB_TAKEN };
 
@@ -77,13 +88,26 @@ static uint32_t family_count(const stub_writer *w, uint32_t index)
     return f->ranged ? (uint32_t)(f->to.plus - f->from.plus + 1) : 1;
 }
 
+static bool begins_with(const char *name, const char *what)
+{
+    return strncmp(name, what, strlen(what)) == 0;
+}
+
+/* Of C, of this library, or what functions call their own. */
+static bool is_reserved(const char *name)
+{
+    if (name[0] == '_' || begins_with(name, "rad_") || begins_with(name, "RAD")) return true;
+    for (uint32_t i = 0; i < STUB_TAKEN_COUNT; i++)
+        if (strcmp(name, STUB_TAKEN[i]) == 0) return true;
+    return false;
+}
+
 /* A name that the header defines. */
 static void claim(stub_writer *w, const char *name)
 {
     if (w->status != 0) return;
     size_t length = strlen(name);
-    bool there = rad__symbol_find(&w->names, name, length) != RAD_NONE;
-    for (uint32_t i = 0; i < STUB_TAKEN_COUNT; i++) there |= strcmp(name, STUB_TAKEN[i]) == 0;
+    bool there = is_reserved(name) || rad__symbol_find(&w->names, name, length) != RAD_NONE;
     if (there)
         w->status = rad__ast_error(&w->all->file, w->types->global.place, w->error,
                                    "in C, %s would be the name of two things: rename a role or a "
@@ -423,8 +447,7 @@ static void write_tables(stub_writer *w)
 
 static bool is_taken(const stub_writer *w, const stub_message *m, uint32_t field, const char *name)
 {
-    for (uint32_t i = 0; i < STUB_TAKEN_COUNT; i++)
-        if (strcmp(STUB_TAKEN[i], name) == 0) return true;
+    if (is_reserved(name) || begins_with(name, w->protocol)) return true; /* P_is_quote is in use */
     for (uint32_t i = 0; i < m->signature.count; i++)
         if (i != field && m->fields[i].name != RAD_NONE &&
             strcmp(rad__text_of(w->all, m->fields[i].name), name) == 0)
@@ -713,8 +736,10 @@ char *rad_protocol_c_text(const rad_protocols *p, uint32_t protocol, uint32_t ro
                           rad_error *error)
 {
     rad__error_clear(error);
-    stub_writer w = {.all = p, .types = &p->all[protocol].types, .error = error};
+    stub_writer w = {.all = p, .types = &rad__protocol(p, protocol)->types, .error = error};
     w.protocol = rad__text_of(p, w.types->global.name);
+    if (role >= w.types->global.role_count)
+        rad__misuse("rad_protocol_c_text", "there is no role of this number");
     find_families(&w);
     if (w.status == 0) find_messages(&w);
     if (w.status == 0) w.digest = digest_of(&w);
@@ -725,6 +750,7 @@ char *rad_protocol_c_text(const rad_protocols *p, uint32_t protocol, uint32_t ro
         first = false;
     }
     if (w.status == 0) write_header(&w, protocol, role, first);
+    rad__wrap_lines(&w.out);
     rad__bytes_put(&w.out, "", 1);
     if (w.status == 0 && w.out.failed) w.status = rad__error_memory(error);
     rad__symbols_free(&w.names);

@@ -177,7 +177,7 @@ static void count_ways(type_writer *w)
 
 char *rad_protocol_type_text(const rad_protocols *p, uint32_t protocol, uint32_t role)
 {
-    const rad_types *t = &p->all[protocol].types;
+    const rad_types *t = &rad__protocol(p, protocol)->types;
     type_writer w = {.all = p, .types = t};
     w.ways = rad__alloc(t->state_count, sizeof *w.ways);
     w.names = rad__alloc(t->state_count, sizeof *w.names);
