@@ -41,9 +41,8 @@ static void capacity_text(cli *c, bool locals, const rad_capacity *k)
     }
     out(c, "%s", style(c, good ? STYLE_GOOD : STYLE_BAD));
     if (good) {
-        out(c, "of %u message%s suffice%s%s (%s states, all orders and choices)\n", k->capacity,
-            plural(k->capacity), k->capacity == 1 ? "" : "", style(c, STYLE_OFF),
-            number(k->states));
+        out(c, "of %u message%s suffice%s (%s states, all orders and choices)\n", k->capacity,
+            plural(k->capacity), style(c, STYLE_OFF), number(k->states));
     } else if (k->answer == RAD_CAPACITY_STUCK) {
         out(c, "stuck%s even with %u messages\n", style(c, STYLE_OFF), k->capacity);
     } else {

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PRESET = 16, MOST_MOST = 64, STATES_PRESET = 200000 };
+enum { MOST_PRESET = 16, MOST_MOST = 64, STATES_PRESET = 200000, QUEUE_MOST = 1 << 26 };
 
 /* Threads that do not run. */
 enum { NOT_BEGUN = 0xffffffff };
@@ -27,6 +27,7 @@ typedef struct explorer {
     uint32_t queue_count, queue_capacity, queue_at;
     rad_set128 seen;
     uint32_t *now, *next; /* being looked at, being made */
+    uint32_t *rest; /* by state: where a thread is when it has done all that it can do by itself */
     rad_capacity *out;
     bool full;   /* more configurations than are allowed */
     bool failed; /* memory */
@@ -74,8 +75,41 @@ static bool goes_on_alone(const explorer *e, uint32_t *config, const rad_local_s
             (!branches_have_begun(e, config, s) || branches_have_ended(e, config, s)));
 }
 
-/* Everything that only concerns the thread itself. Somebody may do so for ever, in a loop of others: then everybody
- * else has come to rest after as many turns as there are states, with those to begin and end branches. */
+static bool does(const rad_types *t, uint32_t state)
+{
+    return t->states[state].kind == RAD_LOCAL_DOES;
+}
+
+static uint32_t after_doing(const rad_types *t, uint32_t state)
+{
+    return t->arms[t->states[state].first_arm].next;
+}
+
+/* Who does things for ever, in a loop of others, is as well at the one of them that has the smallest number. */
+static uint32_t smallest_of_circle(const rad_types *t, uint32_t state)
+{
+    uint32_t smallest = state;
+    for (uint32_t at = after_doing(t, state); at != state; at = after_doing(t, at))
+        if (at < smallest) smallest = at;
+    return smallest;
+}
+
+/* Every state is passed twice. `walk`: 0, it was not passed; RAD_NONE, its rest is known; else from where it was. */
+static void find_rest(const rad_types *t, uint32_t *rest, uint32_t *walk)
+{
+    for (uint32_t i = 0; i < t->state_count; i++) {
+        uint32_t at = i, me = i + 1;
+        for (; does(t, at) && walk[at] == 0; at = after_doing(t, at)) walk[at] = me;
+        uint32_t end = !does(t, at) ? at : walk[at] == me ? smallest_of_circle(t, at) : rest[at];
+        for (at = i; does(t, at) && walk[at] == me; at = after_doing(t, at)) {
+            rest[at] = end;
+            walk[at] = RAD_NONE;
+        }
+    }
+}
+
+/* Everything that only concerns the thread itself. Somebody may begin and end branches for ever, in a loop of others:
+ * then everybody else has come to rest after as many turns as there are states, with those to begin and end. */
 static void settle(const explorer *e, uint32_t *config)
 {
     const rad_types *t = &e->p->types;
@@ -86,8 +120,9 @@ static void settle(const explorer *e, uint32_t *config)
             const rad_local_state *s = state_at(e, config, i);
             if (s == NULL) continue;
             if (s->kind == RAD_LOCAL_DOES) {
-                *type_at(e, config, i) = t->arms[s->first_arm].next;
-                changed = true;
+                uint32_t rest = e->rest[*type_at(e, config, i)];
+                changed |= rest != *type_at(e, config, i);
+                *type_at(e, config, i) = rest;
             } else if (s->kind == RAD_LOCAL_PAR && !branches_have_begun(e, config, s)) {
                 for (uint32_t k = 0; k < s->arm_count; k++)
                     *type_at(e, config, t->arms[s->first_arm + k].edge) =
@@ -103,6 +138,15 @@ static void settle(const explorer *e, uint32_t *config)
     }
 }
 
+/* Those that were looked at are not needed any more: memory is for those to come. */
+static void forget_seen(explorer *e)
+{
+    if (e->queue_at < e->queue_count / 2) return; /* not worth it yet */
+    memmove(e->queue, e->queue + e->queue_at, (e->queue_count - e->queue_at) * sizeof *e->queue);
+    e->queue_count -= e->queue_at;
+    e->queue_at = 0;
+}
+
 /* `next` becomes one of those to look at, unless it was. */
 static void reach(explorer *e)
 {
@@ -111,8 +155,10 @@ static void reach(explorer *e)
     enum rad_set_add added = rad__set128_add(&e->seen, d);
     e->failed |= added == RAD_SET_NOMEM;
     e->full |= added == RAD_SET_FULL;
-    e->full |= e->queue_count > UINT32_MAX - e->words;
-    if (added != RAD_SET_NEW || e->full) return;
+    if (added != RAD_SET_NEW) return;
+    if (e->queue_count + e->words > e->queue_capacity) forget_seen(e);
+    e->full |= e->queue_count > QUEUE_MOST - e->words;
+    if (e->full) return;
     if (!RAD_GROW(&e->queue, &e->queue_capacity, e->queue_count + e->words)) {
         e->failed = true;
         return;
@@ -233,6 +279,7 @@ static void explorer_close(explorer *e)
     rad__free(e->queue);
     rad__free(e->now);
     rad__free(e->next);
+    rad__free(e->rest);
     rad__set128_free(&e->seen);
 }
 
@@ -244,8 +291,10 @@ static enum rad_capacity_answer try_size(explorer *e)
     e->seen.limit = e->states_most;
     e->now = rad__alloc(e->words, sizeof *e->now);
     e->next = rad__alloc(e->words, sizeof *e->next);
-    e->failed = e->now == NULL || e->next == NULL;
+    e->rest = rad__alloc((size_t)t->state_count * 2, sizeof *e->rest);
+    e->failed = e->now == NULL || e->next == NULL || e->rest == NULL;
     if (e->failed) return RAD_CAPACITY_UNKNOWN;
+    find_rest(t, e->rest, e->rest + t->state_count);
     for (uint32_t i = 0; i < t->thread_count; i++)
         e->next[i] = t->threads[i].parent == RAD_NONE ? t->threads[i].start : NOT_BEGUN;
     reach(e);
@@ -260,7 +309,7 @@ static enum rad_capacity_answer try_size(explorer *e)
 
 bool rad_protocol_is_locals(const rad_protocols *p, uint32_t protocol)
 {
-    return p->all[protocol].types.global.is_locals;
+    return rad__protocol(p, protocol)->types.global.is_locals;
 }
 
 int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uint32_t most, uint64_t states,
@@ -273,7 +322,7 @@ int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uint32_t mo
         return rad__error(error, RAD_EINPUT, "capacity: %u messages, %d at most", most, MOST_MOST);
     for (uint32_t k = 1; k <= most && out->answer == RAD_CAPACITY_STUCK; k++) {
         explorer e = {.all = p,
-                      .p = &p->all[protocol],
+                      .p = rad__protocol(p, protocol),
                       .capacity = k,
                       .states_most = states ? states : STATES_PRESET,
                       .out = out};

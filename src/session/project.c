@@ -32,7 +32,7 @@ enum node_kind {
     NODE_CHOOSE /* one of its targets, which it chooses itself */
 };
 
-enum { TARGETS_MAX = 64, NODES_MAX = 4000000 };
+enum { TARGETS_MAX = 64, NODES_MAX = 4000000, MEMBERS_MAX = 1 << 22, SLOTS_KEPT = 1024 };
 
 typedef struct node {
     enum node_kind kind;
@@ -52,6 +52,7 @@ typedef struct set {
 typedef struct offer {
     const node *node;
     uint32_t target;
+    uint32_t arm, rank; /* when they are known: of the state, in the text */
 } offer;
 
 typedef struct open_loop {
@@ -83,6 +84,10 @@ typedef struct projector {
     uint32_t stack_count, stack_capacity;
     offer *offers; /* of the state that is made */
     uint32_t offer_count, offer_capacity;
+    uint32_t *order; /* of the offers */
+    uint32_t order_capacity;
+    rad_map64 message_at; /* of the state that is made: by what is sent, received or done */
+    rad_map64 first_at;   /* … by the first member of the state */
     rad_map64 set_at;     /* by hash */
     uint32_t first_state; /* of this thread */
     uint32_t *seen;       /* by node: the visit */
@@ -318,13 +323,54 @@ static void push(projector *p, uint32_t at)
         p->stack[p->stack_count++] = at;
 }
 
-static void sort_members(uint32_t *items, uint32_t count)
+typedef bool comes_before(const projector *p, uint32_t a, uint32_t b);
+
+static bool is_less(const projector *p, uint32_t a, uint32_t b)
 {
-    for (uint32_t i = 1; i < count; i++) {
-        uint32_t item = items[i], at = i;
-        for (; at > 0 && items[at - 1] > item; at--) items[at] = items[at - 1];
-        items[at] = item;
+    (void)p;
+    return a < b;
+}
+
+static void sift(const projector *p, uint32_t *items, uint32_t at, uint32_t count,
+                 comes_before *before)
+{
+    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && before(p, items[child], items[child + 1])) child++;
+        if (!before(p, items[at], items[child])) return;
+        uint32_t swap = items[at];
+        items[at] = items[child];
+        items[child] = swap;
     }
+}
+
+/* By heap: a role may have to tell thousands of messages apart. No two items are equal. */
+static void sort(const projector *p, uint32_t *items, uint32_t count, comes_before *before)
+{
+    for (uint32_t i = count / 2; i-- > 0;) sift(p, items, i, count, before);
+    for (uint32_t left = count; left-- > 1;) {
+        uint32_t last = items[left];
+        items[left] = items[0];
+        items[0] = last;
+        sift(p, items, 0, left, before);
+    }
+}
+
+/* To be filled again. Clearing a large one each time would cost more than what it is for. */
+static void forget(rad_map64 *m)
+{
+    if (m->slot_count > SLOTS_KEPT)
+        rad__map64_free(m);
+    else
+        rad__map64_clear(m);
+}
+
+static void add_member(projector *p, uint32_t at)
+{
+    if (p->member_count == MEMBERS_MAX && p->status == 0)
+        p->status =
+            rad__ast_error(p->file, global_of(p)->place, p->error, "the protocol is too large");
+    if (room(p, RAD_GROW(&p->members, &p->member_capacity, p->member_count + 1)))
+        p->members[p->member_count++] = at;
 }
 
 /* Everything that can be reached silently from what was pushed, to the end of `members`. */
@@ -337,12 +383,12 @@ static set close_over(projector *p, rad_ast_place merged_at)
         if (n->kind == NODE_NOTHING) {
             if (n->target_count > 1) s.merged_at = n->place;
             for (uint32_t i = 0; i < n->target_count; i++) push(p, p->targets[n->first_target + i]);
-        } else if (room(p, RAD_GROW(&p->members, &p->member_capacity, p->member_count + 1))) {
-            p->members[p->member_count++] = at;
+        } else {
+            add_member(p, at);
         }
     }
     s.count = p->member_count - s.first;
-    sort_members(p->members + s.first, s.count);
+    if (s.count > 1) sort(p, p->members + s.first, s.count, is_less);
     for (uint32_t i = 0; i < s.count; i++) s.hash = rad__mix2(s.hash, p->members[s.first + i]);
     return s;
 }
@@ -454,18 +500,10 @@ static bool same_signature(const rad_signature *a, const rad_signature *b)
     return a->count == b->count && memcmp(a->types, b->types, a->count) == 0;
 }
 
-static bool same_message(const node *a, const node *b)
+/* What tells one message from another, for those who send or receive it. */
+static uint64_t message_key(const node *n)
 {
-    return a->kind == b->kind && a->edge == b->edge && a->what->label == b->what->label;
-}
-
-/* The arm of this message among those of the state: RAD_NONE: it is new. */
-static uint32_t arm_of(const projector *p, uint32_t first, const node *n)
-{
-    const rad_types *t = p->types;
-    for (uint32_t i = first; i < t->arm_count; i++)
-        if (t->arms[i].edge == n->edge && t->arms[i].label == n->what->label) return i;
-    return RAD_NONE;
+    return (uint64_t)n->kind << 60 | (uint64_t)n->edge << 32 | n->what->label;
 }
 
 static void add_arm(projector *p, const node *n)
@@ -480,76 +518,73 @@ static void add_arm(projector *p, const node *n)
                                               .fields = n->what->fields};
 }
 
-/* All offers of equal messages lead to one state. */
-static void lead_on(projector *p, uint32_t first_arm, rad_ast_place merged_at)
+/* All offers of equal messages lead to one state. They are in the order of their arms. */
+static void lead_on(projector *p, rad_ast_place merged_at)
 {
-    for (uint32_t arm = first_arm; arm < p->types->arm_count && p->status == 0; arm++) {
+    for (uint32_t i = 0; i < p->offer_count && p->status == 0;) {
+        uint32_t arm = p->offers[p->order[i]].arm;
         begin_set(p);
-        for (uint32_t i = 0; i < p->offer_count; i++)
-            if (arm_of(p, first_arm, p->offers[i].node) == arm) push(p, p->offers[i].target);
+        for (; i < p->offer_count && p->offers[p->order[i]].arm == arm; i++)
+            push(p, p->offers[p->order[i]].target);
         uint32_t next = state_of(p, merged_at);
         p->types->arms[arm].next = next;
     }
 }
 
-/* In the order of the text. */
-static bool comes_before(const offer *a, const offer *b)
+static bool is_before_in_text(const projector *p, uint32_t a, uint32_t b)
 {
-    if (a->node->place.line != b->node->place.line)
-        return a->node->place.line < b->node->place.line;
-    if (a->node->place.column != b->node->place.column)
-        return a->node->place.column < b->node->place.column;
-    return a->node->edge < b->node->edge;
+    const node *one = p->offers[a].node, *other = p->offers[b].node;
+    if (one->place.line != other->place.line) return one->place.line < other->place.line;
+    if (one->place.column != other->place.column) return one->place.column < other->place.column;
+    return one->edge != other->edge ? one->edge < other->edge : a < b;
 }
 
-static void sort_offers(offer *items, uint32_t count)
+static bool is_before_by_arm(const projector *p, uint32_t a, uint32_t b)
 {
-    for (uint32_t i = 1; i < count; i++) {
-        offer item = items[i];
-        uint32_t at = i;
-        for (; at > 0 && comes_before(&item, &items[at - 1]); at--) items[at] = items[at - 1];
-        items[at] = item;
-    }
+    const offer *one = &p->offers[a], *other = &p->offers[b];
+    return one->arm != other->arm ? one->arm < other->arm : one->rank < other->rank;
+}
+
+static bool order_offers(projector *p)
+{
+    if (!room(p, RAD_GROW(&p->order, &p->order_capacity, p->offer_count))) return false;
+    for (uint32_t i = 0; i < p->offer_count; i++) p->order[i] = i;
+    sort(p, p->order, p->offer_count, is_before_in_text);
+    return true;
 }
 
 /* Of one choice: what is sent says which branch it is. */
 static void all_are_distinct(projector *p, uint32_t begin, uint32_t end)
 {
-    for (uint32_t i = begin; i < end; i++)
-        for (uint32_t k = begin; k < i && p->status == 0; k++) {
-            const node *a = p->offers[k].node, *b = p->offers[i].node;
-            if (!same_message(a, b)) continue;
-            p->status = rad__ast_error(
-                p->file, b->place, p->error,
-                "the branch of line %u begins with the same message, %s to %s", a->place.line,
-                rad__ast_name(p->file, b->what->label), role_name(p, b->what->to));
-        }
-}
-
-/* Whether each of the offers from `begin` to `end` is one of those from `other` to `other_end`. */
-static bool are_among(const projector *p, uint32_t begin, uint32_t end, uint32_t other,
-                      uint32_t other_end)
-{
-    for (uint32_t i = begin; i < end; i++) {
-        uint32_t k = other;
-        while (k < other_end && !same_message(p->offers[i].node, p->offers[k].node)) k++;
-        if (k == other_end) return false;
+    forget(&p->message_at);
+    for (uint32_t i = begin; i < end && p->status == 0; i++) {
+        const node *n = p->offers[i].node;
+        uint32_t known = rad__map64_find(&p->message_at, message_key(n));
+        if (known != RAD_NONE)
+            p->status =
+                rad__ast_error(p->file, n->place, p->error,
+                               "the branch of line %u begins with the same message, %s to %s",
+                               p->offers[known].node->place.line,
+                               rad__ast_name(p->file, n->what->label), role_name(p, n->what->to));
+        else
+            room(p, rad__map64_add(&p->message_at, message_key(n), i));
     }
-    return true;
 }
 
-/* Each member sends the same set of messages as the first one. */
+/* Each member sends the same set of messages as the first one: as many, and no others. */
 static bool all_send_alike(projector *p, const set *s)
 {
-    uint32_t first_end = 0;
+    forget(&p->first_at);
     for (uint32_t i = 0; i < s->count && p->status == 0; i++) {
         uint32_t begin = p->offer_count, at = p->members[s->first + i];
         bool alike = offers_of(p, at);
         uint32_t end = p->offer_count;
-        if (i == 0) first_end = end;
         if (p->status == 0) all_are_distinct(p, begin, end);
-        alike = alike && are_among(p, begin, end, 0, first_end) &&
-                are_among(p, 0, first_end, begin, end);
+        for (uint32_t k = begin; k < end && i == 0 && p->status == 0; k++)
+            room(p, rad__map64_add(&p->first_at, message_key(p->offers[k].node), k));
+        alike = alike && end - begin == p->first_at.count;
+        for (uint32_t k = begin; alike && k < end; k++)
+            alike = rad__map64_find(&p->first_at, message_key(p->offers[k].node)) != RAD_NONE;
         if (!alike && p->status == 0)
             contradiction(p, s, &p->nodes[p->members[s->first]], &p->nodes[at]);
     }
@@ -581,13 +616,16 @@ static bool all_do_one_thing(projector *p, const set *s)
 
 static void arms_from_offers(projector *p, const set *s)
 {
-    uint32_t first_arm = p->types->arm_count;
-    sort_offers(p->offers, p->offer_count);
+    if (!order_offers(p)) return;
+    forget(&p->message_at);
     for (uint32_t i = 0; i < p->offer_count && p->status == 0; i++) {
-        const node *n = p->offers[i].node;
-        uint32_t known = arm_of(p, first_arm, n);
+        offer *o = &p->offers[p->order[i]];
+        const node *n = o->node;
+        uint32_t known = rad__map64_find(&p->message_at, message_key(n));
+        o->rank = i;
+        o->arm = known == RAD_NONE ? p->types->arm_count : known;
         if (known == RAD_NONE) {
-            add_arm(p, n);
+            if (room(p, rad__map64_add(&p->message_at, message_key(n), o->arm))) add_arm(p, n);
         } else if (!same_signature(&p->types->arms[known].signature, &n->what->signature)) {
             p->status =
                 rad__ast_error(p->file, n->place, p->error,
@@ -596,7 +634,9 @@ static void arms_from_offers(projector *p, const set *s)
                                role_name(p, p->role));
         }
     }
-    if (p->status == 0) lead_on(p, first_arm, s->merged_at);
+    if (p->status != 0) return;
+    sort(p, p->order, p->offer_count, is_before_by_arm);
+    lead_on(p, s->merged_at);
 }
 
 static void fill_par(projector *p, uint32_t state, const node *n)
@@ -668,7 +708,7 @@ static void project_thread(projector *p, uint32_t thread)
     p->role = t->threads[thread].role;
     p->node_count = p->target_count = p->set_count = p->member_count = 0;
     p->first_state = t->state_count;
-    rad__map64_clear(&p->set_at);
+    forget(&p->set_at);
     const rad_global *body = g->is_locals ? g->role_bodies[p->role] : g->body;
     uint32_t end = add_node(p, NODE_END, NULL);
     uint32_t start = build_list(p, branch ? block_of(body, branch) : body, branch, end);
@@ -706,8 +746,11 @@ int rad__types_project(rad_ast_file *file, rad_types *t, rad_error *error)
     rad__free(p.stack);
     rad__free(p.seen);
     rad__free(p.offers);
+    rad__free(p.order);
     rad__map64_free(&p.edge_at);
     rad__map64_free(&p.set_at);
+    rad__map64_free(&p.message_at);
+    rad__map64_free(&p.first_at);
     return p.status;
 }
 
