@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/map64.h"
 
 #include <string.h>
 
@@ -13,18 +14,15 @@ typedef struct fixup {
     uint32_t at; /* instruction or way */
 } fixup;
 
-typedef struct mark {
-    uint32_t name, pc;
-} mark;
-
 typedef struct assembler {
     rad_protocols *all;
     rad_protocol *p;
     uint32_t role;
     const rad_ast_line *line;
-    uint32_t operand; /* the next one */
-    mark *marks;
-    uint32_t mark_count, mark_capacity;
+    uint32_t operand;     /* the next one */
+    rad_map64 label_at;   /* where labels stand, by name */
+    rad_map64 edge_at;    /* by sender and receiver */
+    rad_map64 message_at; /* an arm of the types, by edge and message */
     fixup *fixups;
     uint32_t fixup_count, fixup_capacity;
     rad_error *error;
@@ -88,31 +86,46 @@ static uint32_t take_role(assembler *a)
 static uint32_t edge_between(assembler *a, uint32_t from, uint32_t to)
 {
     rad_types *t = &a->p->types;
-    for (uint32_t i = 0; i < t->edge_count; i++)
-        if (t->edges[i].from == from && t->edges[i].to == to) return i;
-    if (!room(a, RAD_GROW(&t->edges, &t->edge_capacity, t->edge_count + 1))) return 0;
+    uint64_t key = (uint64_t)from << 32 | to;
+    uint32_t edge = rad__map64_find(&a->edge_at, key);
+    if (edge != RAD_NONE) return edge;
+    if (!room(a, RAD_GROW(&t->edges, &t->edge_capacity, t->edge_count + 1) &&
+                     rad__map64_add(&a->edge_at, key, t->edge_count)))
+        return 0;
     t->edges[t->edge_count] = (rad_local_edge){from, to, 0, 0};
     return t->edge_count++;
+}
+
+static void index_state(assembler *a, const rad_local_state *s, uint32_t fields)
+{
+    const rad_local_arm *arms = &a->p->types.arms[s->first_arm];
+    if (s->kind != RAD_LOCAL_SEND && s->kind != RAD_LOCAL_RECEIVE) return;
+    for (uint32_t i = 0; i < s->arm_count && a->status == 0; i++) {
+        uint64_t key = (uint64_t)arms[i].edge << 32 | arms[i].label;
+        if (arms[i].signature.count != fields) continue;
+        if (rad__map64_find(&a->message_at, key) == RAD_NONE)
+            room(a, rad__map64_add(&a->message_at, key, s->first_arm + i));
+    }
+}
+
+/* What the types have, to be found without looking at all of it for every line. Of a message that has different fields
+ * in different places, the one with the fewest. */
+static void index_types(assembler *a)
+{
+    const rad_types *t = &a->p->types;
+    for (uint32_t i = 0; i < t->edge_count && a->status == 0; i++)
+        room(a, rad__map64_add(&a->edge_at, (uint64_t)t->edges[i].from << 32 | t->edges[i].to, i));
+    for (uint32_t fields = 0; fields <= RAD_FIELDS_MAX; fields++)
+        for (uint32_t i = 0; i < t->state_count; i++) index_state(a, &t->states[i], fields);
 }
 
 /* As the types have it, if they do. */
 static uint32_t message_on(assembler *a, uint32_t edge, uint32_t label)
 {
-    static const rad_signature none = {0};
-    const rad_types *t = &a->p->types;
-    const rad_signature *s = &none;
-    const rad_ast_field *fields = NULL;
-    for (uint32_t i = 0; i < t->state_count; i++) {
-        const rad_local_state *state = &t->states[i];
-        bool talks = state->kind == RAD_LOCAL_SEND || state->kind == RAD_LOCAL_RECEIVE;
-        for (uint32_t k = 0; talks && k < state->arm_count; k++) {
-            const rad_local_arm *arm = &t->arms[state->first_arm + k];
-            if (arm->edge != edge || arm->label != label) continue;
-            s = &arm->signature;
-            fields = arm->fields;
-        }
-    }
-    uint32_t message = rad__code_message(a->p, edge, label, s, fields);
+    static const rad_local_arm none = {.edge = 0};
+    uint32_t known = rad__map64_find(&a->message_at, (uint64_t)edge << 32 | label);
+    const rad_local_arm *arm = known == RAD_NONE ? &none : &a->p->types.arms[known];
+    uint32_t message = rad__code_message(a->p, edge, label, &arm->signature, arm->fields);
     room(a, message != RAD_NONE);
     return message;
 }
@@ -136,6 +149,8 @@ static uint32_t take_constant(assembler *a)
     if (o && o->kind == RAD_OPERAND_TEXT) {
         c.type = RAD_TYPE_TEXT;
         c.text = o->name;
+        if (strlen(rad__text_of(a->all, o->name)) > RAD_VALUE_TEXT_MAX)
+            fail(a, o->place, "a text has 65,535 bytes at most");
     } else if (o && o->kind == RAD_OPERAND_BOOL) {
         c.type = RAD_TYPE_BOOL;
     } else if (o == NULL || o->kind != RAD_OPERAND_INT) {
@@ -270,11 +285,10 @@ static void assemble_line(assembler *a)
 {
     const char *name = rad__text_of(a->all, a->line->name);
     if (a->line->is_label) {
-        for (uint32_t i = 0; i < a->mark_count; i++)
-            if (a->marks[i].name == a->line->name)
-                fail(a, a->line->place, "this label is there twice");
-        if (room(a, RAD_GROW(&a->marks, &a->mark_capacity, a->mark_count + 1)))
-            a->marks[a->mark_count++] = (mark){a->line->name, a->p->code_count};
+        if (rad__map64_find(&a->label_at, a->line->name) != RAD_NONE)
+            fail(a, a->line->place, "this label is there twice");
+        else
+            room(a, rad__map64_add(&a->label_at, a->line->name, a->p->code_count));
         return;
     }
     uint32_t op = 0;
@@ -292,15 +306,13 @@ static void assemble_line(assembler *a)
 
 static void resolve(assembler *a, const fixup *f)
 {
-    for (uint32_t i = 0; i < a->mark_count; i++) {
-        if (a->marks[i].name != f->label->name) continue;
-        if (f->is_way)
-            a->p->ways[f->at].pc = a->marks[i].pc;
-        else
-            a->p->code[f->at].x = a->marks[i].pc;
-        return;
-    }
-    fail(a, f->label->place, "there is no such label");
+    uint32_t pc = rad__map64_find(&a->label_at, f->label->name);
+    if (pc == RAD_NONE)
+        fail(a, f->label->place, "there is no such label");
+    else if (f->is_way)
+        a->p->ways[f->at].pc = pc;
+    else
+        a->p->code[f->at].x = pc;
 }
 
 int rad__assemble(rad_protocols *all, rad_protocol *p, const rad_ast_code *code, rad_error *error)
@@ -313,12 +325,15 @@ int rad__assemble(rad_protocols *all, rad_protocol *p, const rad_ast_code *code,
             return rad__ast_error(&all->file, code->role.place, error,
                                   "this role has code already");
     uint32_t entry = p->code_count;
+    index_types(&a);
     for (a.line = code->lines; a.line != NULL && a.status == 0; a.line = a.line->next)
         assemble_line(&a);
     if (a.status == 0) /* whoever falls off the end has halted */
         room(&a, rad__emit(p, (rad_instruction){.op = RAD_OP_S_HALT}, 0) != RAD_NONE);
     for (uint32_t i = 0; i < a.fixup_count && a.status == 0; i++) resolve(&a, &a.fixups[i]);
-    rad__free(a.marks);
+    rad__map64_free(&a.label_at);
+    rad__map64_free(&a.edge_at);
+    rad__map64_free(&a.message_at);
     rad__free(a.fixups);
     if (a.status != 0) return a.status;
     p->entries[a.role] = entry;

@@ -97,14 +97,24 @@ static uint32_t role_in(const rad_ast_file *file, const rad_ast_protocol *ast,
 uint32_t rad__global_role(const rad_ast_file *file, const rad_ast_protocol *ast,
                           const rad_ast_role *role, rad_error *error)
 {
+    if (role->indexed && role->from.name != RAD_NONE) {
+        rad__ast_error(file, role->from.place, error,
+                       "expected a number: there is no 'for' around code");
+        return RAD_NONE;
+    }
     return role_in(file, ast, role, role->from.plus, error);
 }
 
 static int32_t number_of(expander *e, const scope *s, const rad_ast_number *n)
 {
     if (n->name == RAD_NONE) return n->plus;
-    for (uint32_t i = s->variable_count; i-- > 0;)
-        if (s->variables[i].name == n->name) return s->variables[i].value + n->plus;
+    for (uint32_t i = s->variable_count; i-- > 0;) {
+        int32_t sum;
+        if (s->variables[i].name != n->name) continue;
+        if (!__builtin_add_overflow(s->variables[i].value, n->plus, &sum)) return sum;
+        fail(e, n->place, "the number is too large");
+        return 0;
+    }
     fail(e, n->place, "%s is not the name of a 'for' around here", name_of(e, n->name));
     return 0;
 }

@@ -165,7 +165,11 @@ static bool send(rad_session_vm *vm, rad_co *co, uint32_t message, uint32_t firs
     }
     const rad_local_arm *arm = allowed(co, RAD_LOCAL_SEND, m->edge, m->label, &fault);
     const rad_datum *values = &co->registers[first];
-    uint32_t count = m->signature.count, slot = 0;
+    uint32_t count = arm ? arm->signature.count : 0, slot = 0;
+    if (RAD_UNLIKELY(first + count > s->protocol->register_count)) { /* only code by hand */
+        rad__session_fault(vm, co, RAD_FAULT_OPERAND);
+        return false;
+    }
     if (RAD_UNLIKELY(arm == NULL || !fields_fit(arm, values, count))) {
         rad__session_fault(vm, co, arm ? RAD_FAULT_FIELDS : fault);
         return false;
@@ -186,7 +190,7 @@ static bool send(rad_session_vm *vm, rad_co *co, uint32_t message, uint32_t firs
     rad_co *receiver = &s->threads[s->protocol->types.edges[m->edge].to];
     if (room == FULL_STORE) {
         b->packets[slot] =
-            (rad_packet){m->label, message, number, hash, rad__digest_word(co->digest)};
+            (rad_packet){m->label, count, number, hash, rad__digest_word(co->digest)};
         bool added = b->count < b->capacity;
         b->count += added;
         s->in_flight += added;
@@ -226,7 +230,7 @@ static bool receive(rad_session_vm *vm, rad_co *co, uint32_t edge, const rad_pac
     rad_buffer *b = &s->buffers[edge];
     enum rad_fault fault;
     const rad_local_arm *arm = allowed(co, RAD_LOCAL_RECEIVE, edge, packet->label, &fault);
-    uint32_t count = s->protocol->messages[packet->message].signature.count;
+    uint32_t count = packet->fields;
     rad_datum *values = &b->fields[(size_t)b->head * b->width];
     if (RAD_UNLIKELY(arm == NULL || !fields_fit(arm, values, count))) {
         rad__session_fault(vm, co, arm ? RAD_FAULT_FIELDS : fault);

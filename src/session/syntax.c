@@ -221,10 +221,24 @@ static bool is_reserved(const parser *p)
     return false;
 }
 
+/* "expected the name of a message, found 'at', a word of the language that cannot be a name" */
+static void reserved(parser *p, const char *what)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "expected %s, found '%.*s', a word of the language that cannot be a name", what,
+             (int)p->now.length, p->now.text);
+    fail(p, p->now.place, text);
+}
+
 static uint32_t expect_name(parser *p, const char *what)
 {
     if (p->status != 0) return RAD_NONE;
-    if (p->now.kind != TOKEN_NAME || is_reserved(p)) {
+    if (p->now.kind == TOKEN_NAME && is_reserved(p)) {
+        reserved(p, what);
+        return RAD_NONE;
+    }
+    if (p->now.kind != TOKEN_NAME) {
         expected(p, what);
         return RAD_NONE;
     }
@@ -247,11 +261,13 @@ static rad_ast_number parse_number(parser *p)
         if (!is_sign(p, '+') && !is_sign(p, '-')) return n;
         advance(p);
     }
-    if (p->now.kind != TOKEN_NUMBER || p->now.number > INT32_MAX) {
+    if (p->now.kind == TOKEN_NUMBER && p->now.number > INT32_MAX)
+        fail(p, p->now.place, "the number is too large");
+    if (p->now.kind != TOKEN_NUMBER) {
         expected(p, named ? "a number" : "a number or the name of a 'for'");
         return n;
     }
-    n.plus = sign * (int32_t)p->now.number;
+    if (p->status == 0) n.plus = sign * (int32_t)p->now.number;
     advance(p);
     return n;
 }

@@ -253,10 +253,11 @@ int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count, r
 
 /* ---- Buffers ----------------------------------------------------------------------------------------- */
 
-/* Twice as large, oldest first. */
+/* Twice as large, but not beyond the most, oldest first. */
 bool rad__buffer_grow(rad_buffer *b)
 {
-    uint32_t capacity = b->capacity * 2;
+    uint32_t capacity =
+        b->capacity > RAD_BUFFER_MAX / 2 ? (uint32_t)RAD_BUFFER_MAX : b->capacity * 2;
     rad_packet *packets = rad__alloc(capacity, sizeof *packets);
     rad_datum *fields = rad__alloc((size_t)capacity * (b->width ? b->width : 1), sizeof *fields);
     if (packets == NULL || fields == NULL) {

@@ -99,7 +99,7 @@ typedef struct rad_co {
 
 typedef struct rad_packet {
     uint32_t label;
-    uint32_t message; /* as the sender's code has it: its fields */
+    uint32_t fields; /* how many the sender's type says it has */
     uint64_t number, hash;
     uint64_t causes; /* the sender's digest */
 } rad_packet;
