@@ -19,7 +19,7 @@
 #ifndef RADDLE_SESSION_H
 #define RADDLE_SESSION_H
 
-#include <raddle/base.h>
+#include <raddle/lab.h> /* rad_free */
 
 #ifdef __cplusplus
 extern "C" {
@@ -210,8 +210,9 @@ RAD_API uint64_t rad_effect_log_count(const rad_effect_log *log);
  * rad_session_report says what was asked and what is on record. Before the first session is opened. */
 RAD_API void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log);
 
-/* The first difference, in words ("session 3, Seller: handler of quote, effect 0: quote 17 and quote 21"). False: they
- * are equal, as far as both go. */
+/* The first difference, in words ("session 3, Seller: handler of quote, effect 0: quote 17 and quote 21"). If there is
+ * none but that one log has more, its first record that the other does not have ("session 3, Seller: effect 4, quote 17,
+ * is in the first log only (record 12)"). False: they are equal. */
 RAD_API bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
                                    size_t size);
 

@@ -85,6 +85,7 @@ rad_effect_log *rad_session_take_effects(rad_session_vm *vm)
 
 void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log)
 {
+    if (vm->session_count > 0) rad__misuse("rad_session_replay", "sessions are open already");
     vm->on_record = log;
 }
 
@@ -128,8 +129,30 @@ static bool comes_first(const record *a, const record *b)
     return a_received != b_received ? b_received : a->occurrence < b->occurrence;
 }
 
+/* Whether `a` has something that `b` has not. */
+static bool has_more(const rad_effect_log *a, const rad_effect_log *b, const char *which,
+                     char *text, size_t size)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        const record *r = &a->records[i];
+        if (log_find(b, r->session, r->thread_number, r->occurrence) != NULL) continue;
+        char answer[200];
+        answer_text(r, answer, sizeof answer);
+        snprintf(text, size, "session %s, %s: effect %llu, %s, is in the %s log only (record %u)",
+                 r->path, r->thread, (unsigned long long)r->occurrence, answer, which, i);
+        return true;
+    }
+    return false;
+}
+
 bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
                            size_t size)
+{
+    return rad__effects_differ(a, b, false, text, size);
+}
+
+bool rad__effects_differ(const rad_effect_log *a, const rad_effect_log *b, bool prefix, char *text,
+                         size_t size)
 {
     const record *first = NULL, *other = NULL;
     for (uint32_t i = 0; i < a->count; i++) {
@@ -139,7 +162,9 @@ bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, cha
         first = r;
         other = twin;
     }
-    if (first == NULL) return false;
+    if (first == NULL)
+        return !prefix &&
+               (has_more(a, b, "first", text, size) || has_more(b, a, "second", text, size));
     char one[200], two[200];
     answer_text(first, one, sizeof one);
     answer_text(other, two, sizeof two);
@@ -153,6 +178,7 @@ bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, cha
 int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler *handler,
                        void *context, rad_error *error)
 {
+    if (handler == NULL) rad__misuse("rad_session_handle", "there is no handler");
     rad__error_clear(error);
     uint32_t symbol = RAD_NONE;
     if (name != NULL) {

@@ -147,10 +147,12 @@ static bool sessions_are_equal(const by_thread *a, uint32_t sa, const by_thread 
 
 bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *text, size_t size)
 {
+    if (!a->options.log || !b->options.log)
+        rad__misuse("rad_session_same", "one of the machines keeps no log");
     by_thread x, y;
     bool same = true;
     if (a->effect_log && b->effect_log &&
-        rad_effect_log_differ(a->effect_log, b->effect_log, text, size))
+        rad__effects_differ(a->effect_log, b->effect_log, true, text, size))
         return false;
     index_open(&x, a);
     index_open(&y, b);

@@ -118,8 +118,9 @@ static bool deal_out(crowd *c, uint32_t threads)
     uint64_t parts = (uint64_t)threads * PARTS_PER_THREAD;
     uint32_t each = (uint32_t)((sessions + parts - 1) / parts);
     if (each > PART_MOST) each = PART_MOST;
-    if (each == 0) return true;
-    c->part_count = (sessions + each - 1) / each;
+    if (each == 0) each = 1;
+    c->part_count =
+        sessions ? (sessions + each - 1) / each : 1; /* options are looked at in any case */
     c->parts = rad__alloc(c->part_count, sizeof *c->parts);
     if (c->parts == NULL) return false;
     for (uint32_t i = 0; i < c->part_count; i++) {
@@ -156,6 +157,8 @@ int rad_session_run_crowd(const rad_protocols *p, const rad_session_options *o,
     if (trace != NULL) *trace = NULL;
     if (o->start != 0)
         return rad__error(error, RAD_EINPUT, "start: on several threads nobody decides who begins");
+    if (wanted->sessions > RAD_SESSIONS_MAX)
+        return rad__error(error, RAD_ELIMIT, "%d sessions at most", RAD_SESSIONS_MAX);
     if (!deal_out(&c, threads)) return rad__error_memory(error);
     int status = run_parts(&c, threads, error);
     if (status == 0) status = gather(&c, end, info, trace, error);

@@ -201,6 +201,11 @@ RAD_INTERNAL enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_
                                                         const rad_effect_site *site,
                                                         uint64_t *hash);
 
+/* As rad_effect_log_differ. `prefix`: one may have more, as when its run has come further. */
+RAD_INTERNAL bool rad__effects_differ(const struct rad_effect_log *a,
+                                      const struct rad_effect_log *b, bool prefix, char *text,
+                                      size_t size);
+
 /* What was asked, and what is on record. */
 RAD_INTERNAL void rad__session_mismatch(const rad_session_vm *vm, const rad_co *co, char *text,
                                         size_t size);
