@@ -130,7 +130,8 @@ RAD_API int rad_party_does(rad_party *p, uint32_t what);
  * its own, until it is joined. `count` is how many of them this role takes part in. */
 RAD_API int rad_party_fork(rad_party *p, rad_party *branches, uint32_t count);
 
-/* After the fibers of all branches have ended. Ends the branches. */
+/* After the fibers of all branches have ended. Ends the branches. RAD_EPROTOCOL: one of them is not at its end, or is
+ * another's; nothing has changed, and all of them may go on, or are ended by rad_party_end. */
 RAD_API int rad_party_join(rad_party *p, rad_party *branches, uint32_t count);
 
 /* The party is not used any more, whatever this answers: what it had received and not taken is freed. RAD_EPROTOCOL:

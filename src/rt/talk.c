@@ -301,9 +301,10 @@ int rad_party_join(rad_party *p, rad_party *branches, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         if (branches[i].parent != p)
             return party_refuse(p, "joins what it has not forked", RAD_NONE, 0, 0);
-        if (rad_party_end(&branches[i]) == 0) continue;
+        if (branches[i].table->states[branches[i].state].kind == RAD_PARTY_END) continue;
+        party_refuse(&branches[i], "ends before its part does", RAD_NONE, 0, 0);
         memcpy(p->error, branches[i].error, sizeof p->error);
-        return RAD_EPROTOCOL;
+        return RAD_EPROTOCOL; /* what has come to a branch is still there */
     }
     p->forked = false;
     p->state = s->next;

@@ -115,6 +115,42 @@ static void branches_are_joined_at_their_ends(void **state)
     rad_talk_destroy(t.talk);
 }
 
+/* A join that comes too early changes nothing: what a branch has looked at is still there. */
+static void a_join_that_comes_too_early_loses_nothing(void **state)
+{
+    (void)state;
+    static const rad_party_arm sends[] = {{X, B, 2, 1}, {Z, B, 3, 2}};
+    static const rad_party_state sender[] = {
+        {RAD_PARTY_SEND, 0, 1, 0, 1}, {RAD_PARTY_SEND, 1, 1, 0, 2}, {RAD_PARTY_END, 0, 0, 0, 0}};
+    static const rad_party_arm receives[] = {
+        {0, 0, 0, 2}, {0, 0, 0, 3}, {X, A, 2, 1}, {Z, A, 3, 1}};
+    static const rad_party_state receiver[] = {{RAD_PARTY_FORK, 0, 2, 1, 1},
+                                               {RAD_PARTY_END, 0, 0, 0, 0},
+                                               {RAD_PARTY_RECEIVE, 2, 1, 0, 1},
+                                               {RAD_PARTY_RECEIVE, 3, 1, 0, 2}};
+    static const rad_party_table of_a = {7, A, 1, &start, sender, sends};
+    static const rad_party_table of_b = {7, B, 1, &start, receiver, receives};
+    both t;
+    rad_talk_value value = {.number = 5}, got = {.number = 0};
+    rad_party branches[2];
+    assert_int_equal(rad_talk_open(&t.talk, &shape, 0), 0);
+    assert_int_equal(rad_party_begin(&t.a, t.talk, &of_a, 0), 0);
+    assert_int_equal(rad_party_begin(&t.b, t.talk, &of_b, 0), 0);
+    assert_int_equal(rad_party_send(&t.a, X, B, &value, 0), 0);
+    assert_int_equal(rad_party_send(&t.a, Z, B, NULL, 0), 0);
+    assert_int_equal(rad_party_fork(&t.b, branches, 2), 0);
+    assert_int_equal(rad_party_await(&branches[0], 0), X);
+    assert_int_equal(rad_party_join(&t.b, branches, 2), RAD_EPROTOCOL);
+    assert_string_equal(
+        rad_party_error(&t.b),
+        "B of P, p.session:1: ends before its part does; expected: receive x from A");
+    assert_int_equal(rad_party_receive(&branches[0], X, A, &got, 0), 0);
+    assert_int_equal(got.number, 5);
+    assert_int_equal(rad_party_receive(&branches[1], Z, A, NULL, 0), 0);
+    assert_int_equal(rad_party_join(&t.b, branches, 2), 0);
+    both_close(&t);
+}
+
 static void who_looks_first_takes_the_same_message(void **state)
 {
     (void)state;
@@ -140,6 +176,7 @@ int main(void)
         cmocka_unit_test(a_message_that_was_not_taken_is_not_sent),
         cmocka_unit_test(sending_is_not_receiving),
         cmocka_unit_test(branches_are_joined_at_their_ends),
+        cmocka_unit_test(a_join_that_comes_too_early_loses_nothing),
         cmocka_unit_test(who_looks_first_takes_the_same_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
