@@ -6,20 +6,12 @@
 
 #include <cmocka.h>
 
+#include "session_support.h"
+
 #include <raddle/lab.h>
-#include <raddle/session.h>
 
 #include <stdio.h>
 #include <string.h>
-
-static rad_protocols *parse(const char *text)
-{
-    rad_protocols *p;
-    rad_error error;
-    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0)
-        fail_msg("%s", error.text);
-    return p;
-}
 
 static const char two_buyer[] =
     "protocol TwoBuyer { roles A, B, S\n"
@@ -42,7 +34,7 @@ static rad_session_info run(const rad_protocols *p, rad_session_options o, uint3
 static void runs_are_the_same_for_all_n_and_policies(void **state)
 {
     (void)state;
-    rad_protocols *p = parse(two_buyer);
+    rad_protocols *p = session_parse(two_buyer);
     rad_session_options o = rad_session_preset();
     rad_session_info first = run(p, o, 20);
     assert_int_equal(first.sessions_closed, 20);
@@ -86,7 +78,7 @@ static char *normalized(const rad_protocols *p, rad_session_options o)
 static void traces_have_opened_sessions_in_the_order_of_their_paths(void **state)
 {
     (void)state;
-    rad_protocols *p = parse(opens);
+    rad_protocols *p = session_parse(opens);
     rad_session_options o = rad_session_preset();
     char *first = normalized(p, o);
     const char *places[] = {"0 A",     "0/A.0 A", "0/A.0 B", "0/A.2 B", "0/B.0 A",
@@ -111,32 +103,24 @@ static void traces_have_opened_sessions_in_the_order_of_their_paths(void **state
     rad_protocols_free(p);
 }
 
-static void refused(const char *text, const char *because)
-{
-    rad_protocols *p;
-    rad_error error;
-    assert_int_equal(rad_protocols_parse(&p, "test", text, strlen(text), &error), RAD_EINPUT);
-    assert_null(p);
-    if (strcmp(error.text, because) != 0) fail_msg("said: %s", error.text);
-}
-
 static void ill_formed_protocols_are_refused_with_the_place(void **state)
 {
     (void)state;
-    refused("protocol P { roles A, B\nA -> A: x }", "test:2:1: A sends to itself");
-    refused("protocol P { roles A, B\nA -> C: x }", "test:2:6: protocol P has no role C");
-    refused("protocol P { roles A, B\nloop X {\ncontinue X } }",
-            "test:3:1: loop X comes back to its beginning (line 2) without a message");
-    refused(
+    session_refused("protocol P { roles A, B\nA -> A: x }", "test:2:1: A sends to itself");
+    session_refused("protocol P { roles A, B\nA -> C: x }", "test:2:6: protocol P has no role C");
+    session_refused("protocol P { roles A, B\nloop X {\ncontinue X } }",
+                    "test:3:1: loop X comes back to its beginning (line 2) without a message");
+    session_refused(
         "protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nB -> C: y } or {\nA -> B: z\nA -> "
         "C: y } }",
         "test:2:1: C cannot know which branch was chosen: in one it receives y from B (line 4), "
         "in another it receives y from A (line 6)");
-    refused("protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nA -> C: y } or {\nA -> B: z } }",
-            "test:2:1: C cannot know which branch was chosen: in one it has nothing more to do, in "
-            "another it receives y from A (line 4)");
-    refused("protocol P { roles A, B\nA -> B: x y }",
-            "test:2:13: expected '->' or 'does', found '}'");
+    session_refused(
+        "protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nA -> C: y } or {\nA -> B: z } }",
+        "test:2:1: C cannot know which branch was chosen: in one it has nothing more to do, in "
+        "another it receives y from A (line 4)");
+    session_refused("protocol P { roles A, B\nA -> B: x y }",
+                    "test:2:13: expected '->' or 'does', found '}'");
 }
 
 /* What a session depends on includes what had happened to whoever opened it. */
@@ -151,7 +135,7 @@ static void opened_sessions_come_after_their_openers_past(void **state)
                  "protocol Parent { roles A, B A -> B: x(int)\n"
                  "code A {\nset r1 %d\nsend B x\nopen Child\nclose\n} }\n",
                  i == 2 ? 1 : i + 1);
-        rad_protocols *p = parse(text);
+        rad_protocols *p = session_parse(text);
         rad_session_options o = rad_session_preset();
         rad_session_vm *vm;
         rad_error error;

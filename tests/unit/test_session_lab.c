@@ -6,8 +6,9 @@
 
 #include <cmocka.h>
 
+#include "session_support.h"
+
 #include <raddle/lab.h>
-#include <raddle/session.h>
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,20 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static rad_protocols *parse(const char *text)
-{
-    rad_protocols *p;
-    rad_error error;
-    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0)
-        fail_msg("%s", error.text);
-    return p;
-}
-
 /* ---- Buffers ------------------------------------------------------------------------------------------- */
 
 static rad_capacity capacity_of(const char *text, uint32_t most, uint64_t states)
 {
-    rad_protocols *p = parse(text);
+    rad_protocols *p = session_parse(text);
     rad_capacity k;
     rad_error error;
     assert_int_equal(rad_protocol_capacity(p, 0, most, states, &k, &error), 0);
@@ -117,7 +109,7 @@ static int prepare(void *context, rad_session_vm *vm, rad_error *error)
 
 static rad_invariance invariance_with(int kind)
 {
-    rad_protocols *p = parse(stamping);
+    rad_protocols *p = session_parse(stamping);
     rad_error error;
     rad_invariance r;
     bad b = {.kind = kind};
@@ -144,7 +136,7 @@ static void handlers_that_look_elsewhere_are_caught_and_named(void **state)
 static void fuel_leaves_prefixes(void **state)
 {
     (void)state;
-    rad_protocols *p = parse(stamping);
+    rad_protocols *p = session_parse(stamping);
     rad_error error;
     rad_invariance r;
     for (uint64_t rounds = 1; rounds < 40; rounds++) {
@@ -279,6 +271,33 @@ static void a_fault_is_found_with_its_line_and_shrinks_to_itself(void **state)
     rad_target_free(&t);
 }
 
+/* Sessions are opened on the way, and all coroutines of a round are picked first. Each allocation fails in turn, and all
+ * after it. */
+static void a_run_without_memory_is_told(void **state)
+{
+    (void)state;
+    static const char text[] = "protocol Q { roles C, D C -> D: q }\n"
+                               "protocol P { roles A, B A -> B: x(text)\n"
+                               "code A {\nset r1 \"t\"\nopen Q\nsend B x\nopen Q\nclose\n} }\n";
+    for (int i = 0; i < 2; i++) {
+        rad_target t = target_of(text, i ? "n=1000" : "n=1");
+        int status = -1;
+        uint64_t n = 0;
+        while (status != 0) {
+            rad_verdict v;
+            rad_error error = {.code = 0};
+            rad_run_request r = {.policy = "own"};
+            rad__alloc_fail_at(++n);
+            status = rad_lab_run(&t, &r, &v, &error);
+            rad__alloc_fail_at(0);
+            if (status != 0 && status != RAD_ENOMEM)
+                fail_msg("allocation %llu: %d, %s", (unsigned long long)n, status, error.text);
+        }
+        assert_true(n > 50);
+        rad_target_free(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +306,7 @@ int main(void)
         cmocka_unit_test(handlers_that_look_elsewhere_are_caught_and_named),
         cmocka_unit_test(fuel_leaves_prefixes),
         cmocka_unit_test(every_order_of_picks_is_the_same),
+        cmocka_unit_test(a_run_without_memory_is_told),
         cmocka_unit_test(the_policies_of_the_machine_go_through_the_kernel),
         cmocka_unit_test(stuck_sessions_leave_an_artifact_that_replays_and_shrinks),
         cmocka_unit_test(a_fault_is_found_with_its_line_and_shrinks_to_itself),

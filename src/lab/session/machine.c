@@ -179,27 +179,29 @@ static void announce(const rad_session_trial *t, const rad_co *co)
                  object == RAD_NONE ? RAD_LOCAL : RAD_WRITE);
 }
 
-static void enter(rad_session_trial *t, const rad_co *co, uint32_t spawner)
+static bool enter(rad_session_trial *t, const rad_co *co, uint32_t spawner)
 {
     if (!RAD_GROW(&t->actors, &t->co_capacity, co->id + 1) ||
         !RAD_GROW(&t->actions, &t->action_capacity, co->id + 1)) {
         rad__kernel_error(t->k, RAD_ENOMEM, "out of memory for coroutines");
-        return;
+        return false;
     }
     const char *name = co->session->protocol->types.threads[co->thread].name;
     t->actors[co->id] = rad_actor(t->k, spawner, name);
     t->actions[co->id] = rad_action(t->k, 0, t->actors[co->id], RAD_NONE, 0);
     t->co_count = co->id + 1;
+    return true;
 }
 
 /* Sessions that were opened by the step. */
-static void enter_new(rad_session_trial *t, uint32_t spawner)
+static bool enter_new(rad_session_trial *t, uint32_t spawner)
 {
     for (uint32_t i = 0; i < t->vm->session_count && t->co_count < t->vm->co_count; i++) {
         const rad_session *s = t->vm->sessions[i];
         for (uint32_t k = 0; k < s->protocol->types.thread_count; k++)
-            if (s->threads[k].id >= t->co_count) enter(t, &s->threads[k], spawner);
+            if (s->threads[k].id >= t->co_count && !enter(t, &s->threads[k], spawner)) return false;
     }
+    return true;
 }
 
 static void tell_wait(const rad_session_trial *t, const rad_co *co)
@@ -251,7 +253,7 @@ static void trial_reset(void *self, rad_kernel *k)
         rad__kernel_error(k, error.code, error.text);
         return;
     }
-    enter_new(t, RAD_NONE);
+    if (!enter_new(t, RAD_NONE)) return;
     uint32_t edges = t->protocols->all[t->protocol].types.edge_count;
     if (!RAD_GROW(&t->objects, &t->object_capacity, edges * t->sessions + 1)) {
         rad__kernel_error(k, RAD_ENOMEM, "out of memory for buffers");
@@ -289,7 +291,8 @@ static void tell_event(const rad_session_trial *t, const rad_session_event *e)
                  rad__fault_text(e->label), s->fault_line);
 }
 
-static void run_picked(rad_session_trial *t, rad_co *co)
+/* False: memory ran out, and with that the run. */
+static bool run_picked(rad_session_trial *t, rad_co *co)
 {
     rad_session_vm *vm = t->vm;
     uint64_t before = vm->event_count;
@@ -299,7 +302,7 @@ static void run_picked(rad_session_trial *t, rad_co *co)
     for (uint64_t i = before; i < vm->event_count; i++) tell_event(t, &vm->events[i]);
     if (co->state == RAD_CO_BLOCKED) rad_note(t->k, RAD_TELL_BLOCK + co->reason, RAD_NONE, 0);
     if (co->yielded) rad_yields(t->k);
-    enter_new(t, t->actors[co->id]);
+    return enter_new(t, t->actors[co->id]) && !vm->no_memory;
 }
 
 static void end_round(rad_session_trial *t)
@@ -337,7 +340,7 @@ static void trial_step(void *self, rad_kernel *k, uint32_t action)
     RAD_ASSERT(co != NULL);
     rad_disable(k, action);
     if (t->next != RAD_NONE) {
-        run_picked(t, co);
+        if (!run_picked(t, co)) return;
         if (++t->next < vm->picked_count)
             offer_next(t);
         else
@@ -345,9 +348,12 @@ static void trial_step(void *self, rad_kernel *k, uint32_t action)
         return;
     }
     rad__rounds_pick(vm, co);
+    if (vm->no_memory) {
+        rad__kernel_error(k, RAD_ENOMEM, "out of memory for a round");
+        return;
+    }
     if (vm->options.n == 1) {
-        run_picked(t, co);
-        end_round(t);
+        if (run_picked(t, co)) end_round(t);
         return;
     }
     rad_note(k, RAD_TELL_PICKED, RAD_NONE, vm->picked_count);
@@ -376,7 +382,7 @@ static enum rad_end trial_idle(void *self, rad_kernel *k)
 static uint32_t trial_prefer(const void *self)
 {
     const rad_session_trial *t = self;
-    if (t->next != RAD_NONE) return RAD_NONE;
+    if (t->vm == NULL || t->next != RAD_NONE) return RAD_NONE;
     const rad_co *co = rad__rounds_prefer(t->vm);
     return co != NULL ? t->actions[co->id] : RAD_NONE;
 }
