@@ -211,8 +211,8 @@ RAD_API uint64_t rad_effect_log_count(const rad_effect_log *log);
 RAD_API void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log);
 
 /* The first difference, in words ("session 3, Seller: handler of quote, effect 0: quote 17 and quote 21"). If there is
- * none but that one log has more, its first record that the other does not have ("session 3, Seller: effect 4, quote 17,
- * is in the first log only (record 12)"). False: they are equal. */
+ * none but that one log has more, its first record that the other does not have ("session 3, Seller: effect 4, quote
+ * 17, is in the first log only (record 12)"). False: they are equal. */
 RAD_API bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
                                    size_t size);
 

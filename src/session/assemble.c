@@ -98,8 +98,8 @@ static uint32_t edge_between(assembler *a, uint32_t from, uint32_t to)
 
 static void index_state(assembler *a, const rad_local_state *s, uint32_t fields)
 {
-    const rad_local_arm *arms = &a->p->types.arms[s->first_arm];
     if (s->kind != RAD_LOCAL_SEND && s->kind != RAD_LOCAL_RECEIVE) return;
+    const rad_local_arm *arms = &a->p->types.arms[s->first_arm];
     for (uint32_t i = 0; i < s->arm_count && a->status == 0; i++) {
         uint64_t key = (uint64_t)arms[i].edge << 32 | arms[i].label;
         if (arms[i].signature.count != fields) continue;
@@ -234,7 +234,6 @@ static rad_instruction open_line(assembler *a)
     rad_instruction i = {.op = RAD_OP_S_OPEN};
     const rad_operand *o = operand_take(a, RAD_OPERAND_NAME, "expected the name of a protocol");
     if (o == NULL) return i;
-    i.x = 0;
     for (const rad_ast_protocol *p = a->all->file.protocols; p != NULL; p = p->next, i.x++)
         if (p->name == o->name) return i;
     fail(a, o->place, "there is no such protocol");
@@ -299,7 +298,7 @@ static void assemble_line(assembler *a)
     }
     a->operand = 0;
     rad_instruction i = assemble_one(a, (enum rad_session_op)op);
-    if (a->status == 0 && a->operand < a->line->operand_count)
+    if (a->operand < a->line->operand_count)
         fail(a, a->line->operands[a->operand].place, "there are too many operands");
     if (a->status == 0) room(a, rad__emit(a->p, i, a->line->place.line) != RAD_NONE);
 }

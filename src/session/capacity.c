@@ -85,22 +85,14 @@ static uint32_t after_doing(const rad_types *t, uint32_t state)
     return t->arms[t->states[state].first_arm].next;
 }
 
-/* Who does things for ever, in a loop of others, is as well at the one of them that has the smallest number. */
-static uint32_t smallest_of_circle(const rad_types *t, uint32_t state)
-{
-    uint32_t smallest = state;
-    for (uint32_t at = after_doing(t, state); at != state; at = after_doing(t, at))
-        if (at < smallest) smallest = at;
-    return smallest;
-}
-
-/* Every state is passed twice. `walk`: 0, it was not passed; RAD_NONE, its rest is known; else from where it was. */
+/* Who does things for ever, in a loop of others, is as well at any one of them, but always the same. Every state is
+ * passed twice. `walk`: 0, it was not passed; RAD_NONE, its rest is known; else from where it was. */
 static void find_rest(const rad_types *t, uint32_t *rest, uint32_t *walk)
 {
     for (uint32_t i = 0; i < t->state_count; i++) {
         uint32_t at = i, me = i + 1;
         for (; does(t, at) && walk[at] == 0; at = after_doing(t, at)) walk[at] = me;
-        uint32_t end = !does(t, at) ? at : walk[at] == me ? smallest_of_circle(t, at) : rest[at];
+        uint32_t end = does(t, at) && walk[at] != me ? rest[at] : at;
         for (at = i; does(t, at) && walk[at] == me; at = after_doing(t, at)) {
             rest[at] = end;
             walk[at] = RAD_NONE;
@@ -141,7 +133,7 @@ static void settle(const explorer *e, uint32_t *config)
 /* Those that were looked at are not needed any more: memory is for those to come. */
 static void forget_seen(explorer *e)
 {
-    if (e->queue_at < e->queue_count / 2) return; /* not worth it yet */
+    if (e->queue_at == 0 || e->queue_at < e->queue_count / 2) return; /* not worth it yet */
     memmove(e->queue, e->queue + e->queue_at, (e->queue_count - e->queue_at) * sizeof *e->queue);
     e->queue_count -= e->queue_at;
     e->queue_at = 0;

@@ -32,7 +32,7 @@ enum node_kind {
     NODE_CHOOSE /* one of its targets, which it chooses itself */
 };
 
-enum { TARGETS_MAX = 64, NODES_MAX = 4000000, MEMBERS_MAX = 1 << 22, SLOTS_KEPT = 1024 };
+enum { TARGETS_MAX = 64, NODES_MAX = 4000000, MEMBERS_MAX = 1 << 20, SLOTS_KEPT = 1024 };
 
 typedef struct node {
     enum node_kind kind;

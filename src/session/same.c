@@ -147,29 +147,33 @@ static bool sessions_are_equal(const by_thread *a, uint32_t sa, const by_thread 
 
 bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *text, size_t size)
 {
+    return rad__session_compare(a, b, text, size) == RAD_RUNS_ARE_SAME;
+}
+
+enum rad_comparison rad__session_compare(const rad_session_vm *a, const rad_session_vm *b,
+                                         char *text, size_t size)
+{
     if (!a->options.log || !b->options.log)
         rad__misuse("rad_session_same", "one of the machines keeps no log");
     by_thread x, y;
     bool same = true;
     if (a->effect_log && b->effect_log &&
         rad__effects_differ(a->effect_log, b->effect_log, true, text, size))
-        return false;
+        return RAD_RUNS_DIFFER;
     index_open(&x, a);
     index_open(&y, b);
-    if (x.failed || y.failed) {
-        snprintf(text, size, "out of memory");
-        same = false;
-    }
-    for (uint32_t i = 0; i < a->session_count && same; i++)
+    bool failed = x.failed || y.failed;
+    if (failed) snprintf(text, size, "out of memory");
+    for (uint32_t i = 0; i < a->session_count && same && !failed; i++)
         same = sessions_are_equal(&x, i, &y, text, size);
-    if (same && is_over(a) && is_over(b) && a->session_count != b->session_count) {
+    if (same && !failed && is_over(a) && is_over(b) && a->session_count != b->session_count) {
         snprintf(text, size, "one run opens %u sessions, the other %u", a->session_count,
                  b->session_count);
         same = false;
     }
     index_close(&x);
     index_close(&y);
-    return same;
+    return failed ? RAD_RUNS_NOT_COMPARED : same ? RAD_RUNS_ARE_SAME : RAD_RUNS_DIFFER;
 }
 
 /* ---- The search -------------------------------------------------------------------------------------- */
@@ -218,7 +222,10 @@ static int try_one(search *s, const rad_session_vm *reference, const rad_session
     int status = run_one(s, o, &vm);
     if (status != 0) return status;
     rad_invariance *r = s->out;
-    r->holds = rad_session_same(reference, vm, r->difference, sizeof r->difference);
+    enum rad_comparison c =
+        rad__session_compare(reference, vm, r->difference, sizeof r->difference);
+    if (c == RAD_RUNS_NOT_COMPARED) status = rad__error_memory(s->error);
+    r->holds = c != RAD_RUNS_DIFFER;
     if (!r->holds) {
         r->n = o->n;
         r->policy = o->policy;
@@ -226,7 +233,7 @@ static int try_one(search *s, const rad_session_vm *reference, const rad_session
         r->start = o->start;
     }
     rad_session_destroy(vm);
-    return 0;
+    return status;
 }
 
 static int try_seed(search *s, uint64_t seed, const uint32_t *ns, uint32_t n_count)

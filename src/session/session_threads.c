@@ -119,8 +119,7 @@ static bool deal_out(crowd *c, uint32_t threads)
     uint32_t each = (uint32_t)((sessions + parts - 1) / parts);
     if (each > PART_MOST) each = PART_MOST;
     if (each == 0) each = 1;
-    c->part_count =
-        sessions ? (sessions + each - 1) / each : 1; /* options are looked at in any case */
+    c->part_count = sessions ? (sessions + each - 1) / each : 1; /* options are looked at */
     c->parts = rad__alloc(c->part_count, sizeof *c->parts);
     if (c->parts == NULL) return false;
     for (uint32_t i = 0; i < c->part_count; i++) {

@@ -201,6 +201,12 @@ RAD_INTERNAL enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_
                                                         const rad_effect_site *site,
                                                         uint64_t *hash);
 
+/* same.c: as rad_session_same; a lack of memory is no difference. */
+enum rad_comparison { RAD_RUNS_ARE_SAME, RAD_RUNS_DIFFER, RAD_RUNS_NOT_COMPARED };
+RAD_INTERNAL enum rad_comparison rad__session_compare(const rad_session_vm *a,
+                                                      const rad_session_vm *b, char *text,
+                                                      size_t size);
+
 /* As rad_effect_log_differ. `prefix`: one may have more, as when its run has come further. */
 RAD_INTERNAL bool rad__effects_differ(const struct rad_effect_log *a,
                                       const struct rad_effect_log *b, bool prefix, char *text,

@@ -602,6 +602,11 @@ static bool work(const rad_protocols *p, enum rad_session_full full, uint64_t n)
     assert_true(status == 0 || status == RAD_ENOMEM);
     bool good = status == 0 && rad_session_run(vm, 10000) == RAD_SESSION_COMPLETE &&
                 vm->faulted_sessions == 0;
+    uint64_t events = 0;
+    for (uint32_t i = 0; good && i < vm->session_count; i++)
+        for (uint32_t k = 0; k < vm->sessions[i]->protocol->types.thread_count; k++)
+            events += vm->sessions[i]->threads[k].events;
+    if (good) assert_int_equal(events, vm->event_count); /* none was lost in silence */
     if (good) log = rad_session_take_effects(vm);
     if (good) good = rad_session_create(&again, p, &o, &error) == 0;
     if (good) rad_session_replay(again, log);

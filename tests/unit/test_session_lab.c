@@ -271,8 +271,8 @@ static void a_fault_is_found_with_its_line_and_shrinks_to_itself(void **state)
     rad_target_free(&t);
 }
 
-/* Sessions are opened on the way, and all coroutines of a round are picked first. Each allocation fails in turn, and all
- * after it. */
+/* Sessions are opened on the way, and all coroutines of a round are picked first. Each allocation fails in turn, and
+ * all after it. */
 static void a_run_without_memory_is_told(void **state)
 {
     (void)state;
@@ -292,6 +292,8 @@ static void a_run_without_memory_is_told(void **state)
             rad__alloc_fail_at(0);
             if (status != 0 && status != RAD_ENOMEM)
                 fail_msg("allocation %llu: %d, %s", (unsigned long long)n, status, error.text);
+            if (status == 0 && v.result != RAD_RESULT_PASS)
+                fail_msg("%llu: %s %s", (unsigned long long)n, v.kind, v.message);
         }
         assert_true(n > 50);
         rad_target_free(&t);

@@ -9,6 +9,7 @@
 #include "session_support.h"
 #include "storm_support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Merging ------------------------------------------------------------------------------------------- */
@@ -104,6 +105,37 @@ static void who_does_something_for_ever_is_not_stuck(void **state)
     c = capacity_of("protocol P { roles A, B, C\n"
                     "loop L { A -> B: x par { C does d } and { C does e } continue L } }");
     assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
+    c = capacity_of(
+        "protocol P { roles C, A, B\nloop L { C does d C does e A -> B: x continue L } }");
+    assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
+    assert_int_equal(c.states, 2); /* wherever C is */
+    c = capacity_of(
+        "protocol P { roles A, B, C\n" /* another number of turns until somebody looks */
+        "loop L { A -> B: x par { C does d C does f } and { C does e } continue L } }");
+    assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
+    c = capacity_of("protocol P { roles A, B, C\n"
+                    "loop L { A -> B: x par { C does d } and { C does e } C does f continue L } }");
+    assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
+}
+
+/* Doing something, and branches, lead on to what is waited for. */
+static void what_comes_after_doing_is_looked_at(void **state)
+{
+    (void)state;
+    rad_capacity c = capacity_of("locals L { roles A, B local A { A does d A does f B -> A: x }\n"
+                                 "local B { B does e A -> B: y } }");
+    assert_int_equal(c.answer, RAD_CAPACITY_STUCK);
+    assert_string_equal(c.stuck, "A waits for x from B; B waits for y from A");
+    c = capacity_of("locals L { roles A, B local A { par { A does d } and { A does e A does f }\n"
+                    "B -> A: x } local B { par { A -> B: y } and { B does g } } }");
+    assert_int_equal(c.answer, RAD_CAPACITY_STUCK);
+    assert_string_equal(c.stuck, "A waits for x from B; B.1 waits for y from A.1");
+    c = capacity_of("protocol P { roles A, B A does d A -> B: x B does e B -> A: y A does f }");
+    assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
+    assert_int_equal(c.states, 5);
+    c = capacity_of("locals L { roles A, B local A { A does d A -> B: x } local B { B does e } }");
+    assert_int_equal(c.answer, RAD_CAPACITY_WRONG);
+    assert_string_equal(c.stuck, "B never receives x from A");
 }
 
 /* ---- Expansion ------------------------------------------------------------------------------------------- */
@@ -118,6 +150,13 @@ static void going_round_for_nothing_has_an_end(void **state)
                     "protocol A1 { roles A, B for i in 1..999 { call A0(A, B) } }\n"
                     "protocol A2 { roles A, B for i in 1..999 { call A1(A, B) } }\n",
                     "test:3:26: 'for' and 'call' go round too often");
+    char text[1500];
+    size_t used = (size_t)snprintf(text, sizeof text, "protocol C0 { roles A, B }\n");
+    for (uint32_t i = 1; i <= 18; i++) /* 2^18 calls of the first */
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "protocol C%u { roles A, B call C%u(A, B) call C%u(A, B) }\n", i,
+                                 i - 1, i - 1);
+    session_refused(text, "test:2:26: 'for' and 'call' go round too often");
 }
 
 /* Not even a table without rows is made of it. */
@@ -151,6 +190,7 @@ int main(void)
         cmocka_unit_test(merging_is_full),
         cmocka_unit_test(what_cannot_be_merged_is_refused),
         cmocka_unit_test(who_does_something_for_ever_is_not_stuck),
+        cmocka_unit_test(what_comes_after_doing_is_looked_at),
         cmocka_unit_test(going_round_for_nothing_has_an_end),
         cmocka_unit_test(tables_by_hand_are_not_empty),
         cmocka_unit_test(a_text_has_no_zero_in_it),

@@ -284,7 +284,9 @@ static void tell_event(const rad_session_trial *t, const rad_session_event *e)
         note = RAD_TELL_MESSAGE + 2 * message + (e->kind == RAD_SESSION_RECEIVED);
     rad_note(t->k, note, RAD_NONE, 0);
     rad_value(t->k, e->causes);
-    if (e->kind == RAD_SESSION_FAULTED)
+    if (e->kind == RAD_SESSION_FAULTED && e->label == RAD_FAULT_MEMORY)
+        rad__kernel_error(t->k, RAD_ENOMEM, "out of memory in a session");
+    else if (e->kind == RAD_SESSION_FAULTED)
         /* Another fault is another bug: it is what the failure is about. */
         rad_fail(t->k, ORACLE_FAULT, rad_object(t->k, RAD_NONE, rad__fault_text(e->label)),
                  "session %s, %s: %s, line %u", s->path, s->protocol->types.threads[e->thread].name,
@@ -372,9 +374,10 @@ static enum rad_end trial_idle(void *self, rad_kernel *k)
     if (!spent && t->vm->blocked_count > 0) return RAD_END_STUCK;
     char text[400];
     rad_evaluated(k, ORACLE_INVARIANCE);
-    if (t->options.full == RAD_FULL_BLOCK &&
-        !rad_session_same(t->reference, t->vm, text, sizeof text))
-        rad_fail(k, ORACLE_INVARIANCE, RAD_NONE, "%s", text);
+    if (t->options.full != RAD_FULL_BLOCK) return RAD_END_FINISHED;
+    enum rad_comparison c = rad__session_compare(t->reference, t->vm, text, sizeof text);
+    if (c == RAD_RUNS_NOT_COMPARED) rad__kernel_error(k, RAD_ENOMEM, text);
+    if (c == RAD_RUNS_DIFFER) rad_fail(k, ORACLE_INVARIANCE, RAD_NONE, "%s", text);
     return RAD_END_FINISHED;
 }
 
