@@ -4,8 +4,8 @@
 # each (or those named) and tries what is nearest: for the executor the lab's hunt, the models of L2 and the quick tests,
 # the models first when something is published early; for the runtime the models of L2 and the unit tests that are about
 # the file, and, where the models do not reach, these under the thread sanitizer; for sessions, which one thread runs, the
-# unit tests, and at last some of them under the address sanitizer. Of those, which are thousands, one in eight is tried,
-# by its name: $MUTANTS_CLASS = C/N takes class C of N, for instance 3/8, and 0/1 takes all.
+# unit tests, and at last some of them under the address sanitizer. Of those, which are thousands, one in sixteen is tried,
+# by its name: $MUTANTS_CLASS = C/N takes class C of N, for instance 3/16, and 0/1 takes all.
 #
 # Prints what planted.sh prints, a table (kind by finder), and how the survivors compare with
 # tests/planted/survivors.txt, which explains each of them:
@@ -72,20 +72,20 @@ rt_tests() { # FILE
 # The same for the sessions: first what is about the file, then the others.
 session_tests() { # FILE
     case ${1##*/} in
-    assemble.*) near="session_blocks session_read" last="asan:session_blocks" ;;
-    capacity.*) near="session session_read" last="asan:session_read" ;;
+    assemble.*) near="session_blocks session_mistakes" last=asan:session_blocks ;;
+    capacity.*) near="session_lab session_mistakes" last=asan:session_read ;;
     draw.*) near=session_draw last=asan:session_draw ;;
-    effects.* | same.*) near="session_effects session_rounds" last=asan:session_effects ;;
-    generate.*) near="session_random" last=asan:session_random ;;
-    stubs.*) near=session_stubs last=asan:session_stubs ;;
+    effects.* | same.*) near="session_effects session_survivors" last=asan:session_effects ;;
+    generate.*) near="session_survivors session_random" last=asan:session_random ;;
+    stubs.* | wrap.*) near="session_survivors session_stubs" last=asan:session_stubs ;;
     session_threads.*) near=session_threads last=asan:session_threads ;;
     rounds.* | step.* | vm.* | value.* | trace.*)
         near="session_blocks session_rounds session_effects" last="asan:session_blocks asan:session_rounds" ;;
     text.*) near=session_text last=asan:session_text ;;
-    *) near="session session_read session_text session_blocks" last="asan:session_read asan:session_blocks" ;;
+    *) near="session session_mistakes session_read" last="asan:session_mistakes asan:session_blocks" ;;
     esac
-    rest="session session_read session_text session_blocks session_effects session_rounds session_draw session_stubs"
-    rest="$rest session_threads session_survivors session_random session_examples session_lab"
+    rest="session session_read session_text session_blocks session_effects session_rounds session_draw session_survivors"
+    rest="$rest session_stubs session_threads session_mistakes session_random session_examples session_lab"
     for word in $rest; do
         case " $near " in *" $word "*) ;; *) near="$near $word" ;; esac
     done
@@ -124,7 +124,7 @@ for folder in $everything; do
     mutants_of "$folder" >"$work/list" || exit 2
     sed -n 's/^bug //p' "$work/list" >>"$work/all"
     case " $folders " in *" $folder "*) ;; *) continue ;; esac
-    if [ "$folder" = src/session ] && [ $# = 0 ]; then class_of "${MUTANTS_CLASS:-0/8}"; else cat; fi \
+    if [ "$folder" = src/session ] && [ $# = 0 ]; then class_of "${MUTANTS_CLASS:-0/16}"; else cat; fi \
         <"$work/list" >>"$work/lists/mutants.txt"
 done
 LC_ALL=C sort "$work/all" >"$work/made"
