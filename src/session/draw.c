@@ -185,7 +185,8 @@ static void measure_one(drawing *d, const rad_global *g)
         break;
     case RAD_GLOBAL_CONTINUE:
         width = ((int64_t)strlen(g->loop->loop_name) + 11) * LETTER + 48;
-        if (d->open != RAD_NONE && d->frames[d->open].need < width) d->frames[d->open].need = width;
+        if (d->frames[d->open].need < width)
+            d->frames[d->open].need = width; /* of its loop, or inside */
         break;
     case RAD_GLOBAL_CHOICE:
     case RAD_GLOBAL_LOOP:
@@ -276,9 +277,9 @@ static void draw_does(drawing *d, const rad_global *g)
 
 static void draw_continue(drawing *d, const rad_global *g)
 {
-    const frame *f = d->open == RAD_NONE ? NULL : &d->frames[d->open];
+    const frame *f = &d->frames[d->open];
     int64_t width = ((int64_t)strlen(g->loop->loop_name) + 11) * LETTER + 20;
-    int64_t middle = f ? (f->left + f->right) / 2 : d->width / 2;
+    int64_t middle = (f->left + f->right) / 2;
     rad_bytes text = {0};
     rad__bytes_format(&text, "\xe2\x86\xba continue %s", g->loop->loop_name);
     rad__bytes_put(&text, "", 1);

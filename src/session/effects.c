@@ -354,7 +354,7 @@ static enum rad_effect_result answer_called(rad_session_vm *vm, rad_co *co,
 static bool keep(rad_session_vm *vm, const rad_co *co, const rad_effect_site *site, bool failed)
 {
     const rad_session *s = co->session;
-    const rad_message *m = failed && site->kind == RAD_EFFECT_SELECT ? NULL : message_of(co, site);
+    const rad_message *m = failed ? NULL : message_of(co, site);
     uint32_t name = m ? m->label : site->name;
     if (vm->effect_log == NULL) vm->effect_log = rad__alloc(1, sizeof *vm->effect_log);
     record r = {.session = s->key,
@@ -367,7 +367,7 @@ static bool keep(rad_session_vm *vm, const rad_co *co, const rad_effect_site *si
                 .failed = failed};
     bool good = vm->effect_log != NULL && r.path != NULL;
     if (!failed && site->kind == RAD_EFFECT_SELECT) r.chosen = (uint32_t)co->registers[0].number;
-    for (uint32_t i = 0; good && !failed && m != NULL && i < m->signature.count; i++) {
+    for (uint32_t i = 0; good && m != NULL && i < m->signature.count; i++) {
         good = rad__value_copy(&r.fields[i], &co->registers[1 + i]);
         r.field_count += good;
     }

@@ -443,7 +443,7 @@ static void expand_call(expander *e, scope *s, const rad_ast *ast, tail *t)
     }
     for (uint32_t i = 0; i < callee->role_count && e->status == 0; i++) declare(e, callee, i);
     if (e->status == 0) arguments(e, s, ast, inner);
-    if (e->status == 0) expand_list(e, inner, callee->body, t);
+    expand_list(e, inner, callee->body, t);
 }
 
 static void expand_list(expander *e, scope *s, const rad_ast *list, tail *t)

@@ -120,10 +120,8 @@ static uint32_t *thread_slot(const projector *p, uint32_t role, uint32_t branch)
 
 static void take_part(projector *p, uint32_t role, uint32_t branch)
 {
-    for (; *thread_slot(p, role, branch) == RAD_NONE; branch = p->branch_parents[branch]) {
+    for (; *thread_slot(p, role, branch) == RAD_NONE; branch = p->branch_parents[branch])
         *thread_slot(p, role, branch) = 0; /* its number comes later */
-        if (branch == 0) return;
-    }
 }
 
 /* Who takes part in which parallel branch. */
@@ -464,7 +462,7 @@ static bool offers_of(projector *p, uint32_t at)
 static void describe(const projector *p, const node *n, char *text, size_t size)
 {
     const rad_global *g = n->what;
-    const char *label = g && g->label != RAD_NONE ? rad__ast_name(p->file, g->label) : "";
+    const char *label = g ? rad__ast_name(p->file, g->label) : "";
     switch (n->kind) {
     case NODE_SEND: snprintf(text, size, "sends %s to %s", label, role_name(p, g->to)); break;
     case NODE_RECEIVE:

@@ -324,6 +324,14 @@ static const struct mistake {
      "test:4:6: W is a family of roles: expected an index, W[1]"},
     {"protocol P { roles A, W[1..3]\nA -> W[1]: x\ncode A {\nsend W[4] x\n} }",
      "test:4:6: there is no W[4]: the family is W[1..3]"},
+    {"protocol P { roles A, B\nloop L { A -> B: x continue L\ncontinue L } }",
+     "test:3:1: nothing can follow a 'continue'"},
+    {"protocol P { roles A, B, C\nchoice at A { A -> B: x\nC does f } or { A -> B: y\nB -> C: f } "
+     "}",
+     "test:2:1: C cannot know which branch was chosen: in one it does f (line 3), in another it "
+     "receives f "
+     "from B (line 4)"},
+    {"protocol P { roles A, B\nP -> A: x }", "test:2:1: protocol P has no role P"},
 };
 
 static void every_mistake_is_told_with_its_place(void **state)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "session_support.h"
 #include "storm_support.h"
 #include "sync_support.h"
@@ -207,6 +208,21 @@ static int search_capacity(rad_error *error)
     return rad_protocol_capacity(all, 0, 0, 0, &k, error);
 }
 
+static int run_crowd(rad_error *error)
+{
+    rad_session_options o = rad_session_preset();
+    rad_session_crowd crowd = {.sessions = 3, .threads = 1};
+    rad_session_info info;
+    enum rad_session_end end;
+    char *trace;
+    o.log = true;
+    int status = rad_session_run_crowd(all, &o, &crowd, &end, &info, &trace, error);
+    assert_true((status == 0) == (trace != NULL));
+    rad_free(trace);
+    if (status == 0 && info.sessions_faulted > 0) status = RAD_ENOMEM; /* of the session only */
+    return status;
+}
+
 static int search_invariance(rad_error *error)
 {
     static const uint32_t ns[] = {3};
@@ -221,7 +237,8 @@ static int search_invariance(rad_error *error)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    int (*const works[])(rad_error *) = {write_all, generate, search_capacity, search_invariance};
+    int (*const works[])(rad_error *) = {write_all, generate, search_capacity, search_invariance,
+                                         run_crowd};
     rad_protocols *p = session_parse(everything);
     all = p;
     for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
@@ -362,6 +379,43 @@ static void what_differs_is_named(void **state)
     differ("locals P { roles A, B local A { A does d } local B { B does e } }",
            "locals P { roles A, B local A { A does d } local B { B does f } }", equal,
            "session 0, B: handler of e, effect 0: e and f");
+}
+
+static void sessions_that_are_not_there_differ(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x(int) }");
+    rad_session_vm *two = logged(p, 1, 2), *one = logged(p, 1, 1);
+    char text[100];
+    assert_false(rad_session_same(two, one, text, sizeof text));
+    assert_string_equal(text, "session 1 is opened in one run only");
+    assert_false(rad_session_same(one, two, text, sizeof text));
+    assert_string_equal(text, "one run opens 1 sessions, the other 2");
+    rad_session_destroy(two);
+    rad_session_destroy(one);
+    rad_protocols_free(p);
+}
+
+/* The first error ends the search, though it would not happen again. */
+static int fails_once(void *context, rad_session_vm *vm, rad_error *error)
+{
+    uint32_t *calls = context;
+    (void)vm;
+    return ++*calls == 3 ? rad__error(error, RAD_EINPUT, "not now") : 0;
+}
+
+static void a_search_ends_with_its_first_error(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x(int) }");
+    uint32_t calls = 0;
+    rad_invariance_options o = {.prepare = fails_once, .context = &calls};
+    rad_invariance out;
+    rad_error error;
+    assert_int_equal(rad_session_invariant(p, &o, &out, &error), RAD_EINPUT);
+    assert_string_equal(error.text, "not now");
+    assert_int_equal(calls, 3);
+    rad_protocols_free(p);
 }
 
 /* Logs that are equal as far as both go are not equal. */
@@ -524,6 +578,8 @@ int main(void)
         cmocka_unit_test(a_buffer_grows_to_its_most_and_not_beyond),
         cmocka_unit_test(a_log_that_cannot_grow_ends_the_run),
         cmocka_unit_test(what_differs_is_named),
+        cmocka_unit_test(sessions_that_are_not_there_differ),
+        cmocka_unit_test(a_search_ends_with_its_first_error),
         cmocka_unit_test(a_log_that_has_more_differs),
         cmocka_unit_test(traces_say_everything),
         cmocka_unit_test(a_crowd_is_as_many_as_were_asked_for),
