@@ -135,6 +135,9 @@ LC_ALL=C sort "$work/all" >"$work/made"
 } | tee "$work/said"
 [ "$(cat "$work/status")" -le 1 ] || exit 2
 
+# What was said last of each: one that is missed is told again, when it is tried again and at the end.
+awk '($1 == "found" || $1 == "missed") && NF > 3 { said[$3] = $0 } END { for (name in said) print said[name] }' \
+    "$work/said" | LC_ALL=C sort -k 3 >"$work/once"
 echo
 awk '
     $1 == "found" || $1 == "missed" {
@@ -155,11 +158,11 @@ awk '
         printf "%-9s %9s %9s %9s %9s   %s\n", "kind", "L1, hunt", "L2, model", "tests", "survive", "found"
         for (i = 1; i <= count; i++) row(kinds[i])
         row("all")
-    }' "$work/said"
+    }' "$work/once"
 
 # What is explained and what is not.
-sed -n 's/^missed  *[^ ]*  *\([^ ]*\) .*/\1/p' "$work/said" | LC_ALL=C sort >"$work/survivors"
-sed -n 's/^found  *[^ ]*  *\([^ ]*\) .*/\1/p' "$work/said" | LC_ALL=C sort >"$work/found"
+sed -n 's/^missed  *[^ ]*  *\([^ ]*\) .*/\1/p' "$work/once" | LC_ALL=C sort >"$work/survivors"
+sed -n 's/^found  *[^ ]*  *\([^ ]*\) .*/\1/p' "$work/once" | LC_ALL=C sort >"$work/found"
 sed -n 's/^mutant //p' "$explained" | LC_ALL=C sort >"$work/explained"
 new=$(LC_ALL=C comm -23 "$work/survivors" "$work/explained")
 awk '/^mutant / { name = $2 } /^kind / && $2 != "sometimes" { print name }' "$explained" |

@@ -214,7 +214,7 @@ hunt_answer="$hunt_answer/found \\1 \\2 \\4 \\3: \\5/p"
 # try_word TREE WORD — prints "found RUNS INSTRUCTIONS WORKERS TEXT" when it notices the bug that is planted there.
 try_word() {
     if ! build_tests "$1" "$2"; then
-        if [ "$2" = session_stubs ] && ! grep '^FAILED:' "$1/build.log" | grep -qv ' tests/\(Team_\|test_session_stubs\)'; then
+        if [ "$2" = session_stubs ] && grep -q '^FAILED: tests/\(Team_\|test_session_stubs\)' "$1/build.log"; then
             echo "found 1 0 0 test_$2: what is written does not compile"
             return
         fi

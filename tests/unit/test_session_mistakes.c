@@ -341,6 +341,16 @@ static void every_mistake_is_told_with_its_place(void **state)
         session_refused(mistakes[i].text, mistakes[i].said);
 }
 
+static void names_have_all_letters(void **state)
+{
+    (void)state;
+    rad_protocols *p =
+        session_parse("protocol AZ_az09 { roles Z, z, _A Z -> z: Z0 z -> _A: z9(a: int) }");
+    assert_string_equal(rad_protocol_name(p, 0), "AZ_az09");
+    assert_string_equal(rad_protocol_role(p, 0, 2), "_A");
+    rad_protocols_free(p);
+}
+
 /* Nothing behind the end is read, however a file ends: this is a piece of memory of just that size. */
 static void every_beginning_of_a_file_is_read_to_its_end(void **state)
 {
@@ -408,6 +418,7 @@ static void limits_are_what_they_are_said_to_be(void **state)
             "a protocol has 256 roles at most");
     at_most("protocol P { roles A, B for i in 1..100", "0", 3, " { } A -> B: x }",
             "'for' and 'call' go round too often");
+    at_most("protocol P { roles A, B code A {", "l%:\n", 59997, "} }", "there are too many names");
     at_most("protocol P { roles A, B code A {\n choose B {", " x% -> l,", 42, "}\nl: halt } }",
             "there are too many operands");
     at_most("protocol P { roles A, B par { A -> B: x } and { A -> B: y }\n",
@@ -537,6 +548,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mistake_is_told_with_its_place),
+        cmocka_unit_test(names_have_all_letters),
         cmocka_unit_test(every_beginning_of_a_file_is_read_to_its_end),
         cmocka_unit_test(limits_are_what_they_are_said_to_be),
         cmocka_unit_test(statements_have_a_limit),

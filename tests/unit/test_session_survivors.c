@@ -129,6 +129,27 @@ static void fields_may_have_any_name(void **state)
     }
 }
 
+/* … and keeps it when nobody else has it. */
+static void a_name_that_is_free_is_kept(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse("protocol Zero { roles A A does x }\n"
+                                     "protocol P { roles A, B A -> B: x(Zero: int) }");
+    char *c = rad_protocol_c_text(p, 1, 0, NULL);
+    assert_non_null(c);
+    assert_non_null(strstr(c, "(P_A *self, int64_t Zero, rad_time until)"));
+    rad_free(c);
+    rad_protocols_free(p);
+    rad_error error;
+    p = session_parse(
+        "protocol P { roles open, close open -> close: x }"); /* the first of both is told */
+    assert_null(rad_protocol_c_text(p, 0, 0, &error));
+    assert_string_equal(
+        error.text,
+        "test:1:10: in C, P_close would be the name of two things: rename a role or a message");
+    rad_protocols_free(p);
+}
+
 static void names_of_c_are_not_taken_twice(void **state)
 {
     (void)state;
@@ -257,6 +278,42 @@ static void every_allocation_may_fail(void **state)
     rad_protocols_free(p);
 }
 
+/* Of a file that fills many pieces of memory, wherever their ends are. */
+static void every_allocation_of_a_long_file_may_fail(void **state)
+{
+    (void)state;
+    for (uint32_t shift = 0; shift < 12; shift++) {
+        rad_bytes text = {0};
+        for (uint32_t i = 0; i < 6; i++) {
+            rad__bytes_format(&text, "protocol P%u { roles A, B, C\n", i);
+            for (uint32_t k = 0; k < shift; k++) rad__bytes_format(&text, "A does d%u_%u\n", i, k);
+            rad__bytes_format(&text,
+                              "A -> B: a%u(f%u: int) loop L%u { choice at A { A -> B: x A -> C: x\n"
+                              "continue L%u } or { A -> B: y A -> C: y } }\n"
+                              "par { B -> C: z } and { for i in 1..2 { C -> B: q%u } }\n",
+                              i, i, i, i, i);
+            if (i > 0) rad__bytes_format(&text, "call P%u(A, B, C)\n", i - 1);
+            rad__bytes_format(&text,
+                              "}\nlocals L%u { roles A, B local A { A -> B: x }\n"
+                              "local B { A -> B: x } code B {\nreceive A x r2\nb%u: halt\n} }\n",
+                              i, i);
+        }
+        assert_false(text.failed);
+        int status = -1;
+        for (uint64_t n = 1; status != 0; n++) {
+            rad_protocols *p;
+            rad_error error;
+            rad__alloc_fail_at(n);
+            status = rad_protocols_parse(&p, "test", (char *)text.data, text.size, &error);
+            rad__alloc_fail_at(0);
+            if (status != 0 && status != RAD_ENOMEM) fail_msg("%s", error.text);
+            assert_true((status == 0) == (p != NULL));
+            rad_protocols_free(p);
+        }
+        rad__bytes_free(&text);
+    }
+}
+
 /* ---- The machine ------------------------------------------------------------------------------------------- */
 
 /* A message that has different fields in different places: how many are sent is what the type says there. */
@@ -304,6 +361,34 @@ static void a_buffer_grows_to_its_most_and_not_beyond(void **state)
     assert_int_equal(vm->sessions[0]->buffers[0].count, 65536);
     assert_int_equal(vm->sessions[0]->buffers[0].capacity, 65536);
     rad_session_destroy(vm);
+    rad_protocols_free(p);
+}
+
+/* All of them, or none: then they can be opened later. */
+static void opening_without_memory_opens_nothing(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x }");
+    rad_session_options o = rad_session_preset();
+    for (o.start = 0; o.start < 2; o.start++) {
+        int status = -1;
+        for (uint64_t n = 1; status != 0; n++) {
+            rad_session_vm *vm;
+            assert_int_equal(rad_session_create(&vm, p, &o, NULL), 0);
+            rad__alloc_fail_at(n);
+            status = rad_session_open(vm, NULL, 20, NULL);
+            rad__alloc_fail_at(0);
+            if (status != 0) {
+                assert_int_equal(status, RAD_ENOMEM);
+                assert_int_equal(vm->session_count + vm->co_count + vm->blocked_count, 0);
+                assert_int_equal(rad_session_open(vm, NULL, 20, NULL), 0);
+            }
+            assert_int_equal(vm->blocked_count, 40); /* they are about to begin */
+            assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
+            assert_int_equal(vm->closed_sessions, 20);
+            rad_session_destroy(vm);
+        }
+    }
     rad_protocols_free(p);
 }
 
@@ -475,6 +560,71 @@ static void traces_say_everything(void **state)
     rad_protocols_free(p);
 }
 
+/* All of it, or nothing. */
+static void texts_without_memory_are_none(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x code A {\nhalt\n} }");
+    rad_session_vm *vm = logged(p, 1, 40);
+    char *report = rad_session_report(vm), *trace = rad_session_trace_text(vm, RAD_NONE, true);
+    assert_true(report != NULL && strlen(report) > 2000 && trace != NULL && strlen(trace) > 2000);
+    bool done = false;
+    for (uint64_t n = 1; !done; n++) {
+        rad__alloc_fail_at(n);
+        char *one = rad_session_report(vm);
+        rad__alloc_fail_at(n);
+        char *other = rad_session_trace_text(vm, RAD_NONE, true);
+        rad__alloc_fail_at(0);
+        if (one != NULL) assert_string_equal(one, report);
+        if (other != NULL) assert_string_equal(other, trace);
+        done = one != NULL && other != NULL;
+        rad_free(one);
+        rad_free(other);
+    }
+    rad_free(report);
+    rad_free(trace);
+    rad_session_destroy(vm);
+    rad_protocols_free(p);
+}
+
+static void texts_are_equal_from_end_to_end(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse(
+        "protocol P { roles A A does d code A {\nset r1 \"ab\"\nset r2 \"abc\"\n"
+        "equal r3 r1 r2\nequal r4 r2 r1\nequal r5 r1 r1\nset r6 \"\"\nequal r7 r6 r1\n"
+        "equal r8 r6 r6\ninvoke d\n} }");
+    rad_session_vm *vm = logged(p, 1, 1);
+    const rad_datum *r = session_thread(vm, 0, "A")->registers;
+    static const int64_t equal[] = {[3] = 0, [4] = 0, [5] = 1, [7] = 0, [8] = 1};
+    for (uint32_t i = 3; i <= 8; i++)
+        if (i != 6) assert_int_equal(r[i].number, equal[i]);
+    assert_int_equal(vm->faulted_sessions, 0);
+    rad_session_destroy(vm);
+    rad_protocols_free(p);
+}
+
+/* Without memory it takes longer, and comes to the same. */
+static void traces_are_normalized_without_memory(void **state)
+{
+    (void)state;
+    rad_protocols *p =
+        session_parse("protocol P { roles A, B A -> B: x(int) B -> A: y A -> B: z }");
+    rad_session_vm *vm = logged(p, 1, 3);
+    uint64_t count;
+    rad_session_event *one = session_events(vm, &count), *other = rad__alloc(count, sizeof *other);
+    assert_non_null(other);
+    memcpy(other, rad_session_events(vm), count * sizeof *other);
+    rad__alloc_fail_at(1);
+    rad_session_normalize(other, count);
+    rad__alloc_fail_at(0);
+    assert_memory_equal(one, other, count * sizeof *one);
+    rad__free(one);
+    rad__free(other);
+    rad_session_destroy(vm);
+    rad_protocols_free(p);
+}
+
 /* ---- On several threads ------------------------------------------------------------------------------------ */
 
 static void a_crowd_is_as_many_as_were_asked_for(void **state)
@@ -497,7 +647,8 @@ static void a_crowd_is_as_many_as_were_asked_for(void **state)
         assert_int_equal(one.ended, many.ended);
         assert_int_equal(one.instructions, many.instructions);
         assert_int_equal(one.messages, many.messages);
-        assert_int_equal(one.effects, many.effects);
+        assert_int_equal(one.effects, 3 * sessions);
+        assert_int_equal(many.effects, 3 * sessions);
         assert_string_equal(one.digest, many.digest);
         rad_session_destroy(vm);
     }
@@ -506,6 +657,8 @@ static void a_crowd_is_as_many_as_were_asked_for(void **state)
     enum rad_session_end end;
     rad_session_crowd crowd = {.sessions = UINT32_MAX, .threads = 2};
     assert_int_equal(rad_session_run_crowd(p, &o, &crowd, &end, &info, NULL, &error), RAD_ELIMIT);
+    crowd = (rad_session_crowd){.sessions = 1, .threads = UINT32_MAX};
+    assert_true(rad_session_run_crowd(p, &o, &crowd, &end, &info, NULL, &error) < 0);
     crowd = (rad_session_crowd){.sessions = 0, .protocol = "Q"};
     assert_int_equal(rad_session_run_crowd(p, &o, &crowd, &end, &info, NULL, &error), RAD_EINPUT);
     assert_string_equal(error.text, "test: there is no protocol Q");
@@ -571,17 +724,23 @@ int main(void)
         cmocka_unit_test(what_is_written_is_as_it_was),
         cmocka_unit_test(headers_have_lines_of_120_columns),
         cmocka_unit_test(fields_may_have_any_name),
+        cmocka_unit_test(a_name_that_is_free_is_kept),
         cmocka_unit_test(names_of_c_are_not_taken_twice),
         cmocka_unit_test(headers_of_different_protocols_have_different_digests),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_of_a_long_file_may_fail),
         cmocka_unit_test(code_may_send_a_message_with_the_fields_of_its_place),
         cmocka_unit_test(a_buffer_grows_to_its_most_and_not_beyond),
+        cmocka_unit_test(opening_without_memory_opens_nothing),
         cmocka_unit_test(a_log_that_cannot_grow_ends_the_run),
         cmocka_unit_test(what_differs_is_named),
         cmocka_unit_test(sessions_that_are_not_there_differ),
         cmocka_unit_test(a_search_ends_with_its_first_error),
         cmocka_unit_test(a_log_that_has_more_differs),
         cmocka_unit_test(traces_say_everything),
+        cmocka_unit_test(texts_without_memory_are_none),
+        cmocka_unit_test(texts_are_equal_from_end_to_end),
+        cmocka_unit_test(traces_are_normalized_without_memory),
         cmocka_unit_test(a_crowd_is_as_many_as_were_asked_for),
         cmocka_unit_test(misuse_is_told),
     };
