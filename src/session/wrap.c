@@ -15,7 +15,7 @@ static size_t break_of(const char *line, size_t length, size_t columns)
         if (column > columns) return at;
         if (line[i] == '"') in_text = !in_text;
         if (begun && !in_text && (line[i] == ' ' || line[i] == '(')) at = i + 1;
-        begun |= line[i] != ' ' && line[i] != '*';
+        begun |= line[i] != ' ';
     }
     return 0;
 }
