@@ -49,6 +49,9 @@ RAD_API int rad_target_read(rad_target *t, const char *path, rad_error *error);
 RAD_API int rad_target_protocol(rad_target *t, const char *path, const char *protocol,
                                 rad_error *error);
 
+/* A load scenario (TOML) as a target of the machine `load-scenario`. */
+RAD_API int rad_target_scenario(rad_target *t, const char *path, rad_error *error);
+
 /* The text of a case file, which rad_target_read reads back; rad_free it. */
 RAD_API char *rad_target_json(const rad_target *t, rad_error *error);
 

@@ -19,7 +19,8 @@
 
 #define MACHINES_ROW(name) &rad__toy_##name,
 static const rad_machine *const machines_own[] = {RAD_TOY_LIST(MACHINES_ROW) & rad__machine_exec,
-                                                  &rad__machine_session, &rad__machine_load};
+                                                  &rad__machine_session, &rad__machine_load,
+                                                  &rad__machine_scenario};
 #undef MACHINES_ROW
 
 enum { MACHINES_OWN = sizeof machines_own / sizeof *machines_own, MACHINES_NAME_MAX = 40 };

@@ -13,12 +13,12 @@
 #include <raddle/lab.h>
 
 /* Words that are set one after the other; nothing may be found, and every oracle must have been asked. */
-static void explore(const char *const *words, uint64_t runs)
+static void explore(const char *machine, const char *const *words, uint64_t runs)
 {
     rad_target t;
     rad_error error = {0};
     static rad_exploration e;
-    assert_int_equal(rad_target_init(&t, "load", &error), 0);
+    assert_int_equal(rad_target_init(&t, machine, &error), 0);
     for (; *words != NULL; words++)
         if (rad_target_set(&t, *words, &error) != 0) fail_msg("%s", error.text);
     rad_explore_options o = {
@@ -30,7 +30,7 @@ static void explore(const char *const *words, uint64_t runs)
     rad_exploration_free(&e);
 }
 
-#define EXPLORE(runs, ...) explore((const char *const[]){__VA_ARGS__, NULL}, runs)
+#define EXPLORE(runs, ...) explore("load", (const char *const[]){__VA_ARGS__, NULL}, runs)
 
 static void a_crowded_pool(void **state)
 {
@@ -62,6 +62,12 @@ static void arrivals(void **state)
     EXPLORE(800, "users=2", "steps=2", "arrivals=10", "connections=2", "events=100", "batch=2");
 }
 
+static void a_scenario_of_its_own(void **state)
+{
+    (void)state;
+    explore("load-scenario", (const char *const[]){"turns=60", NULL}, 400);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -70,6 +76,7 @@ int main(void)
         cmocka_unit_test(streams_share_connections),
         cmocka_unit_test(a_queue_that_is_too_short),
         cmocka_unit_test(arrivals),
+        cmocka_unit_test(a_scenario_of_its_own),
     };
     storm_choose();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,8 @@ static void read_issued(rad__load_trial *t, const rad__load_event *e)
     CHECK(t, RAD__LOAD_ORACLE_ORDER, a->ready_tick < t->core.tick || a->last == 0, e->vu,
           "user %u became ready in this tick, and runs in it", e->vu);
     a->request = a->last = e->request;
-    a->deadline_ns = t->core.now_ns + t->scenario.limits.timeout_ns;
+    uint64_t timeout = t->scenario.requests[e->what].timeout_ns;
+    a->deadline_ns = t->core.now_ns + (timeout != 0 ? timeout : t->scenario.limits.timeout_ns);
     a->conn = e->conn;
     a->ready = false;
     a->overtaken = 0;

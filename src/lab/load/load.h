@@ -1,4 +1,4 @@
-/* load.h — the machine `load`. */
+/* load.h — the machines `load` and `load-scenario`. */
 #ifndef RAD_LAB_LOAD_LOAD_H
 #define RAD_LAB_LOAD_LOAD_H
 
@@ -6,6 +6,6 @@
 
 #include "base/check.h"
 
-RAD_INTERNAL extern const rad_machine rad__machine_load;
+RAD_INTERNAL extern const rad_machine rad__machine_load, rad__machine_scenario;
 
 #endif

@@ -4,8 +4,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/kernel.h"
+#include "lab/source.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { USERS, STEPS, ITERATIONS, CONNECTIONS, STREAMS, EVENTS, BATCH, ARRIVALS };
 
@@ -86,7 +88,21 @@ static void trial_destroy(void *self)
     rad__free(t->lates);
     rad__free(t->accounts);
     rad__free(t->inputs);
+    if (t->parsed) rad__load_scenario_free(&t->scenario);
     rad__free(t);
+}
+
+static int allocate(rad__load_trial *t, rad_error *error)
+{
+    uint32_t users = t->scenario.users;
+    t->actors = rad__alloc(users, sizeof *t->actors);
+    t->answers = rad__alloc(users, sizeof *t->answers);
+    t->lates = rad__alloc(users, sizeof *t->lates);
+    t->accounts = rad__alloc(users, sizeof *t->accounts);
+    t->inputs = rad__alloc((size_t)users * 3 + 3, sizeof *t->inputs);
+    return t->actors && t->answers && t->lates && t->accounts && t->inputs
+               ? 0
+               : rad__error_memory(error);
 }
 
 static int trial_create(void **self, const rad_case *c, rad_error *error)
@@ -95,18 +111,71 @@ static int trial_create(void **self, const rad_case *c, rad_error *error)
     *self = NULL;
     if (t == NULL) return rad__error_memory(error);
     make_scenario(t, c);
-    uint32_t users = t->scenario.users;
-    t->actors = rad__alloc(users, sizeof *t->actors);
-    t->answers = rad__alloc(users, sizeof *t->answers);
-    t->lates = rad__alloc(users, sizeof *t->lates);
-    t->accounts = rad__alloc(users, sizeof *t->accounts);
-    t->inputs = rad__alloc((size_t)users * 3 + 3, sizeof *t->inputs);
-    if (!t->actors || !t->answers || !t->lates || !t->accounts || !t->inputs) {
+    int status = allocate(t, error);
+    if (status == 0)
+        *self = t;
+    else
         trial_destroy(t);
-        return rad__error_memory(error);
+    return status;
+}
+
+/* ---- A scenario of the user's ---------------------------------------------------------------------------- */
+
+enum { TURNS };
+
+static const rad_param scenario_params[] = {
+    {"turns", 300, 1, 1000000, "after so many the run is interrupted", false},
+    {NULL, 0, 0, 0, NULL, false},
+};
+
+static const char scenario_preset[] = "{\"source\":[\"[runtime]\",\"duration_seconds = 1\",\"vus = "
+                                      "3\",\"[[requests]]\",\"name = 'index'\","
+                                      "\"path = '/'\",\"[simulated]\",\"latency_ms = 10\"]}";
+
+static int scenario_create(void **self, const rad_case *c, rad_error *error)
+{
+    static const char *const keys[] = {"source", NULL};
+    *self = NULL;
+    char *text = rad__source_text(c, keys, error);
+    if (text == NULL) return error->code;
+    rad__load_trial *t = rad__alloc(1, sizeof *t);
+    int status = t != NULL ? rad__load_scenario_parse(&t->scenario, "source", text, strlen(text),
+                                                      NULL, error)
+                           : rad__error_memory(error);
+    rad__free(text);
+    if (status != 0) {
+        rad__free(t);
+        return status;
     }
-    *self = t;
-    return 0;
+    t->turns = (uint64_t)c->params[TURNS];
+    t->parsed = true;
+    if (t->scenario.users > RAD__LOAD_TRIAL_USERS)
+        status = rad__error(error, RAD_EINPUT, "source: %u users; the lab takes up to %d",
+                            t->scenario.users, RAD__LOAD_TRIAL_USERS);
+    if (status == 0) status = allocate(t, error);
+    if (status == 0)
+        *self = t;
+    else
+        trial_destroy(t);
+    return status;
+}
+
+static uint64_t scenario_size(const rad_case *c)
+{
+    return rad__source_size(&rad__machine_scenario, c);
+}
+
+static int scenario_check(const char *path, const char *text, size_t size, rad_error *error)
+{
+    rad__load_scenario s;
+    int status = rad__load_scenario_parse(&s, path, text, size, NULL, error);
+    if (status == 0) rad__load_scenario_free(&s);
+    return status;
+}
+
+int rad_target_scenario(rad_target *t, const char *path, rad_error *error)
+{
+    return rad__source_target(t, "load-scenario", path, scenario_check, NULL, NULL, error);
 }
 
 static int keep(void *context, const void *data, size_t size, rad_error *error)
@@ -146,7 +215,7 @@ static void trial_reset(void *self, rad_kernel *k)
     t->log.tap = rad__load_books_record;
     t->log.tap_context = t;
     struct rad__load_log_header header = {.seed = 1,
-                                          .tick_ns = TICK,
+                                          .tick_ns = t->scenario.tick_ns,
                                           .shards = 1,
                                           .level = RAD__LOAD_LEVEL_SIMULATED,
                                           .engine = RAD__LOAD_ENGINE_SIMULATED};
@@ -158,6 +227,7 @@ static void trial_reset(void *self, rad_kernel *k)
         return;
     }
     t->core_open = true;
+    t->taken = 0;
     t->clock_actor = rad_actor(k, RAD_NONE, "clock");
     t->clock_action = rad_action(k, 0, t->clock_actor, RAD_NONE, 0);
     rad_announce(k, t->clock_action, SITE_TIME, RAD_NONE, RAD_LOCAL);
@@ -231,9 +301,10 @@ static void answer(rad__load_trial *t, uint32_t vu, uint64_t now)
 /* The next tick, or the one in which something is due: then an answer and a timeout may meet. */
 static uint64_t next_time(rad__load_trial *t, bool must_jump)
 {
-    uint64_t next = (t->core.tick + 1) * TICK, due = rad__load_core_due(&t->core);
+    uint64_t tick = t->scenario.tick_ns;
+    uint64_t next = (t->core.tick + 1) * tick, due = rad__load_core_due(&t->core);
     if (due == UINT64_MAX || due <= next) return next;
-    due = (due + TICK - 1) / TICK * TICK;
+    due = (due + tick - 1) / tick * tick;
     return must_jump || rad_pick(t->k, RAD_PICK_VALUE, SITE_ANSWER, 2) == 1 ? due : next;
 }
 
@@ -253,6 +324,7 @@ static void trial_step(void *self, rad_kernel *k, uint32_t action)
         answer(t, vu, now);
     }
     rad__load_turn turn = {.now_ns = now, .inputs = t->inputs, .input_count = t->input_count};
+    turn.interrupted = t->turns != 0 && ++t->taken >= t->turns;
     int result = rad__load_core_turn(&t->core, &turn, &error);
     if (result != 0) {
         rad__kernel_error(k, result, error.text);
@@ -340,6 +412,26 @@ const rad_machine rad__machine_load = {
     .step = trial_step,
     .idle = trial_idle,
     .check = trial_check,
+    .kind_name = trial_kind,
+    .site_name = trial_site,
+    .describe = trial_describe,
+};
+
+const rad_machine rad__machine_scenario = {
+    .name = "load-scenario",
+    .about = "a load scenario of yours, with the lab as its server: raddle explore FILE.toml",
+    .params = scenario_params,
+    .oracles = load_oracles,
+    .bug_site = RAD_NONE,
+    .body = scenario_preset,
+    .create = scenario_create,
+    .destroy = trial_destroy,
+    .reset = trial_reset,
+    .step = trial_step,
+    .idle = trial_idle,
+    .check = trial_check,
+    .size = scenario_size,
+    .reduce = rad__source_reduce,
     .kind_name = trial_kind,
     .site_name = trial_site,
     .describe = trial_describe,

@@ -50,6 +50,8 @@ typedef struct rad__load_trial {
     rad__load_input *inputs;
     uint32_t input_count;
     bool core_open;
+    bool parsed;           /* the scenario is a user's */
+    uint64_t turns, taken; /* interrupted after so many; 0: never */
 } rad__load_trial;
 
 /* books.c: reads what is written, as it is written; and draws the balance after each turn. */

@@ -34,7 +34,6 @@ typedef struct rad_session_trial {
 } rad_session_trial;
 
 /* case.c */
-RAD_INTERNAL bool rad__session_case_reduce(const rad_case *from, rad_cursor *at, rad_case *to);
 RAD_INTERNAL uint64_t rad__session_case_size(const rad_case *c);
 
 /* The name of its protocol; "": the last. */
