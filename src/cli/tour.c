@@ -282,6 +282,11 @@ static int try_session(tour *t)
     return tour_session(t->c);
 }
 
+static int try_load(tour *t)
+{
+    return tour_load(t->c, t->dir);
+}
+
 static void tell_next(tour *t)
 {
     cli *c = t->c;
@@ -290,6 +295,7 @@ static void tell_next(tour *t)
     out(c, "   raddle explore philosophers     another deadlock\n");
     out(c, "   raddle exec explore -j 2        the executor, 520 cases, a minute\n");
     out(c, "   raddle session --help           protocols: check, run, draw, as C\n");
+    out(c, "   raddle load --help              load tests: run, replay, compare\n");
     out(c, "   raddle explore --help           strategies, budgets, several processes\n");
     if (t->temporary) {
         out(c, "   raddle tour --output .          the same, and keep the two files\n");
@@ -300,9 +306,9 @@ static void tell_next(tour *t)
 
 static int tour_run(cli *c, int argc, char **argv)
 {
-    static int (*const parts[])(tour *) = {tell_machine, find,       shrink,
-                                           replay,       explain,    try_twin,
-                                           try_executor, try_fibers, try_session};
+    static int (*const parts[])(tour *) = {tell_machine, find,     shrink,       replay,
+                                           explain,      try_twin, try_executor, try_fibers,
+                                           try_session,  try_load};
     static tour t;
     tour_args a = {.output = NULL};
     rad_error error = {.code = 0};

@@ -7,7 +7,7 @@ TMPDIR=$PWD/temp try tour
 status 0 "tour"
 silent "tour"
 for part in "1. The program on trial" "2. Explore" "3. Shrink" "4. Replay" "5. Explain" \
-    "6. The repaired twin" "7. The executor" "8. Fibers" "9. Sessions" "What to type next"; do
+    "6. The repaired twin" "7. The executor" "8. Fibers" "9. Sessions" "10. Load" "What to type next"; do
     has out "$part" "part: $part"
 done
 has out "FAILED: deadlock at step" "a deadlock was found"
@@ -18,6 +18,8 @@ has out "distinct states" "states of the executor were counted"
 has out "the sum is 4999950000" "fibers added up"
 has out "no thread can tell any two of them apart" "sessions were the same"
 has out "Alice cannot know which branch was chosen" "and the forgetful one was refused"
+has out "200 arrivals/s:    response time" "a stall was seen"
+has out "replays byte for byte" "and replayed"
 has out "As recorded, step by step" "the replay agreed"
 check "nothing is left in TMPDIR" [ -z "$(ls -A temp)" ]
 check "nothing is left here" [ -z "$(ls -A | grep raddle)" ]
