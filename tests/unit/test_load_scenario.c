@@ -110,6 +110,7 @@ static void times_are_exact(void **state)
         {"1.000000001", S + 1},
         {"86399.999999999", UINT64_C(86399999999999)},
         {"4.35", 4350 * MS},
+        {"1.001", UINT64_C(1001) * MS},
         {"1e-3", MS},
         {"86400", 86400 * S},
         {"\"1ns\"", 1},
@@ -573,7 +574,7 @@ static void urls(void **state)
                {"http://a?x=y", "query"},
                {"http://a/x y", "percent-encoded"},
                {"http://a/\xc3\xa4", "percent-encoded"},
-               {"http://a/\r\nX: y", "percent-encoded"}};
+               {"http://a/\r\nX:y", "percent-encoded"}};
     rad_arena arena = {0};
     rad__load_url url;
     for (size_t i = 0; i < sizeof GOOD / sizeof *GOOD; i++) {

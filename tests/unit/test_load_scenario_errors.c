@@ -96,10 +96,13 @@ static void numbers_and_times(void **state)
         {DURATION("\"1S\""), "3:20", "found"},
         {DURATION("\"-1s\""), "3:20", "found"},
         {DURATION("\"1s2\""), "3:20", "found"},
-        {DURATION("\"0.5ns\""), "3:20", "in whole nanoseconds"},
+        {DURATION("\"1.5ns\""), "3:20", "in whole nanoseconds"},
         {DURATION("\"0.0000000001s\""), "3:20", "found"},
         {DURATION("\"99999999999999999999999s\""), "3:20", "found"},
         {DURATION("\"9999999999999999999h\""), "3:20", "found"},
+        {DURATION("\"18446744073709551617s\""), "3:20", "found"},
+        {DURATION("\"5124095576031h\""), "3:20", "found"},      /* 2^64 ns many times, and 34 min */
+        {DURATION("\"5124095h34m33s710ms\""), "3:20", "found"}, /* 2^64 ns, and 0.4 ms */
         {DURATION("\"1s\\u0000\""), "3:20", "found"},
         {"[runtime]\ntick = 1\n" SIMULATED REQUEST, "2:8", "1ns to 1s"},
         {"[runtime]\ntick = \"2s\"\n" SIMULATED REQUEST, "2:8", "1ns to 1s"},
