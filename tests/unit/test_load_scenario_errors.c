@@ -477,6 +477,57 @@ static void simulated(void **state)
     REFUSED(LIST);
 }
 
+/* So many of something are right, one more is refused with these words. */
+static void at_most(const char *before, const char *item, uint32_t most, const char *after,
+                    const char *words)
+{
+    rad_bytes text = {0};
+    rad__load_scenario s;
+    rad_error error = {0};
+    for (uint32_t count = most; count <= most + 1; count++) {
+        text.size = 0;
+        rad__bytes_format(&text, "%s", before);
+        for (uint32_t i = 0; i < count; i++) {
+            const char *number = strchr(item, '@');
+            if (number == NULL)
+                rad__bytes_format(&text, "%s", item);
+            else
+                rad__bytes_format(&text, "%.*s%u%s", (int)(number - item), item, i, number + 1);
+        }
+        rad__bytes_format(&text, "%s", after);
+        assert_false(text.failed);
+        int code = rad__load_scenario_parse(&s, "t/s", (char *)text.data, text.size,
+                                            &SCENARIO_FILES, &error);
+        if ((code == 0) != (count == most)) fail_msg("%u of %s: %s", count, item, error.text);
+        rad__load_scenario_free(&s);
+    }
+    if (strstr(error.text, words) == NULL) fail_msg("says '%s', not '%s'", error.text, words);
+    rad__bytes_free(&text);
+}
+
+static void more_than_there_may_be(void **state)
+{
+    (void)state;
+    at_most(RUNTIME SIMULATED, "[[requests]]\npath = \"/@\"\n", 1000, "",
+            "requests: expected at most 1000 of them, found 1001");
+    at_most(RUNTIME REQUEST, "[[targets]]\nname = \"@\"\nbase_url = \"http://h\"\n", 100, "",
+            "targets: expected at most 100 of them");
+    at_most(LEAST, "[[requests.checks]]\nstatus = 200\n", 64, "", "at most 64 of them");
+    at_most(LEAST "[requests.headers]\n", "H@ = \"\"\n", 100, "", "at most 100 headers");
+    at_most(LEAST "[requests.extract]\n", "v@ = {json = \"\"}\n", 256, "", "at most 256 variables");
+    at_most(LEAST, "[[sequence.steps]]\nrequest = \"GET /\"\n", 10000, "", "at most 10000");
+    at_most(LEAST, "[[sequence.steps]]\nrequest = \"GET /\"\nrepeat = 1000000\n", 16, "",
+            "less than 16,777,216 requests");
+#define STEP(repeat) "[[sequence.steps]]\nrequest = \"GET /\"\nrepeat = " repeat "\n"
+#define FOUR         STEP("1000000") STEP("1000000") STEP("1000000") STEP("1000000")
+    at_most(LEAST FOUR FOUR FOUR FOUR STEP("777214"), STEP("1"), 1, "", "less than 16,777,216");
+    at_most(RUNTIME REQUEST "[simulated]\nlatency_ms = {points = [", "[0.000@, 1],", 10, "]}\n",
+            "a larger share"); /* 0.0009, then 0.00010 */
+    at_most(SIMULATED REQUEST "[schedule]\ntype = \"steps\"\n",
+            "[[schedule.steps]]\nvus = 1\nduration_seconds = 1\n", 1000, "", "at most 1000");
+    at_most(LEAST "name = \"", "x", 200, "\"\n", "1 to 200 bytes");
+}
+
 /* ---- Keys ------------------------------------------------------------------------------------------------ */
 
 /* Where a key stands when everything else is right; the first frame counts that has the key among its words. */
@@ -604,6 +655,7 @@ int main(void)
         cmocka_unit_test_teardown(data, forget),
         cmocka_unit_test(bounds),
         cmocka_unit_test(simulated),
+        cmocka_unit_test(more_than_there_may_be),
         cmocka_unit_test_teardown(every_key_is_asked_for, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
