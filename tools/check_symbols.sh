@@ -31,12 +31,24 @@ not_declared() { # NAMES
 exported=$(defined -D --defined-only "$build/libraddle-lab.so")
 production=$(defined -D --defined-only "$build/libraddle.so")
 
-echo 1..12
+live=0 # libraddle-load: only where llhttp is
+[ ! -f "$build/libraddle-load.a" ] || live=3
+echo 1..$((12 + live))
 report "the shared library exports only rad_ names" \
     "$(printf '%s\n' "$exported" | grep -vE '^rad_[a-z0-9]' | grep .)"
 report "everything it exports is declared in include/" "$(not_declared "$exported")"
 report "names that cross files begin with rad_ or rad__" \
     "$(defined -g --defined-only "$build/libraddle-lab.a" | grep -vE '^rad_')"
+
+# libraddle-load is raddle-lab and what talks to servers, llhttp among it.
+if [ $live -gt 0 ]; then
+    report "libraddle-load exports what raddle-lab does" \
+        "$(LC_ALL=C comm -3 <(defined -D --defined-only "$build/libraddle-load.so") <(printf '%s\n' "$exported") | grep .)"
+    report "its names that cross files begin with rad_, or are llhttp's" \
+        "$(defined -g --defined-only "$build/libraddle-load.a" | grep -vE '^(rad_|llhttp_)')"
+    report "raddle-lab needs nothing to talk to servers with" \
+        "$(readelf -d "$build/libraddle-lab.so" | grep -oE 'lib(ssl|crypto|nghttp2|uring)[^]]*')"
+fi
 
 # exec and rt must run without the kernel and the lab: no name of theirs may be needed.
 objects=$(find "$build" -name 'src_exec_*.o' -o -name 'src_rt_*.o')
