@@ -5,6 +5,7 @@
  *
  * The loop above the engine does nothing but ask again. With a log it is a whole run: scheduler, statistics, log. */
 #include "bench.h"
+#include "load/http1.h"
 #include "load/live.h"
 #include "load/live_serve.h"
 #include "load/run.h"
@@ -158,6 +159,37 @@ static void measure(bench *b, const char *port, uint32_t connections, bool uring
     bench_row(b, what, "us CPU", cpu, bench_samples(b));
 }
 
+/* A response as nginx sends it, in one piece and in two: the one is read without llhttp, the other with it. */
+static void measure_parser(bench *b, size_t cut, const char *what)
+{
+    static const char response[] =
+        "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Mon, 16 Nov 2026 04:00:00 GMT\r\n"
+        "Content-Type: text/html\r\nContent-Length: 13\r\n"
+        "Last-Modified: Mon, 16 Nov 2026 03:00:00 GMT\r\nConnection: keep-alive\r\n"
+        "ETag: \"65559a20-d\"\r\nAccept-Ranges: bytes\r\n\r\nhello, world\n";
+    enum { SIZE = sizeof response - 1 };
+    double ns[BENCH_SAMPLES];
+    uint32_t rounds = b->tiny ? 1000 : 1000000;
+    rad__load_answers shared = {.max_header_bytes = 8192, .max_body_bytes = 8192};
+    for (uint32_t i = 0; i < bench_samples(b); i++) {
+        rad__load_http1 h = {0};
+        uint64_t sum = 0;
+        double begin = bench_now();
+        for (uint32_t k = 0; k < rounds; k++) {
+            size_t used;
+            rad__load_http1_begin(&h, &shared, 0, false);
+            if (cut > 0) rad__load_http1_feed(&h, response, cut, &used);
+            sum += rad__load_http1_feed(&h, response + cut, SIZE - cut, &used);
+            sum += h.answer.body_hash;
+            rad__load_answer_drop(&shared, &h.answer);
+        }
+        ns[i] = (bench_now() - begin) * 1e9 / rounds;
+        bench_result(b, sum);
+    }
+    rad__load_answers_free(&shared);
+    bench_row(b, what, "ns", ns, bench_samples(b));
+}
+
 static int write_log(void *context, const void *data, size_t size, rad_error *error)
 {
     (void)error;
@@ -244,9 +276,13 @@ int main(int argc, char **argv)
     bench b;
     char port[8];
     if (!bench_open(&b, "live", argc, argv)) return 2;
+    measure_parser(&b, 0, "reading a response of 255 bytes, whole");
+    measure_parser(&b, 20, "in two pieces, by llhttp");
     pid_t server = serve(port);
     measure(&b, port, 64, false);
+    measure(&b, port, 64, true);
     if (!b.tiny) measure(&b, port, 1000, false);
+    if (!b.tiny) measure(&b, port, 1000, true);
     kill(server, SIGTERM);
     waitpid(server, NULL, 0);
     return bench_close(&b);

@@ -113,6 +113,7 @@ void rad__load_http1_begin(rad__load_http1 *h, rad__load_answers *shared, uint8_
 {
     h->shared = shared;
     h->head = head;
+    h->fresh = keep == 0 && !head;
     rad__load_answer_begin(&h->answer, keep);
     http1_start(h);
 }
@@ -149,8 +150,8 @@ static const char *http1_stop(const rad__load_http1 *h, const char *at, const ch
     return h->in_body || (size_t)(end - at) <= room ? end : at + room;
 }
 
-enum rad__load_http1_state rad__load_http1_feed(rad__load_http1 *h, const void *data, size_t size,
-                                                size_t *used)
+static enum rad__load_http1_state http1_read(rad__load_http1 *h, const void *data, size_t size,
+                                             size_t *used)
 {
     const char *at = data, *end = at + size;
     for (;;) {
@@ -176,6 +177,14 @@ enum rad__load_http1_state rad__load_http1_feed(rad__load_http1 *h, const void *
             return RAD__LOAD_HTTP1_DONE;
         }
     }
+}
+
+enum rad__load_http1_state rad__load_http1_feed(rad__load_http1 *h, const void *data, size_t size,
+                                                size_t *used)
+{
+    bool whole = h->fresh && rad__load_http1_whole(h, data, size, used);
+    h->fresh = false;
+    return whole ? RAD__LOAD_HTTP1_DONE : http1_read(h, data, size, used);
 }
 
 enum rad__load_http1_state rad__load_http1_finish(rad__load_http1 *h)

@@ -24,6 +24,7 @@ typedef struct rad__load_http1 {
     bool in_name;         /* a piece of a header's name came, and more may */
     bool in_body;         /* the headers are complete */
     bool complete, keeps_alive;
+    bool fresh; /* nothing was read yet, and nothing is to be kept */
 } rad__load_http1;
 
 enum rad__load_http1_state {
@@ -37,6 +38,10 @@ RAD_INTERNAL void rad__load_http1_begin(rad__load_http1 *h, rad__load_answers *s
                                         bool head);
 RAD_INTERNAL enum rad__load_http1_state rad__load_http1_feed(rad__load_http1 *h, const void *data,
                                                              size_t size, size_t *used);
+
+/* Reads a response that is whole and plain without llhttp (http1_whole.c). False: it is not, and nothing was read. */
+RAD_INTERNAL bool rad__load_http1_whole(rad__load_http1 *h, const char *data, size_t size,
+                                        size_t *used);
 
 /* The other side has sent all it will. */
 RAD_INTERNAL enum rad__load_http1_state rad__load_http1_finish(rad__load_http1 *h);

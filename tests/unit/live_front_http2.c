@@ -9,6 +9,7 @@
 #include "live_front.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <nghttp2/nghttp2.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -39,6 +40,8 @@ static ssize_t give(nghttp2_session *s, int32_t id, uint8_t *to, size_t size, ui
     size_t *left = &here.left[slot(id)], n = *left < size ? *left : size;
     (void)source;
     (void)context;
+    if (strcmp(here.paths[slot(id)], "/partial") == 0 && *left < 100000)
+        return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* the stream is reset */
     memset(to, 'y', n);
     *left -= n;
     if (*left > 0) return (ssize_t)n;
@@ -83,6 +86,8 @@ static void answer(nghttp2_session *s, int32_t id)
         respond(s, id, "404", 3);
     } else if (strcmp(path, "/echo") == 0) {
         respond(s, id, "200", here.came[slot(id)]);
+    } else if (strcmp(path, "/partial") == 0) {
+        respond(s, id, "200", 100000);
     } else if (strcmp(path, "/trailers") == 0) {
         respond(s, id, "200", 7);
     } else if (strcmp(path, "/stall") != 0) {
@@ -151,6 +156,8 @@ static void serve(int listener)
     signal(SIGCHLD, SIG_IGN);
     for (;;) {
         here.fd = accept(listener, NULL, NULL);
+        int on = 1;
+        if (here.fd >= 0) setsockopt(here.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         if (here.fd >= 0 && fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             serve_one();

@@ -9,6 +9,7 @@
 #include "live_front.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -104,7 +105,9 @@ static void serve_one(SSL_CTX *context, int front, uint32_t to_port)
     struct sockaddr_in a = here(to_port);
     SSL *ssl = SSL_new(context);
     SSL_set_fd(ssl, front);
-    int back = socket(AF_INET, SOCK_STREAM, 0);
+    int back = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    setsockopt(front, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(back, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (SSL_accept(ssl) == 1 && connect(back, (struct sockaddr *)&a, sizeof a) == 0)
         pass_on(ssl, front, back);
 }

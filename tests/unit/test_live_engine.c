@@ -293,6 +293,102 @@ static void large_requests_are_sent_in_parts(void **state)
     rad__free(body);
 }
 
+/* The answer and the end of the connection lie there together. */
+static void the_end_comes_with_the_answer(void **state)
+{
+    (void)state;
+    world w;
+    rad__load_turn turn;
+    world_open(&w, &plain, "/until-close");
+    world_engine(&w);
+    for (uint32_t i = 0; i < 5; i++) {
+        world_send(&w, 0, i, 0, true, false);
+        world_wait(&w, 1, 1000);
+        assert_int_equal(w.engine->kind->turn(w.engine, 0, true, &turn, NULL), 0);
+        uint32_t before = turn.input_count;
+        usleep(20000);
+        world_wait(&w, 2, 1000);
+        assert_true(before + w.got_count + 1 >= 2);
+        if (before == 0) world_got(&w, RAD__LOAD_IN_CONN_CLOSED);
+    }
+    world_close(&w);
+}
+
+/* A server that does not read for a while: what it was sent waits, and is complete in the end. */
+static void requests_that_do_not_fit(void **state)
+{
+    (void)state;
+    enum { SIZE = 64 << 20 };
+    world w;
+    rad_os_address address;
+    rad__load_turn turn;
+    world_open(&w, &plain, "/");
+    char *body = rad__alloc(1, SIZE), *bytes = rad__alloc(1, 1 << 20);
+    assert_true(body && bytes);
+    memset(body, 'b', SIZE);
+    assert_int_equal(rad__os_net_resolve("127.0.0.1", "0", &address, 1, NULL), 1);
+    int listener = (int)rad__os_net_listen(&address);
+    snprintf(w.port, sizeof w.port, "%d", (int)rad__os_net_port(listener));
+    w.requests[0].method = "POST";
+    w.requests[0].body = body;
+    w.requests[0].body_size = SIZE;
+    w.requests[0].body_is_file = true;
+    world_engine(&w);
+    world_send(&w, 0, 0, 0, true, false);
+    world_wait(&w, 2, 100);
+    assert_int_equal(w.got_count, 1);
+    int fd = (int)rad__os_io_accept(listener, NULL, NULL);
+    assert_true(fd >= 0);
+    uint64_t came = 0, begin = rad__os_now_ns();
+    while (came < SIZE && rad__os_now_ns() - begin < UINT64_C(20000000000)) {
+        int64_t got = rad__os_net_receive(fd, bytes, 1 << 20);
+        if (got > 0) came += (uint64_t)got;
+        assert_int_equal(w.engine->kind->turn(w.engine, 0, true, &turn, NULL), 0);
+        assert_int_equal(turn.input_count, 0);
+    }
+    assert_true(came > SIZE && came < SIZE + 500);
+    static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    assert_int_equal(rad__os_net_send(fd, answer, sizeof answer - 1), sizeof answer - 1);
+    world_wait(&w, 1, 1000);
+    assert_int_equal(world_got(&w, RAD__LOAD_IN_RESPONSE)->status, 200);
+    assert_int_equal(w.got_count, 1); /* and the connection is still good */
+    rad__os_io_close(fd);
+    rad__os_io_close(listener);
+    world_close(&w);
+    rad__free(body);
+    rad__free(bytes);
+}
+
+/* More has come in than there are buffers for. */
+static void many_large_answers_at_once(void **state)
+{
+    (void)state;
+    enum { COUNT = 100 };
+    world w;
+    rad__load_turn turn;
+    uint32_t answers = 0;
+    world_open(&w, &plain, "/bytes/300000");
+    world_engine(&w);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        world_send(&w, i, i, 0, true, false);
+        world_wait(&w, 2, 3000);
+        assert_int_equal(w.got_count, 2);
+    }
+    for (uint32_t i = 0; i < COUNT; i++) world_send(&w, i, i, 0, false, false);
+    uint64_t begin = rad__os_now_ns();
+    while (answers < COUNT && rad__os_now_ns() - begin < UINT64_C(10000000000)) {
+        assert_int_equal(w.engine->kind->turn(w.engine, 0, true, &turn, NULL), 0);
+        for (uint32_t i = 0; i < turn.input_count; i++) {
+            assert_int_equal(turn.inputs[i].kind, RAD__LOAD_IN_RESPONSE);
+            assert_int_equal(turn.inputs[i].body_bytes, 300000);
+            answers++;
+        }
+        usleep(30000); /* so that a lot of it is there at once */
+    }
+    assert_int_equal(answers, COUNT);
+    world_close(&w);
+}
+
 /* Without polling nothing is read; the clock goes on. */
 static void a_turn_that_only_reads_the_clock(void **state)
 {
@@ -533,6 +629,9 @@ int main(void)
         cmocka_unit_test(the_last_request_of_a_connection),
         cmocka_unit_test(the_other_side_closes),
         cmocka_unit_test(large_requests_are_sent_in_parts),
+        cmocka_unit_test(the_end_comes_with_the_answer),
+        cmocka_unit_test(requests_that_do_not_fit),
+        cmocka_unit_test(many_large_answers_at_once),
         cmocka_unit_test(a_turn_that_only_reads_the_clock),
         cmocka_unit_test(values_go_from_answer_to_request),
         cmocka_unit_test(values_are_their_users_own),

@@ -97,13 +97,15 @@ static void streams_fail_alone(void **state)
     static const struct {
         uint32_t what;
         enum rad__load_fault fault;
-    } deeds[] = {{REFUSE, RAD__LOAD_REFUSED_STREAM}, {RESET, RAD__LOAD_RESET}};
+    } deeds[] = {
+        {REFUSE, RAD__LOAD_REFUSED_STREAM}, {RESET, RAD__LOAD_RESET}, {STALL, RAD__LOAD_RESET}};
     setting s;
     setting_open(&s, false);
+    s.w.requests[STALL].path = "/partial"; /* in the middle of its body */
     world_engine(&s.w);
     world_send(&s.w, 0, 0, FIVE, true, false);
     world_wait(&s.w, 2, 2000);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         world_send(&s.w, 1, 0, deeds[i].what, false, false);
         world_wait(&s.w, 1, 2000);
         assert_int_equal(s.w.got_count, 1);

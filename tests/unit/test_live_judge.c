@@ -156,6 +156,9 @@ static void cookies_go_where_they_belong(void **state)
     assert_string_equal(sent(&jar, "www.example.org", "/a?b", false, 11),
                         "folder=7; host=1; domain=2");
     rad__load_jar_free(&jar);
+    take(&jar, "above=1", "example.org", "/"); /* not for the hosts below it */
+    assert_string_equal(sent(&jar, "www.example.org", "/", false, 11), "");
+    rad__load_jar_free(&jar);
     take(&jar, "ip=1; domain=0.0.1", "127.0.0.1", "/"); /* numbers have no domains above them */
     assert_int_equal(jar.count, 0);
     rad__load_jar_free(&jar);

@@ -21,7 +21,7 @@ static struct rad__load_data files[] = {
     {"own", "people.csv", RAD__LOAD_ROWS_BY_USER, 2, 3, columns, cells}};
 static const char *const variables[] = {"token", "id"};
 static rad__load_scenario scenario = {
-    .data = files, .data_count = 3, .variables = variables, .variable_count = 2, .users = 4};
+    .data = files, .data_count = 3, .variables = variables, .variable_count = 2, .users = 5};
 static rad__load_value values[] = {{(const uint8_t *)"t k", 3}, {NULL, RAD_NONE}};
 
 static const char *env(const char *name)
@@ -124,7 +124,7 @@ static void rows_are_dealt_out(void **state)
     for (uint32_t vu = 0; vu < 4; vu++)
         for (uint64_t i = 0; i < 30; i++) {
             rad__load_fill fill = rad__load_fill_for(&scenario, 7, vu, i, 0, NULL);
-            assert_int_equal(rad__load_data_row(&fill, 0), (i * 4 + vu) % 3);
+            assert_int_equal(rad__load_data_row(&fill, 0), (i * 5 + vu) % 3);
             assert_int_equal(rad__load_data_row(&fill, 2), vu % 3);
             uint32_t row = rad__load_data_row(&fill, 1);
             assert_true(row < 3);
