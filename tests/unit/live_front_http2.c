@@ -26,7 +26,7 @@ static struct {
     int fd;
     bool closing;
     char paths[1000][60]; /* by stream */
-    size_t left[1000], came[1000];
+    size_t total[1000], left[1000], came[1000];
 } here;
 
 static size_t slot(int32_t id)
@@ -42,7 +42,8 @@ static ssize_t give(nghttp2_session *s, int32_t id, uint8_t *to, size_t size, ui
     (void)context;
     if (strcmp(here.paths[slot(id)], "/partial") == 0 && *left < 100000)
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* the stream is reset */
-    memset(to, 'y', n);
+    for (size_t i = 0; i < n; i++)                    /* every byte depends on where it is */
+        to[i] = (uint8_t)('a' + (here.total[slot(id)] - *left + i) % 23);
     *left -= n;
     if (*left > 0) return (ssize_t)n;
     *flags |= NGHTTP2_DATA_FLAG_EOF;
@@ -59,7 +60,7 @@ static void respond(nghttp2_session *s, int32_t id, const char *status, size_t s
     nghttp2_nv fields[] = {{(uint8_t *)":status", (uint8_t *)status, 7, 3, 0},
                            {(uint8_t *)"x-kind", (uint8_t *)"test", 6, 4, 0}};
     nghttp2_data_provider provider = {.read_callback = give};
-    here.left[slot(id)] = size;
+    here.left[slot(id)] = here.total[slot(id)] = size;
     nghttp2_submit_response(s, id, fields, 2, size ? &provider : NULL);
 }
 

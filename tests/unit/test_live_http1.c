@@ -177,6 +177,10 @@ static void what_is_wrong_has_a_name(void **state)
         {OK "B\x01"
             "ad: x\r\n\r\n",
          .fault = RAD__LOAD_BAD_HEADER},
+        {OK "X: a value with \x01 in it, which is long\r\nContent-Length: 0\r\n\r\n",
+         .fault = RAD__LOAD_BAD_HEADER},
+        {OK "X: a value with \x7f in it, which is long\r\nContent-Length: 0\r\n\r\n",
+         .fault = RAD__LOAD_BAD_HEADER},
         {OK "Bad : x\r\n\r\n", .fault = RAD__LOAD_BAD_HEADER},
         {OK "no colon\r\n\r\n", .fault = RAD__LOAD_BAD_HEADER},
         {OK "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", .fault = RAD__LOAD_BAD_CHUNK},
