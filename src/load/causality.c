@@ -80,8 +80,9 @@ static const char *connection(rad__load_causality *c, const rad__load_event *e)
     struct rad__load_conn_seen *conn = &c->conns[e->conn];
     if (conn->target != e->target) return "a connection belongs to another target than before";
     if (e->kind == RAD__LOAD_CONN_ESTABLISHED) {
-        if (!conn->established && ++c->open > c->open_most) c->open_most = c->open;
+        if (!conn->open || conn->established) return NULL; /* given up while it was opened */
         conn->established = true;
+        if (++c->open > c->open_most) c->open_most = c->open;
         return NULL;
     }
     if (e->kind == RAD__LOAD_CONN_CLOSED && !conn->open)

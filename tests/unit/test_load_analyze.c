@@ -30,6 +30,8 @@ static void run_and_compare(const rad__load_scenario *s, uint64_t seed)
     assert_false(log->cut_off);
     assert_int_equal(log->log_bytes, t.file.size);
     assert_true(log->connections_most > 0 && log->connections_most <= log->metrics.connections);
+    assert_true(log->connections_most <= s->targets[0].max_connections);
+    assert_true(log->connections_most <= s->users);
     rad_load_result_free(run);
     rad_load_result_free(log);
     load_trial_end(&t);

@@ -166,6 +166,28 @@ static void an_open_run_has_both_times(void **state)
     rad_load_result_free(r);
 }
 
+static bool about(uint64_t ns, uint64_t wanted, uint64_t off)
+{
+    return ns + off >= wanted && ns <= wanted + off;
+}
+
+/* A server that answers nothing for one second in ten, asked 500 times a second by whoever is free of ten users: those
+ * ten wait, and see little of it; but a tenth of the arrivals were planned for that second, and wait for its end. */
+static void must_hold_4_a_stall_is_seen_in_response_times(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_scene_open(&scene, 10, 500, 100);
+    scene.latency[0].value = 1 * MS;
+    scene.s.simulated.stall_every_ns = 10 * S;
+    scene.s.simulated.stall_ns = 1 * S;
+    rad_load_result *r = run_of(&scene, 5);
+    assert_true(about(rad_load_percentile(r, true, 950000), 500 * MS, 50 * MS));
+    assert_true(about(rad_load_percentile(r, true, 990000), 900 * MS, 50 * MS));
+    assert_true(rad_load_percentile(r, false, 950000) < 5 * MS);
+    rad_load_result_free(r);
+}
+
 /* Success, failed and cancelled are all there is; a 404 is a failure, and no error. */
 static void failures_are_answers_from_400_errors_and_timeouts(void **state)
 {
@@ -584,6 +606,7 @@ int main(void)
         cmocka_unit_test(texts_are_escaped),
         cmocka_unit_test(a_closed_run_in_words),
         cmocka_unit_test(an_open_run_has_both_times),
+        cmocka_unit_test(must_hold_4_a_stall_is_seen_in_response_times),
         cmocka_unit_test(failures_are_answers_from_400_errors_and_timeouts),
         cmocka_unit_test(throughput_is_of_whole_seconds),
         cmocka_unit_test(metrics_json_has_the_documented_fields),
