@@ -22,13 +22,13 @@ static const char STYLE[] =
     "h1{font-size:1.7rem;line-height:1.2;margin:0 0 4px;overflow-wrap:anywhere}"
     "h2{font-size:1.1rem;margin:0 0 10px}.lead{color:var(--soft);margin:0 0 22px}\n"
     ".lead b{color:var(--ink);font-weight:600}"
-    ".tiles{display:flex;flex-wrap:wrap;gap:12px;"
+    ".tiles{display:grid;grid-template-columns:repeat(4,1fr);gap:12px;"
     "margin:0 0 20px;padding:0;list-style:none}\n"
     ".tiles li,figure,.card{background:var(--card);border:1px solid var(--rule);border-radius:12px}"
-    ".tiles li{padding:12px 14px;flex:1 1 118px}.tiles "
+    ".tiles li{padding:12px 16px;min-width:0}.tiles "
     "span{display:block;color:var(--soft);font-size:.82rem}"
     ".tiles "
-    "strong{display:block;font-size:1.3rem;line-height:1.3;font-weight:650;white-space:nowrap;"
+    "strong{display:block;font-size:1.45rem;line-height:1.3;font-weight:650;white-space:nowrap;"
     "font-variant-numeric:tabular-nums;letter-spacing:-.01em}"
     ".tiles small{font-size:.8rem;color:var(--soft);font-weight:400}"
     ".good{color:var(--good)}.bad{color:var(--bad)}\n"
@@ -63,7 +63,8 @@ static const char STYLE[] =
     "details{margin-top:16px}summary{cursor:pointer;color:var(--soft)}"
     "pre{font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,monospace;overflow-x:auto;"
     "background:var(--card);border:1px solid var(--rule);border-radius:12px;padding:16px}\n"
-    "@media(max-width:560px){.tick{font-size:13px}}\n"
+    "@media(max-width:700px){.tiles{grid-template-columns:1fr 1fr}.tiles strong{font-size:1.25rem}"
+    ".tick{font-size:13px}}\n"
     "@media print{body{background:#fff}.hint{display:none}figure,.card{break-inside:avoid}}\n";
 
 /* ---- Head ------------------------------------------------------------------------------------------------ */
@@ -95,7 +96,10 @@ static void put_tiles(rad_bytes *to, const rad_load_result *r)
     else
         tile(to, "Slowest", MS(m->service.max), "ms", NULL);
     tile(to, "Errors", COUNT(t->errors + t->timeouts), "", NULL);
-    if (v.made > 0) tile(to, "Assertions", COUNT(v.held), held, v.held == v.made ? "good" : "bad");
+    if (v.made > 0)
+        tile(to, "Assertions", COUNT(v.held), held, v.held == v.made ? "good" : "bad");
+    else
+        tile(to, "Connections", COUNT(m->connections), "", NULL);
     rad__bytes_format(to, "</ul>\n");
 }
 
