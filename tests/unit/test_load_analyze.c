@@ -350,6 +350,35 @@ static void damage_is_told_with_its_block(void **state)
     load_trial_end(&t);
 }
 
+/* The fields of a record, with a number in one of them that does not fit, with one byte less and with one more. */
+static void records_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t kind, fields, narrow; /* how many; one that has 32 bits */
+    } KINDS[] = {{RAD__LOAD_ISSUED, 8, 4}, {RAD__LOAD_RESPONSE, 11, 8}, {RAD__LOAD_ERROR, 5, 2}};
+    static const char *const WHY[] = {"too large for its field", "it ends before its last field",
+                                      "it is longer than its fields"};
+    load_scene scene;
+    load_scene_make(&scene, 2, 1);
+    for (uint32_t k = 0; k < 3; k++) {
+        for (uint32_t wrong = 0; wrong < 3; wrong++) {
+            struct story story;
+            rad_bytes fields = {0};
+            for (uint32_t i = 0; i < KINDS[k].fields; i++)
+                rad__bytes_put_varint(&fields,
+                                      wrong == 0 && i == KINDS[k].narrow ? UINT64_C(1) << 32 : 0);
+            if (wrong == 1) fields.size--;
+            if (wrong == 2) rad__bytes_put(&fields, "", 1);
+            struct rad__load_raw raw = {KINDS[k].kind, fields.size, fields.data};
+            story_begin(&story);
+            rad__load_log_raw(&story.log, &raw);
+            story_is_refused(&story, &scene.s, 2, WHY[wrong]);
+            rad__bytes_free(&fields);
+        }
+    }
+}
+
 static void a_log_of_inputs_only_is_refused(void **state)
 {
     (void)state;
@@ -412,6 +441,7 @@ int main(void)
         cmocka_unit_test(connections_are_asked_for),
         cmocka_unit_test(nothing_follows_the_end),
         cmocka_unit_test(damage_is_told_with_its_block),
+        cmocka_unit_test(records_that_do_not_fit_are_refused),
         cmocka_unit_test(a_log_of_inputs_only_is_refused),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
