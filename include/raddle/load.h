@@ -135,7 +135,12 @@ RAD_API char *rad_load_stepper_state(const rad_load_stepper *s);
 
 /* ---- Analysis ---------------------------------------------------------------------------------------------- */
 
-/* Statistics of the events of a log, those for which `filter` holds (NULL: all; docs/load.md has the expressions). */
+/* As an event log of Z6's, version 1; *records (may be NULL): how many. RAD_ELIMIT: more than Z6 reads. */
+RAD_API int rad_load_export_z6(const char *path, const char *output, uint64_t *records,
+                               rad_error *error);
+
+/* Statistics of the events of a log (also of one of Z6's, without filter): those of requests for which `filter` holds
+ * (NULL: all; docs/load-results.md has the expressions). */
 RAD_API int rad_load_analyze(rad_load_result **r, const char *path, const char *filter,
                              rad_error *error);
 

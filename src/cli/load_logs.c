@@ -335,3 +335,33 @@ const verb VERB_LOAD_STRIP = {
     NULL,
     load_strip_run,
 };
+
+/* ---- export ---------------------------------------------------------------------------------------------- */
+
+static int load_export_run(cli *c, int argc, char **argv)
+{
+    log_words l = {.html = false};
+    words w;
+    const char *path;
+    char room[4096];
+    uint64_t records = 0;
+    rad_error error = {.code = 0};
+    int status = options_parse(c, &VERB_LOAD_EXPORT, argc, argv, &l, &w);
+    if (status != GO_ON) return status;
+    if ((status = one_log(c, &w, &path, room)) != 0) return status;
+    if (l.output == NULL) return bad_usage(c, "expected --output FILE");
+    if (rad_load_export_z6(path, l.output, &records, &error) != 0) return complain_error(c, &error);
+    out(c, "wrote %s: %s records of 272 bytes\n", l.output, number(records));
+    return EXIT_FINE;
+}
+
+const verb VERB_LOAD_EXPORT = {
+    "load export",
+    "a log in the format of Z6",
+    "EVENTS.log --output FILE",
+    "Writes the events as an event log of Z6's, version 1, as its source has it. 'raddle load "
+    "analyze' reads such files.",
+    STRIP_OPTIONS,
+    NULL,
+    load_export_run,
+};

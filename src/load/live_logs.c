@@ -6,13 +6,14 @@
 #include "load/live_disk.h"
 #include "load/replay.h"
 #include "load/stepper.h"
+#include "load/z6.h"
 #include "os/append.h"
 #include "os/file.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { RING_BYTES = 8 << 20 };
+enum { RING_BYTES = 8 << 20, Z6_TICK_NS = 1000000 };
 
 /* A log in memory, and a result about its scenario. */
 struct opened {
@@ -49,12 +50,37 @@ static int open_log(struct opened *o, const char *path, rad_error *error)
     return code;
 }
 
+/* Z6's files are known by how they begin. 1: it is one, and *r has its statistics. */
+static int try_z6(rad_load_result **r, const char *path, const char *filter, rad_error *error)
+{
+    const void *data;
+    size_t size;
+    int code = rad__os_map(path, &data, &size, error);
+    if (code != 0) return code;
+    bool is = rad__load_z6_is(data, size);
+    if (is && filter != NULL) {
+        code = rad__error(error, RAD_EINPUT, "%s: a log of Z6's cannot be filtered", path);
+    } else if (is) {
+        rad_load_result *made = rad__alloc(1, sizeof *made);
+        code = made != NULL ? rad__load_z6_import(made, path, data, size, Z6_TICK_NS, error)
+                            : rad__error_memory(error);
+        if (code == 0)
+            *r = made;
+        else
+            rad_load_result_free(made);
+    }
+    rad__os_unmap(data, size);
+    return code != 0 ? code : is;
+}
+
 int rad_load_analyze(rad_load_result **r, const char *path, const char *filter, rad_error *error)
 {
     struct opened o;
     rad__error_clear(error);
     *r = NULL;
-    int code = open_log(&o, path, error);
+    int code = try_z6(r, path, filter, error);
+    if (code != 0) return code < 0 ? code : 0;
+    code = open_log(&o, path, error);
     if (code != 0) return code;
     rad__load_filter f = {0};
     if (filter != NULL) code = rad__load_filter_parse(&f, &o.result->scenario, filter, error);
@@ -150,6 +176,25 @@ int rad_load_strip(const char *path, const char *output, rad_error *error)
     int closed = rad__load_disk_close(disk, code == 0 ? error : NULL);
     close_log(&o);
     return code != 0 ? code : closed;
+}
+
+int rad_load_export_z6(const char *path, const char *output, uint64_t *records, rad_error *error)
+{
+    struct opened o;
+    rad__load_disk *disk;
+    rad__error_clear(error);
+    int code = open_log(&o, path, error);
+    if (code != 0) return code;
+    code = rad__load_disk_open(&disk, output, RING_BYTES, UINT64_MAX / 2, error);
+    if (code == 0) {
+        code = rad__load_z6_export(&o.reader, &o.result->scenario, rad__load_disk_put, disk,
+                                   records, error);
+        int closed = rad__load_disk_close(disk, code == 0 ? error : NULL);
+        code = code != 0 ? code : closed;
+        if (code != 0) rad__os_remove(output, NULL);
+    }
+    close_log(&o);
+    return code;
 }
 
 /* ---- Tick by tick ---------------------------------------------------------------------------------------- */

@@ -128,6 +128,14 @@ check "step by step" [ $? = 0 ]
 has out "-- turn 4" "forward and back"
 has out "turn 100, tick" "anywhere"
 
+try load export one.log --output z6.log
+status 0 "export to Z6's format"
+check "records of 272 bytes, header and footer" [ $(($(wc -c <z6.log) % 272)) = 128 ]
+try load analyze z6.log
+status 0 "which analyze reads"
+try load analyze z6.log --filter 'status == 200'
+status 2 "but does not filter"
+
 # ---- Files ----------------------------------------------------------------------------------------------------------
 try load run sim.toml --seed 1 --output results
 status 0 "a folder of results"
