@@ -58,8 +58,8 @@ static void take(rad__load_core *c, const rad__load_input *in)
 {
     switch ((enum rad__load_input_kind)in->kind) {
     case RAD__LOAD_IN_CONNECTED:
-        rad__load_pool_opened(&c->pool, in->conn);
-        connection_event(c, in, RAD__LOAD_CONN_ESTABLISHED);
+        if (rad__load_pool_opened(&c->pool, in->conn))
+            connection_event(c, in, RAD__LOAD_CONN_ESTABLISHED);
         break;
     case RAD__LOAD_IN_CONN_FAILED:
         rad__load_pool_shut(&c->pool, in->conn);

@@ -119,9 +119,11 @@ void rad__load_pool_give(rad__load_pool *p, uint32_t number)
     if (conn->place == RAD_NONE && has_room(at, conn)) set_add(p, &at->available, number);
 }
 
-void rad__load_pool_opened(rad__load_pool *p, uint32_t number)
+bool rad__load_pool_opened(rad__load_pool *p, uint32_t number)
 {
-    if (p->conns[number].state == RAD__LOAD_OPENING) p->conns[number].state = RAD__LOAD_OPEN_NOW;
+    bool opening = p->conns[number].state == RAD__LOAD_OPENING;
+    if (opening) p->conns[number].state = RAD__LOAD_OPEN_NOW;
+    return opening;
 }
 
 bool rad__load_pool_shut(rad__load_pool *p, uint32_t number)

@@ -62,7 +62,8 @@ RAD_INTERNAL bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32
 
 /* A request is done. No-op on a connection that was closed since. */
 RAD_INTERNAL void rad__load_pool_give(rad__load_pool *p, uint32_t conn);
-RAD_INTERNAL void rad__load_pool_opened(rad__load_pool *p, uint32_t conn);
+RAD_INTERNAL bool rad__load_pool_opened(rad__load_pool *p,
+                                        uint32_t conn); /* false: it is not being opened */
 RAD_INTERNAL bool rad__load_pool_shut(rad__load_pool *p, uint32_t conn); /* false: it was */
 RAD_INTERNAL bool rad__load_pool_valid(const rad__load_pool *p);
 

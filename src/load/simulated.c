@@ -14,14 +14,23 @@ struct pending {
     uint32_t vu, conn, what;
     uint16_t status;
     uint8_t kind, fault;
-    bool closes;  /* the connection ends with it */
     bool late;    /* it was cancelled: its connection is not its connection any more */
-    bool dropped; /* it was cancelled, and will not be answered */
+    bool dropped; /* it was cancelled, and will not be told */
 };
 
 struct simulated_conn {
-    uint64_t ready_ns; /* it can be sent on from then */
+    uint64_t ready_ns;  /* it can be sent on from then */
+    uint32_t under_way; /* requests */
+    uint32_t opening;   /* the pending one that tells of its opening, or closing, or RAD_NONE */
     bool open;
+    bool ends; /* after the requests that are under way */
+};
+
+/* What a user has under way. */
+struct flight {
+    uint64_t request; /* 0: nothing */
+    uint32_t conn;
+    uint32_t slot; /* of its answer; RAD_NONE: it is lost */
 };
 
 struct simulated {
@@ -30,15 +39,13 @@ struct simulated {
     uint64_t seed, now_ns;
     uint32_t shard, shards, users, conns, open_count;
     struct simulated_conn *conn;
-    uint32_t *of_user; /* the request under way, or RAD_NONE */
+    struct flight *flights; /* by user */
     struct pending *pending;
     uint32_t pending_count, pending_capacity, free_pending; /* free ones are a list, by `vu` */
     rad__calendar calendar; /* of pending, by the tick in which they come */
     rad_heap workers;       /* when each is free; empty: no limit */
     rad__load_input *inputs;
     uint32_t input_count, input_capacity;
-    rad__load_decide *decide;
-    void *context;
 };
 
 /* ---- Arithmetic ------------------------------------------------------------------------------------------ */
@@ -111,7 +118,6 @@ static struct rad__load_outcome draw_outcome(struct simulated *e, const rad__loa
         o.refused = draw_share(&draw, s->refuse_ppm) ||
                     (s->max_connections != 0 && e->open_count >= s->max_connections);
     }
-    if (e->decide != NULL) e->decide(e->context, send, &o);
     return o;
 }
 
@@ -160,7 +166,9 @@ static int open_connection(struct simulated *e, const rad__load_effect *send,
     p->kind = o->refused ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONNECTED;
     p->fault = o->refused ? RAD__LOAD_REFUSED : RAD__LOAD_OK;
     p->took_ns = o->connect_ns;
-    e->conn[send->conn] = (struct simulated_conn){e->now_ns + o->connect_ns, !o->refused};
+    e->conn[send->conn] = (struct simulated_conn){.ready_ns = e->now_ns + o->connect_ns,
+                                                  .opening = (uint32_t)(p - e->pending),
+                                                  .open = !o->refused};
     e->open_count += !o->refused;
     return 0;
 }
@@ -169,7 +177,10 @@ static int answer(struct simulated *e, const rad__load_effect *send,
                   const struct rad__load_outcome *o)
 {
     const struct rad__load_simulated *s = &e->scenario->simulated;
-    const struct simulated_conn *conn = &e->conn[send->conn];
+    struct simulated_conn *conn = &e->conn[send->conn];
+    conn->under_way++;
+    conn->ends |= send->last;
+    e->flights[send->vu] = (struct flight){send->request, send->conn, RAD_NONE};
     uint64_t sent = e->now_ns > conn->ready_ns ? e->now_ns : conn->ready_ns,
              start = begins(e, sent);
     uint64_t done =
@@ -192,27 +203,52 @@ static int answer(struct simulated *e, const rad__load_effect *send,
     p->took_ns = conn->open ? done - sent + 1 : 0;
     p->status = (uint16_t)o->status;
     p->body_bytes = o->body_bytes;
-    p->closes = conn->open && (send->last || p->fault != RAD__LOAD_OK);
-    e->of_user[send->vu] = (uint32_t)(p - e->pending);
+    e->flights[send->vu].slot = (uint32_t)(p - e->pending);
+    return 0;
+}
+
+static void land(struct simulated *e, uint32_t vu)
+{
+    e->conn[e->flights[vu].conn].under_way--;
+    e->flights[vu].request = 0;
+}
+
+/* What is not known yet of a connection that is gone will not be told. */
+static void shut(struct simulated *e, uint32_t conn)
+{
+    struct simulated_conn *c = &e->conn[conn];
+    if (c->open) e->open_count--;
+    c->open = false;
+    if (c->opening != RAD_NONE) e->pending[c->opening].dropped = true;
+    c->opening = RAD_NONE;
+}
+
+/* The last request of a connection that ends was cancelled: nothing else will close it. */
+static int close_soon(struct simulated *e, const rad__load_effect *effect)
+{
+    struct simulated_conn *conn = &e->conn[effect->conn];
+    if (!conn->ends || !conn->open || conn->under_way > 0) return 0;
+    struct pending *p = new_pending(e, e->now_ns);
+    if (p == NULL) return RAD_ENOMEM;
+    p->vu = effect->vu;
+    p->conn = effect->conn;
+    p->kind = RAD__LOAD_IN_CONN_CLOSED;
+    shut(e, effect->conn);
+    conn->opening = (uint32_t)(p - e->pending); /* unless it is closed from our side before */
     return 0;
 }
 
 /* A request that was cancelled may still be answered: too late. */
 static void cancel(struct simulated *e, const rad__load_effect *effect)
 {
-    uint32_t slot = e->of_user[effect->vu];
-    e->of_user[effect->vu] = RAD_NONE;
-    if (slot == RAD_NONE || e->pending[slot].request != effect->request) return;
+    uint32_t slot = e->flights[effect->vu].slot;
+    if (e->flights[effect->vu].request != effect->request) return;
+    land(e, effect->vu);
+    if (slot == RAD_NONE) return;
     struct pending *p = &e->pending[slot];
     p->late =
         p->kind == RAD__LOAD_IN_RESPONSE && p->at_ns <= e->now_ns + e->scenario->simulated.late_ns;
     p->dropped = !p->late;
-}
-
-static void shut(struct simulated *e, uint32_t conn)
-{
-    if (e->conn[conn].open) e->open_count--;
-    e->conn[conn].open = false;
 }
 
 enum { AHEAD = 16 };
@@ -221,7 +257,7 @@ enum { AHEAD = 16 };
 static void fetch_ahead(const struct simulated *e, const rad__load_effect *effect)
 {
     __builtin_prefetch(&e->conn[effect->conn], 1);
-    __builtin_prefetch(&e->of_user[effect->vu], 1);
+    __builtin_prefetch(&e->flights[effect->vu], 1);
 }
 
 static int act(rad__load_engine *engine, const rad__load_effect *effects, uint32_t count,
@@ -234,6 +270,7 @@ static int act(rad__load_engine *engine, const rad__load_effect *effects, uint32
         if (i + AHEAD < count) fetch_ahead(e, &effects[i + AHEAD]);
         if (effect->kind == RAD__LOAD_DO_CANCEL) {
             cancel(e, effect);
+            result = close_soon(e, effect);
         } else if (effect->kind == RAD__LOAD_DO_CLOSE) {
             shut(e, effect->conn);
         } else {
@@ -282,19 +319,54 @@ static rad__load_input input_of(const struct simulated *e, const struct pending 
     return in;
 }
 
+static bool put_input(struct simulated *e, const rad__load_input *in)
+{
+    if (!RAD_GROW(&e->inputs, &e->input_capacity, e->input_count + 1)) return false;
+    e->inputs[e->input_count++] = *in;
+    return true;
+}
+
+/* A connection that breaks takes everything on it along; HTTP/1.1 has nothing else on it. */
+static bool break_connection(struct simulated *e, const struct pending *p)
+{
+    for (uint32_t vu = 0; vu < e->users && e->conn[p->conn].under_way > 0; vu++) {
+        struct flight f = e->flights[vu];
+        if (f.request == 0 || f.conn != p->conn) continue;
+        rad__load_input in = {.vu = vu,
+                              .conn = f.conn,
+                              .kind = RAD__LOAD_IN_FAILED,
+                              .fault = p->fault,
+                              .request = f.request,
+                              .at_ns = p->at_ns,
+                              .sent_ns = p->at_ns};
+        if (f.slot != RAD_NONE) e->pending[f.slot].dropped = true;
+        land(e, vu);
+        if (!put_input(e, &in)) return false;
+    }
+    return true;
+}
+
+static bool close_connection(struct simulated *e, const struct pending *p)
+{
+    rad__load_input in = {
+        .vu = p->vu, .conn = p->conn, .kind = RAD__LOAD_IN_CONN_CLOSED, .at_ns = p->at_ns};
+    shut(e, p->conn);
+    return put_input(e, &in);
+}
+
 static bool hand_over(struct simulated *e, uint32_t slot)
 {
     struct pending *p = &e->pending[slot];
-    if (!RAD_GROW(&e->inputs, &e->input_capacity, e->input_count + 2)) return false;
+    struct simulated_conn *conn = &e->conn[p->conn];
     rad__load_input in = input_of(e, p);
-    e->inputs[e->input_count++] = in;
-    if (e->of_user[p->vu] == slot) e->of_user[p->vu] = RAD_NONE;
-    if (p->closes && !p->late) {
-        shut(e, p->conn);
-        e->inputs[e->input_count++] = (rad__load_input){
-            .vu = in.vu, .conn = in.conn, .kind = RAD__LOAD_IN_CONN_CLOSED, .at_ns = in.at_ns};
-    }
-    return true;
+    if (!put_input(e, &in)) return false;
+    if (conn->opening == slot) conn->opening = RAD_NONE;
+    if (p->request == 0 || p->late) return true;
+    land(e, p->vu);
+    bool breaks = p->fault != RAD__LOAD_OK && conn->open;
+    if (breaks && !break_connection(e, p)) return false;
+    return breaks || (conn->ends && conn->open && conn->under_way == 0) ? close_connection(e, p)
+                                                                        : true;
 }
 
 /* Straight to the tick in which something is due; to the next one, when somebody is ready. */
@@ -328,7 +400,7 @@ static void close_engine(rad__load_engine *engine)
 {
     struct simulated *e = (struct simulated *)engine;
     rad__free(e->conn);
-    rad__free(e->of_user);
+    rad__free(e->flights);
     rad__free(e->pending);
     rad__free(e->inputs);
     rad__calendar_close(&e->calendar);
@@ -354,9 +426,9 @@ int rad__load_simulated_open(rad__load_engine **engine, const rad__load_scenario
                             .conns = conns,
                             .free_pending = RAD_NONE};
     e->conn = rad__alloc(conns > 0 ? conns : 1, sizeof *e->conn);
-    e->of_user = rad__alloc(users > 0 ? users : 1, sizeof *e->of_user);
-    bool ok = e->conn != NULL && e->of_user != NULL && rad__calendar_open(&e->calendar);
-    for (uint32_t i = 0; ok && i < users; i++) e->of_user[i] = RAD_NONE;
+    e->flights = rad__alloc(users > 0 ? users : 1, sizeof *e->flights);
+    bool ok = e->conn != NULL && e->flights != NULL && rad__calendar_open(&e->calendar);
+    for (uint32_t i = 0; ok && i < conns; i++) e->conn[i].opening = RAD_NONE;
     for (uint32_t i = 0; ok && i < scenario->simulated.workers; i++)
         ok = rad__heap_push(&e->workers, i, 0, i);
     if (!ok) {
@@ -365,11 +437,4 @@ int rad__load_simulated_open(rad__load_engine **engine, const rad__load_scenario
     }
     *engine = &e->engine;
     return 0;
-}
-
-void rad__load_simulated_decide(rad__load_engine *engine, rad__load_decide *decide, void *context)
-{
-    struct simulated *e = (struct simulated *)engine;
-    e->decide = decide;
-    e->context = context;
 }

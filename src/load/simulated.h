@@ -18,16 +18,10 @@ struct rad__load_outcome {
     bool refused; /* the connection, when one is opened */
 };
 
-/* The lab decides for itself: gets the outcome as drawn, and may change it. */
-typedef void rad__load_decide(void *context, const rad__load_effect *send,
-                              struct rad__load_outcome *outcome);
-
 /* *e is closed by its kind. `users`: how many there are at most; `conns`: the same. */
 RAD_INTERNAL int rad__load_simulated_open(rad__load_engine **e, const rad__load_scenario *scenario,
                                           uint64_t seed, uint32_t shard, uint32_t shards,
                                           uint32_t users, uint32_t conns, rad_error *error);
-RAD_INTERNAL void rad__load_simulated_decide(rad__load_engine *e, rad__load_decide *decide,
-                                             void *context);
 
 /* The value of a curve at a share (ppm, below a million), by straight lines between its points. */
 RAD_INTERNAL uint64_t rad__load_curve_at(const struct rad__load_curve *curve, uint32_t share_ppm);

@@ -550,6 +550,32 @@ static void refused_connections(void **state)
     load_trial_end(&t);
 }
 
+/* HTTP/2: what breaks a connection, or uses it up, while others are on it. */
+static void streams_end_with_their_connection(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    load_scene_make(&scene, 40, 5);
+    vary(&scene);
+    scene.s.pause = RAD__LOAD_NO_PAUSE;
+    scene.targets[0].http2 = true;
+    scene.targets[0].streams = 8;
+    scene.targets[0].max_connections = 5;
+    scene.targets[0].requests_per_connection = 50;
+    scene.s.simulated.reset_ppm = 20000;
+    load_trial_begin(&t, &scene.s, 3);
+    while (!rad__load_core_over(&t.core)) load_trial_turn(&t);
+    rad__load_log_end(&t.log);
+    load_verified(&t);
+    const rad__load_metrics *m = &t.core.metrics;
+    assert_true(m->all.responses > 1000);
+    assert_true(m->by_fault[RAD__LOAD_RESET] >
+                3 * m->all.issued * 2 / 100); /* those beside it, too */
+    assert_true(m->connections >= m->all.issued / 50);
+    load_trial_end(&t);
+}
+
 static void arrivals_have_closed_forms(void **state)
 {
     (void)state;
@@ -615,6 +641,7 @@ int main(void)
         cmocka_unit_test(warming_up_is_not_measured),
         cmocka_unit_test(requests_are_drawn_by_weight),
         cmocka_unit_test(refused_connections),
+        cmocka_unit_test(streams_end_with_their_connection),
         cmocka_unit_test(arrivals_have_closed_forms),
         cmocka_unit_test(curves_and_stalls),
     };
