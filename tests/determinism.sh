@@ -7,6 +7,7 @@
 set -eu
 [ $# -ge 2 ] || { echo "usage: determinism.sh BUILD_A BUILD_B ..." >&2; exit 2; }
 examples=$(cd "$(dirname "$0")/../examples/session" && pwd)
+load=$(cd "$(dirname "$0")/../examples/load" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -48,6 +49,15 @@ tell() { # BUILD FILE
                 printf '%s %s ' "$(basename "$file")" "$how"
                 # shellcheck disable=SC2086 # words
                 "$raddle" session trace "$file" --sessions 3 --fuel 3000 $how | cksum
+            done
+        done
+        for file in "$load"/sim-*.toml; do # load tests on their simulated targets: the whole log
+            for how in "--seed 1" "--seed 2 --shards 2"; do
+                printf '%s %s ' "$(basename "$file")" "$how"
+                # shellcheck disable=SC2086 # words
+                "$raddle" load run "$file" $how --quiet --output "$dir/events.log" >/dev/null 2>&1 || true
+                if [ -f "$dir/events.log" ]; then cksum <"$dir/events.log"; else echo refused; fi
+                rm -f "$dir/events.log"
             done
         done
     } >"$2"
