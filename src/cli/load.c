@@ -6,7 +6,8 @@
 
 static const verb *const PARTS[] = {&VERB_LOAD_RUN,   &VERB_LOAD_REPLAY,   &VERB_LOAD_ANALYZE,
                                     &VERB_LOAD_DIFF,  &VERB_LOAD_VALIDATE, &VERB_LOAD_REPORT,
-                                    &VERB_LOAD_SERVE, &VERB_LOAD_STRIP,    &VERB_LOAD_EXPORT};
+                                    &VERB_LOAD_SERVE, &VERB_LOAD_STRIP,    &VERB_LOAD_EXPORT,
+                                    &VERB_LOAD_TOML};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int load_run(cli *c, int argc, char **argv)
@@ -50,7 +51,7 @@ static const char *const LOAD_EXAMPLES[] = {
 const verb VERB_LOAD = {
     "load",
     "load tests: run, replay, analyze, diff, validate, report, serve",
-    "URL|run|replay|analyze|diff|validate|report|serve|strip|export … [options]",
+    "URL|run|replay|analyze|diff|validate|report|serve|strip|export|toml … [options]",
     "A scenario (TOML) says who asks whom for what, when, and what has to hold. A run executes it, "
     "on the scenario's "
     "simulated target or on a real server, and writes a log; docs/load.md has everything.\n\n"
@@ -63,7 +64,8 @@ const verb VERB_LOAD = {
     "report     a page with plots\n"
     "serve      a small server to try it on\n"
     "strip      a log with its inputs only\n"
-    "export     a log in the format of Z6\n\n"
+    "export     a log in the format of Z6\n"
+    "toml       a TOML file as JSON\n\n"
     "What can be relied on: same scenario and seed, same plan (requests, think times, arrivals), "
     "also on a real "
     "server; on a simulated target the same log, byte for byte; the log of any run replays.\n\n"

@@ -232,3 +232,47 @@ const verb VERB_LOAD_VALIDATE = {
     NULL,
     load_validate_run,
 };
+
+/* ---- toml ------------------------------------------------------------------------------------------------ */
+
+enum { TOML_MOST = 10 << 20 };
+
+static int load_toml_run(cli *c, int argc, char **argv)
+{
+    static char text[TOML_MOST + 1];
+    load_words ignored = {.shards = 1};
+    rad_error error = {.code = 0};
+    words w;
+    int status = options_parse(c, &VERB_LOAD_TOML, argc, argv, &ignored, &w);
+    if (status != GO_ON) return status;
+    if (w.count > 1) return bad_usage(c, "expected one FILE, or none for stdin");
+    FILE *from = w.count == 1 ? fopen(w.at[0], "rb") : stdin;
+    if (from == NULL) {
+        complain(c, "%s: cannot open it", w.at[0]);
+        return EXIT_USAGE;
+    }
+    size_t size = fread(text, 1, sizeof text, from);
+    bool failed = ferror(from) != 0;
+    if (from != stdin) fclose(from);
+    if (failed) {
+        complain(c, "cannot read");
+        return EXIT_RUNTIME;
+    }
+    char *json = rad_load_toml_json(w.count == 1 ? w.at[0] : "stdin", text, size, &error);
+    if (json == NULL) return complain_error(c, &error);
+    out_text(c, json);
+    rad_free(json);
+    return EXIT_FINE;
+}
+
+const verb VERB_LOAD_TOML = {
+    "load toml",
+    "a TOML file as JSON",
+    "[FILE.toml]",
+    "Reads TOML 1.0 from a file or stdin and prints it as JSON in which each value says its type: "
+    "what conformance suites "
+    "of TOML expect of a decoder.\n\nExit status: 0, 2 it is no TOML, with line and column.",
+    NULL,
+    NULL,
+    load_toml_run,
+};

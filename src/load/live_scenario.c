@@ -1,6 +1,7 @@
 /* live_scenario.c — scenarios for programs: read from a file, with the files they name beside it. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/toml.h"
 #include "load/result.h"
 #include "load/scenario_read.h"
 #include "os/file.h"
@@ -62,4 +63,19 @@ void rad_load_free(rad_load_scenario *s)
     rad__free(s->text);
     rad__free(s->path);
     rad__free(s);
+}
+
+char *rad_load_toml_json(const char *name, const char *text, size_t size, rad_error *error)
+{
+    rad_toml doc;
+    rad_bytes json = {0};
+    rad__error_clear(error);
+    if (rad__toml_parse(&doc, name, text, size, RAD__LOAD_FILE_BYTES_MAX, error) != 0) return NULL;
+    rad__toml_put_json(doc.root, &json);
+    rad__toml_free(&doc);
+    rad__bytes_put(&json, "\n", 2);
+    if (!json.failed) return (char *)json.data;
+    rad__bytes_free(&json);
+    rad__error_memory(error);
+    return NULL;
 }

@@ -6,7 +6,8 @@ src=${RADDLE_SRC:-$(dirname "$0")/../..}
 sed 's/\\-/-/g' "$src/docs/raddle.1" >man
 for verb in tour list run explore replay shrink show corpus "exec gen" "exec run" "exec explore" "exec stress" \
     "session check" "session run" "session invariant" "session project" "session trace" "session draw" "load run" \
-    "load replay" "load analyze" "load diff" "load validate" "load report" "load serve" "load strip" "load export"; do
+    "load replay" "load analyze" "load diff" "load validate" "load report" "load serve" "load strip" "load export" \
+    "load toml"; do
     # shellcheck disable=SC2086
     "$RADDLE" $verb --help >help
     has man "raddle $verb" "the man page has $verb"
