@@ -560,16 +560,15 @@ static int live_start(live *l, const rad__load_live_options *o, char *note, rad_
     return 0;
 }
 
-int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options *o, char note[200],
-                        rad_error *error)
+int rad__live_open_over(rad__load_engine **engine, const rad__load_live_options *o,
+                        const struct live_transport *transport, char *note, rad_error *error)
 {
     *engine = NULL;
-    if (note) note[0] = 0;
     live *l = rad__alloc(1, sizeof *l);
     if (l == NULL) return rad__error_memory(error);
     l->engine.kind = &epoll_kind;
     l->scenario = o->scenario;
-    l->transport = &rad__live_epoll;
+    l->transport = transport;
     l->interrupted = o->interrupted;
     l->seed = o->seed;
     l->shard = o->shard;
@@ -583,6 +582,13 @@ int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options 
     else
         *engine = &l->engine;
     return code;
+}
+
+int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options *o, char note[200],
+                        rad_error *error)
+{
+    if (note) note[0] = 0;
+    return rad__live_open_over(engine, o, &rad__live_epoll, note, error);
 }
 
 int rad__load_live_check(const rad__load_scenario *scenario, const char *(*env)(const char *name),

@@ -110,6 +110,11 @@ struct live {
 
 RAD_INTERNAL extern const struct live_transport rad__live_epoll, rad__live_uring;
 
+/* Over any transport (unless the options want io_uring): tests bring their own. */
+RAD_INTERNAL int rad__live_open_over(rad__load_engine **engine, const rad__load_live_options *o,
+                                     const struct live_transport *transport, char *note,
+                                     rad_error *error);
+
 /* Reads the clock. */
 RAD_INTERNAL uint64_t rad__live_clock(live *l);
 
