@@ -60,6 +60,7 @@ void world_open(world *w, const rad__load_serve_options *o, const char *path)
 }
 
 static bool use_uring;
+int world_failed;
 
 void world_use_uring(bool uring)
 {
