@@ -23,7 +23,7 @@
 enum {
     ENTRIES = 512,
     COMPLETIONS = 8192,
-    BUFFERS = 1024, /* a power of two */
+    BUFFERS = 256, /* a power of two; the kernel fills some twenty connections' at a time */
     BUFFER_BYTES = 4096,
     BUFFER_GROUP = 1,
     SUBMIT_AT = 32 /* sends are timed when they are asked for, and should not wait for long */
