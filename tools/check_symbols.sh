@@ -32,7 +32,7 @@ exported=$(defined -D --defined-only "$build/libraddle-lab.so")
 production=$(defined -D --defined-only "$build/libraddle.so")
 
 live=0 # libraddle-load: only where llhttp is
-[ ! -f "$build/libraddle-load.a" ] || live=3
+[ ! -f "$build/libraddle-load.a" ] || live=4
 echo 1..$((12 + live))
 report "the shared library exports only rad_ names" \
     "$(printf '%s\n' "$exported" | grep -vE '^rad_[a-z0-9]' | grep .)"
@@ -42,8 +42,10 @@ report "names that cross files begin with rad_ or rad__" \
 
 # libraddle-load is raddle-lab and what talks to servers, llhttp among it.
 if [ $live -gt 0 ]; then
-    report "libraddle-load exports what raddle-lab does" \
-        "$(LC_ALL=C comm -3 <(defined -D --defined-only "$build/libraddle-load.so") <(printf '%s\n' "$exported") | grep .)"
+    more=$(defined -D --defined-only "$build/libraddle-load.so")
+    report "libraddle-load exports all that raddle-lab does" \
+        "$(LC_ALL=C comm -13 <(printf '%s\n' "$more") <(printf '%s\n' "$exported") | grep .)"
+    report "and besides only what include/ declares" "$(not_declared "$more")"
     report "its names that cross files begin with rad_, or are llhttp's" \
         "$(defined -g --defined-only "$build/libraddle-load.a" | grep -vE '^(rad_|llhttp_)')"
     report "raddle-lab needs nothing to talk to servers with" \
