@@ -1,5 +1,5 @@
-/* bench_load.c — the load tester on its simulated target: records and events a second, bytes a user; what a tick and what
- * a record of the log cost. One core, the log in memory that is thrown away. */
+/* bench_load.c — the load tester on its simulated target: records and events a second, bytes a user; what a tick and
+ * what a record of the log cost. One core, the log in memory that is thrown away. */
 #include "bench.h"
 #include "load/run.h"
 #include "load/simulated.h"

@@ -83,7 +83,7 @@ static void put_scenario(FILE *to, const quick_words *q, const char *url)
     fprintf(to, "\nmax_connections = %llu\n", (unsigned long long)q->connections);
     if (q->http2)
         fprintf(to, "http_version = \"http2\"\nstreams = %llu\n", (unsigned long long)q->streams);
-    if (q->insecure) fprintf(to, "verify_cert = false\n");
+    if (q->insecure && strncmp(url, "https:", 6) == 0) fprintf(to, "verify_cert = false\n");
     fprintf(to, "[[requests]]\nname = \"request\"\nmethod = ");
     put_string(to, q->method, strlen(q->method));
     fprintf(to, "\npath = ");
