@@ -12,8 +12,8 @@
 #
 #   mutant NAME       an entry begins
 #   kind WORD         equivalent, performance (costs time or wakes, loses nothing), memory (needs a weak memory model),
-#                     window (between threads of the system), words (how something is said, and no test holds it to
-#                     that); sometimes: a test on threads finds it now and then, and may or may not
+#                     window (between threads of the system, or between two allocations of which one fails);
+#                     sometimes: a test on threads finds it now and then, and may or may not
 #   ...               why, in words
 #
 # Exits 1 when a mutant survives that is not explained, when an explained one is found now or is made no more, 2 when
