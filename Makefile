@@ -15,7 +15,7 @@ export CC
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all run test ci nightly wasm tidy format bench bench-peers scoreboard install clean setup help
+.PHONY: all run test ci nightly wasm tidy format bench bench-peers bench-load scoreboard install clean setup help
 
 all: setup ## build everything: build/raddle, build/libraddle{,-lab}.{a,so}, examples, tests, benches
 	@tools/build.sh $(BUILD)
@@ -57,6 +57,10 @@ bench-peers: all ## executor and fibers beside Go, Tokio, oneTBB, Boost ... (Deb
 	@status=0; for suite in exec fibers scenes; do \
 	    bench/run_peers.sh $(BUILD) --suite $$suite $(if $(R),--repetitions $(R)) || status=1; \
 	done; exit $$status
+
+bench-load: all ## raddle load beside wrk and h2load on nginx (Debian packages); R=5 rounds
+	@tools/setup.sh peer_servers peer_generators
+	@bench/run_load.sh build 5 $(or $(R),5)
 
 scoreboard: all ## run the scoreboards of the lab, leave build/scoreboard.json
 	@tools/scoreboard.sh $(BUILD)

@@ -18,8 +18,8 @@
 #
 # Prints a line per bug (found or missed, depth, name, runs until then, the shrunk case: instructions and workers,
 # what was reported) and, last, "N of M found". Writes build/planted-LIST.json for the scoreboard, and one entry per line to
-# $PLANTED_JSON when that is set. $PLANTED_LISTS is another folder with lists. $PLANTED_LEAVE = I/N leaves out the bugs number
-# I, I + N, … for once. $PLANTED_MEMORY: what a test of sessions may use, in KiB. Exits 1 when a bug was missed, 2 when a
+# $PLANTED_JSON when that is set. $PLANTED_LISTS is another folder with lists. $PLANTED_PART = I/N plants only the bugs
+# number I, I + N, … for once. $PLANTED_MEMORY: what a test of sessions may use, in KiB. Exits 1 when a bug was missed, 2 when a
 # list is wrong.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -328,10 +328,10 @@ for bug in "$work"/bugs/*; do # only those named, if any
     [ $# = 0 ] && break
     case " $* " in *" $(cat "$bug/name") "*) ;; *) rm -r "$bug" ;; esac
 done
-if [ $# = 0 ] && [ -n "${PLANTED_LEAVE:-}" ]; then
+if [ $# = 0 ] && [ -n "${PLANTED_PART:-}" ]; then
     at=0
     for bug in "$work"/bugs/*; do
-        [ $((at % ${PLANTED_LEAVE#*/})) = "${PLANTED_LEAVE%/*}" ] && rm -r "$bug"
+        [ $((at % ${PLANTED_PART#*/})) = "${PLANTED_PART%/*}" ] || rm -r "$bug"
         at=$((at + 1))
     done
 fi
@@ -358,7 +358,7 @@ while [ "$number" -lt "$lanes" ]; do
 done
 wait
 try_again
-[ $# = 0 ] && [ -z "${PLANTED_LEAVE:-}" ] && write_json
+[ $# = 0 ] && [ -z "${PLANTED_PART:-}" ] && write_json
 found=$(cat "$work"/bugs/*/answer | grep -c '^found')
 wrong=$(cat "$work"/bugs/*/answer | grep -c '^wrong')
 for list in $(list_names); do
