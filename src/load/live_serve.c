@@ -177,7 +177,7 @@ static void answer(rad__load_serve *s, serve_conn *c, const serve_request *r)
     serve_answer *a = &c->answer;
     *a = (serve_answer){.to = &c->out};
     bool ends = s->o.requests_per_connection && ++c->served >= s->o.requests_per_connection;
-    if (s->o.misbehave && rad__serve_special(r, a)) return;
+    if (rad__serve_special(r, a, s->o.misbehave)) return;
     if (s->o.error_ppm && rad__prng_below(&s->random, RAD__LOAD_PPM) < s->o.error_ppm) {
         rad__serve_plain(&c->out, 503, ends ? "Connection: close\r\n" : "", "", 0);
     } else if (ends) {

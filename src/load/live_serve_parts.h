@@ -30,8 +30,8 @@ typedef struct serve_answer {
     const char *again;
 } serve_answer;
 
-/* True: the path is one that misbehaves, or at least does something special. */
-RAD_INTERNAL bool rad__serve_special(const serve_request *r, serve_answer *a);
+/* True: the path is a special one: /echo, /json, … or, with `misbehave`, one that does what no server should. */
+RAD_INTERNAL bool rad__serve_special(const serve_request *r, serve_answer *a, bool misbehave);
 
 /* A usual answer. */
 RAD_INTERNAL void rad__serve_plain(rad_bytes *to, uint32_t status, const char *headers,

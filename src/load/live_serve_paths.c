@@ -35,9 +35,12 @@ const char *rad__serve_header(const serve_request *r, const char *name, uint32_t
     return NULL;
 }
 
+/* Whatever is asked of it after a question mark. */
 static bool path_is(const serve_request *r, const char *path)
 {
-    return r->path_size == strlen(path) && memcmp(r->path, path, r->path_size) == 0;
+    const char *query = memchr(r->path, '?', r->path_size);
+    size_t size = query != NULL ? (size_t)(query - r->path) : r->path_size;
+    return size == strlen(path) && memcmp(r->path, path, size) == 0;
 }
 
 /* "/name/123" */
@@ -145,10 +148,10 @@ static const struct {
     {"/twice", OK "Content-Length: 1\r\n\r\naHTTP/1.1 200 OK\r\n", SERVE_GOES_ON, NULL},
 };
 
-bool rad__serve_special(const serve_request *r, serve_answer *a)
+bool rad__serve_special(const serve_request *r, serve_answer *a, bool misbehave)
 {
     if (serve_numbered(r, a) || serve_useful(r, a)) return true;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    for (size_t i = 0; misbehave && i < sizeof wrong / sizeof *wrong; i++) {
         if (!path_is(r, wrong[i].path)) continue;
         rad__bytes_put(a->to, wrong[i].text, strlen(wrong[i].text));
         a->then = wrong[i].then;
