@@ -278,7 +278,8 @@ static void a_run_without_memory_is_told(void **state)
     (void)state;
     static const char text[] = "protocol Q { roles C, D C -> D: q }\n"
                                "protocol P { roles A, B A -> B: x(text)\n"
-                               "code A {\nset r1 \"t\"\nopen Q\nsend B x\nopen Q\nclose\n} }\n";
+                               "code A {\nset r1 \"t\"\nopen Q\nsend B x\nopen Q\nopen Q\nopen "
+                               "Q\nopen Q\nopen Q\nclose\n} }\n";
     for (int i = 0; i < 2; i++) {
         rad_target t = target_of(text, i ? "n=1000" : "n=1");
         int status = -1;

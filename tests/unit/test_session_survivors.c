@@ -141,12 +141,11 @@ static void a_name_that_is_free_is_kept(void **state)
     rad_free(c);
     rad_protocols_free(p);
     rad_error error;
-    p = session_parse(
-        "protocol P { roles open, close open -> close: x }"); /* the first of both is told */
-    assert_null(rad_protocol_c_text(p, 0, 0, &error));
+    p = session_parse("protocol P { roles A, A_arms, A_states A -> A_arms: x A -> A_states: x }");
+    assert_null(rad_protocol_c_text(p, 0, 0, &error)); /* the first of both is told */
     assert_string_equal(
         error.text,
-        "test:1:10: in C, P_close would be the name of two things: rename a role or a message");
+        "test:1:10: in C, P_A_arms would be the name of two things: rename a role or a message");
     rad_protocols_free(p);
 }
 
