@@ -23,7 +23,8 @@ enum {
     SHARDS_MAX = 256,
     PATH_ROOM = 4096,
     SHARD_STACK = 1 << 20,
-    TURNS_BETWEEN_LOOKS = 256
+    TURNS_BETWEEN_LOOKS = 256,
+    SEED_SHIFT = 16 /* a drawn seed has 48 bits: it can be typed, and is exact in JSON */
 };
 static const uint64_t DISK_PATIENCE_NS = 5000000000, WATCH_EVERY_NS = 100000000,
                       SECOND = 1000000000;
@@ -367,7 +368,9 @@ static int prepare(struct whole *w, const rad_load_scenario *s, rad_error *error
     w->text = s->text;
     w->changes = rad__load_changes_make(&w->arena, o->target);
     if (w->changes == NULL) return rad__error_memory(error);
-    w->seed = o->seed != 0 ? o->seed : s->s.seed != 0 ? s->s.seed : rad__os_random();
+    w->seed = o->seed != 0     ? o->seed
+              : s->s.seed != 0 ? s->s.seed
+                               : rad__os_random() >> SEED_SHIFT | 1;
     w->count = o->shards != 0 ? o->shards : 1;
     int result = rad__load_changes_apply(&w->scenario, &w->arena, w->changes, error);
     if (result == 0) result = choose_engine(w, error);
