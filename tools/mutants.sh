@@ -92,6 +92,27 @@ session_tests() { # FILE
     echo "$near $last asan:session_survivors"
 }
 
+# The same for the load tester.
+load_tests() { # FILE
+    case ${1##*/} in
+    analyze.* | causality.* | metrics*) near="load_analyze load_core load_report" ;;
+    filter.*) near="load_filter load_analyze" ;;
+    diff.* | plot.* | render* | result*) near="load_report load_diff load_folder" ;;
+    z6* | metadata.* | live_folder.*) near="load_z6 load_folder" ;;
+    scenario* | url.* | limits.* | changes.*) near="load_scenario load_scenario_errors load_examples" ;;
+    answer.* | http1.* | live_http1.*) near="live_http1 live_engine" ;;
+    jar.* | judge.*) near="live_judge live_engine" ;;
+    plan.* | template.*) near="live_template live_engine" ;;
+    live_tls*) near="live_tls" ;;
+    live_http2*) near="live_http2" ;;
+    live*) near="live_engine live_run live_tls live_http2" ;;
+    *) near="load_core load_lab load_replay load_analyze load_examples" ;;
+    esac
+    words=
+    for word in $near; do [ ! -f "tests/unit/test_$word.c" ] || words="$words $word"; done
+    echo "$words"
+}
+
 # The mutants of a folder. What goes to WebAssembly has no unit tests: tests/cli/wasm.sh compares it.
 mutants_of() { # FOLDER
     find "$1" -name '*.[ch]' -not -path '*/wasm/*' | LC_ALL=C sort | while read -r file; do
@@ -100,6 +121,7 @@ mutants_of() { # FOLDER
         case $file in
         src/rt/*) hunt= && tests=$(rt_tests "$file") ;;
         src/session/*) hunt= way=plain && tests=$(session_tests "$file") ;;
+        src/load/*) hunt= way=plain && tests=$(load_tests "$file") ;;
         */shell*) hunt= ;; # the trial has a shell of its own
         esac
         awk -v path="$file" -v hunt="$hunt" -v tests="$tests" -f tools/mutants.awk -f "tools/mutants_$way.awk" "$file" ||
@@ -120,11 +142,11 @@ class_of() { # C/N
 }
 
 mkdir "$work/lists"
-for folder in $everything; do
+for folder in $(printf "%s\n" $everything $folders | LC_ALL=C sort -u); do
     mutants_of "$folder" >"$work/list" || exit 2
     sed -n 's/^bug //p' "$work/list" >>"$work/all"
     case " $folders " in *" $folder "*) ;; *) continue ;; esac
-    if [ "$folder" = src/session ] && [ $# = 0 ]; then class_of "${MUTANTS_CLASS:-0/16}"; else cat; fi \
+    if [ "$folder" != src/exec ] && [ "$folder" != src/rt ] && [ $# = 0 ]; then class_of "${MUTANTS_CLASS:-0/16}"; else cat; fi \
         <"$work/list" >>"$work/lists/mutants.txt"
 done
 LC_ALL=C sort "$work/all" >"$work/made"

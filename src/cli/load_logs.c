@@ -10,7 +10,7 @@ typedef struct log_words {
     const char *output, *filter, *percentiles, *format;
     uint64_t tick;
     double threshold;
-    bool verify, step, json, csv, prometheus, html;
+    bool verify, step, summary, json, csv, prometheus, html;
 } log_words;
 
 #define AT(field) offsetof(log_words, field)
@@ -42,6 +42,7 @@ static const option REPLAY_OPTIONS[] = {
     {"verify", OPTION_FLAG, AT(verify), NULL, "compare byte by byte (it always does)", 0, 0, 0},
     {"step", OPTION_FLAG, AT(step), NULL,
      "tick by tick, forward and back: reads commands from stdin", 0, 0, 0},
+    {"summary", OPTION_FLAG, AT(summary), NULL, "print the summary of the run, too", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "FILE", "write the log anew", 0, 0, 'o'},
     OPTION_JSON(log_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
@@ -87,6 +88,7 @@ static int load_replay_run(cli *c, int argc, char **argv)
         tell_verdict(c, path, &v, r, l.json);
     else
         out(c, "%s: made whole\n", l.output);
+    if (l.summary && r != NULL) print_form(c, r, RAD_LOAD_SUMMARY);
     rad_load_result_free(r);
     return v.same ? EXIT_FINE : EXIT_FOUND;
 }

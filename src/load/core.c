@@ -169,6 +169,18 @@ int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error
     return 0;
 }
 
+/* Of shards that ran side by side. */
+void rad__load_counters_add(struct rad__load_counters *to, const struct rad__load_counters *from)
+{
+    to->ticks += from->ticks;
+    to->events += from->events;
+    to->cohorts += from->cohorts;
+    to->activated += from->activated;
+    to->spawned += from->spawned;
+    to->completed += from->completed;
+    if (from->deepest_queue > to->deepest_queue) to->deepest_queue = from->deepest_queue;
+}
+
 /* ---- Whether all is well --------------------------------------------------------------------------------- */
 
 static const char *user_wrong(const rad__load_core *c, uint32_t vu)

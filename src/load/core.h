@@ -152,6 +152,9 @@ static inline bool rad__load_core_over(const rad__load_core *c)
 /* When something is due at the latest: 0: at once, somebody is ready; UINT64_MAX: nothing is. */
 RAD_INTERNAL uint64_t rad__load_core_due(rad__load_core *c);
 
+RAD_INTERNAL void rad__load_counters_add(struct rad__load_counters *to,
+                                         const struct rad__load_counters *from);
+
 /* I1 … I5 over the whole state: NULL, or what does not hold. For the lab and checked builds. */
 RAD_INTERNAL const char *rad__load_core_wrong(const rad__load_core *c);
 

@@ -126,6 +126,7 @@ static int replay(struct opened *o, rad_load_verdict *verdict, const char *outpu
                                   .record = v.record};
     memcpy(verdict->text, v.text, sizeof verdict->text);
     o->result->cut_off = v.cut_off;
+    o->result->counters = v.counters;
     return code;
 }
 

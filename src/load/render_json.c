@@ -290,6 +290,7 @@ static void put_scheduler(struct level *top, const struct rad__load_counters *c)
     put_count(&l, "vus_completed", c->completed);
     put_count(&l, "cohorts", c->cohorts);
     put_count(&l, "activations", c->activated);
+    put_milli(&l, "avg_cohort_size", c->cohorts > 0 ? c->activated * 1000 / c->cohorts : 0);
     put_count(&l, "deepest_queue", c->deepest_queue);
     end(&l, '}');
 }

@@ -234,7 +234,7 @@ static void put_scheduler(rad_bytes *to, const rad_load_result *r)
     const struct rad__load_counters *c = &r->counters;
     heading(to, "Scheduler");
     if (c->ticks == 0) {
-        rad__bytes_format(to, "  not part of a log; a replay tells them\n");
+        rad__bytes_format(to, "  not part of a log; 'raddle load replay --summary' tells them\n");
         return;
     }
     row(to, "ticks", "%s", COUNT(c->ticks));
@@ -242,7 +242,8 @@ static void put_scheduler(rad_bytes *to, const rad_load_result *r)
     row(to, "users spawned", "%s", COUNT(c->spawned));
     row(to, "users completed", "%s", COUNT(c->completed));
     row(to, "cohorts", "%s", COUNT(c->cohorts));
-    row(to, "activations", "%s", COUNT(c->activated));
+    row(to, "activations", "%s, %.2f in a cohort on average", COUNT(c->activated),
+        c->cohorts > 0 ? (double)c->activated / (double)c->cohorts : 0);
     row(to, "deepest queue", "%s", COUNT(c->deepest_queue));
 }
 

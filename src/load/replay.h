@@ -41,6 +41,7 @@ struct rad__load_verdict {
     bool over;       /* the run came to its end */
     uint64_t record; /* the first that differs; 0: another difference */
     char text[512];  /* what it is */
+    struct rad__load_counters counters;
 };
 
 /* The whole log anew, all shards of it, into `sink`; sets turns and over. `metrics` may be NULL; the caller closes

@@ -14,21 +14,10 @@ void rad_load_result_free(rad_load_result *r)
     rad__free(r);
 }
 
-static void add_counters(struct rad__load_counters *to, const struct rad__load_counters *from)
-{
-    to->ticks += from->ticks;
-    to->events += from->events;
-    to->cohorts += from->cohorts;
-    to->activated += from->activated;
-    to->spawned += from->spawned;
-    to->completed += from->completed;
-    if (from->deepest_queue > to->deepest_queue) to->deepest_queue = from->deepest_queue;
-}
-
 bool rad__load_result_take(rad_load_result *r, rad__load_core *c)
 {
     rad__load_metrics_end(&c->metrics);
-    add_counters(&r->counters, &c->counters);
+    rad__load_counters_add(&r->counters, &c->counters);
     if (c->log != NULL) r->log_bytes += c->log->written;
     if (r->metrics.scenario != NULL) return rad__load_metrics_merge(&r->metrics, &c->metrics);
     r->metrics = c->metrics;

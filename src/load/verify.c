@@ -104,6 +104,7 @@ static int replay_shard(const rad__load_log_reader *from, const rad__load_scenar
     if (got < 0) result = got;
     if (result == 0) result = rad__load_replayer_finish(&r, error);
     verdict->turns += r.turns;
+    rad__load_counters_add(&verdict->counters, &r.core.counters);
     verdict->over &= result == 0 && rad__load_core_over(&r.core);
     if (result == 0 && metrics != NULL && shard == 0) {
         *metrics = r.core.metrics;

@@ -46,6 +46,11 @@ status 0 "replay"
 has out "replays byte for byte" "the same"
 try load replay one.log --json
 has out '"same":true' "as JSON"
+try load replay one.log --summary
+grep -A20 '^Scheduler' out | grep -B20 '^Limits' >replayed
+try load run sim.toml --seed 42 --no-log
+grep -A20 '^Scheduler' out | grep -B20 '^Limits' >ran
+check "a replay knows the scheduler's figures" cmp -s replayed ran
 try load strip one.log --output stripped.log
 status 0 "strip"
 check "it is smaller" [ "$(wc -c <stripped.log)" -lt "$(($(wc -c <one.log) * 2 / 3))" ]
