@@ -106,7 +106,7 @@ load_tests() { # FILE
     live_tls*) near="live_tls" ;;
     live_http2*) near="live_http2" ;;
     live*) near="live_engine live_run live_tls live_http2" ;;
-    *) near="load_core load_lab load_replay load_analyze load_examples" ;;
+    *) near="load_core load_rules load_lab load_log load_replay load_step load_analyze load_examples" ;;
     esac
     words=
     for word in $near; do [ ! -f "tests/unit/test_$word.c" ] || words="$words $word"; done

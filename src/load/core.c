@@ -142,10 +142,10 @@ static void flush_when_due(rad__load_core *c)
     }
 }
 
+/* Also when everybody who could serve arrivals has given up. */
 static bool nothing_to_come(const rad__load_core *c)
 {
-    return c->running == 0 && !c->levels_left && c->wanted == c->user_count && !c->arrivals_left &&
-           c->scenario->schedule.model == RAD__LOAD_CLOSED;
+    return c->running == 0 && !c->levels_left && c->wanted == c->user_count;
 }
 
 int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error *error)
