@@ -2,6 +2,7 @@
 #include "load/causality.h"
 
 #include "base/alloc.h"
+#include "load/schedule.h"
 
 enum { SPAWNED = 1, READY = 2, COMPLETE = 4, UNDER_WAY = 8, MEASURED = 16 };
 
@@ -12,7 +13,7 @@ void rad__load_causality_begin(rad__load_causality *c, const rad__load_scenario 
                                uint32_t shards)
 {
     *c = (rad__load_causality){.scenario = s};
-    c->user_limit = (uint32_t)(((uint64_t)s->users + shards - 1 - shard) / shards);
+    c->user_limit = rad__load_users_of_shard(s, shard, shards);
     for (uint32_t t = 0; t < s->target_count; t++) {
         uint32_t places = s->targets[t].max_connections / shards;
         if (places > c->user_limit) places = c->user_limit;

@@ -6,11 +6,6 @@
 
 /* ---- Opening and closing --------------------------------------------------------------------------------- */
 
-static uint32_t share_of_shard(uint64_t all, uint32_t shard, uint32_t shards)
-{
-    return (uint32_t)((all + shards - 1 - shard) / shards);
-}
-
 static bool allocate(rad__load_core *c)
 {
     const rad__load_scenario *s = c->scenario;
@@ -34,7 +29,7 @@ int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, u
                           .shards = shards,
                           .logical = logical,
                           .log = log};
-    c->user_capacity = share_of_shard(scenario->users, shard, shards);
+    c->user_capacity = rad__load_users_of_shard(scenario, shard, shards);
     c->idle = (struct rad__load_line){RAD_NONE, RAD_NONE};
     if (!allocate(c)) {
         rad__load_core_close(c);

@@ -119,7 +119,7 @@ static void next_level(rad__load_core *c)
 
 static uint32_t of_this_shard(const rad__load_core *c, uint64_t all)
 {
-    return (uint32_t)((all + c->shards - 1 - c->shard) / c->shards);
+    return (uint32_t)rad__load_share(all, c->shard, c->shards);
 }
 
 /* The youngest go first. */

@@ -24,6 +24,17 @@ RAD_INTERNAL bool rad__load_levels_next(rad__load_levels *l, uint64_t *at_ns, ui
 /* How many users come in all: every way up counts. */
 RAD_INTERNAL uint64_t rad__load_levels_total(const struct rad__load_schedule *schedule);
 
+/* What shard i of n has of so many: the numbers i, i + n, … */
+static inline uint64_t rad__load_share(uint64_t all, uint32_t shard, uint32_t shards)
+{
+    return (all + shards - 1 - shard) / shards;
+}
+
+/* How many users ever come in a shard. Not a share of all: when the level goes up and down between two numbers, it is
+ * the same shard's user that goes and the same shard's that comes. */
+RAD_INTERNAL uint32_t rad__load_users_of_shard(const rad__load_scenario *s, uint32_t shard,
+                                               uint32_t shards);
+
 /* The k-th arrival, k = 0, 1, …: at the first nanosecond by which k arrivals or more were to come before it. */
 typedef struct rad__load_arrivals {
     const struct rad__load_schedule *schedule;
