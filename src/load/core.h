@@ -60,10 +60,11 @@ struct rad__load_user {
     uint64_t ready_tick; /* when it became ready */
     uint32_t next;       /* in the list of its step, or of those who are idle */
     uint32_t step, repeated, position;
-    uint32_t conn, what, target;
+    uint32_t conn, opened; /* the connection it sent on, as the pool had it */
+    uint32_t what, target;
     uint32_t failures; /* connections that failed, in a row */
     uint8_t state, waits;
-    bool warned, retires, blocked, measured, is_first;
+    bool warned, retires, blocked, measured;
 };
 
 struct rad__load_line {

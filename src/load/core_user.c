@@ -102,6 +102,7 @@ static void send(rad__load_core *c, uint32_t vu, const struct rad__load_lease *l
     rad__load_wait_for(c, vu, RAD__LOAD_FOR_ANSWER, c->now_ns + timeout);
     u->request++;
     u->conn = lease->conn;
+    u->opened = lease->opened;
     u->issued_ns = c->now_ns;
     u->measured = c->now_ns >= c->scenario->warmup_ns;
     tell_issued(c, vu);
@@ -269,7 +270,7 @@ void rad__load_user_answered(rad__load_core *c, const rad__load_input *in)
                              .checks_failed = in->checks_failed};
     rad__load_wait_over(c, in->vu);
     rad__load_emit(c, &event);
-    rad__load_pool_give(&c->pool, u->conn);
+    rad__load_pool_give(&c->pool, u->conn, u->opened);
     u->failures = 0;
     go_on(c, in->vu, 0);
 }
@@ -289,7 +290,7 @@ void rad__load_user_failed(rad__load_core *c, const rad__load_input *in)
                              .fault = in->fault};
     rad__load_wait_over(c, in->vu);
     rad__load_emit(c, &event);
-    rad__load_pool_give(&c->pool, u->conn);
+    rad__load_pool_give(&c->pool, u->conn, u->opened);
     u->failures = sent ? 0 : u->failures + 1;
     if (c->scenario->limits.give_up_after != 0 && u->failures >= c->scenario->limits.give_up_after)
         complete(c, in->vu, in->fault);
@@ -305,8 +306,9 @@ static void let_go(rad__load_core *c, uint32_t vu)
         .kind = RAD__LOAD_DO_CANCEL, .vu = vu, .conn = u->conn, .request = u->request};
     rad__load_effect_add(c, &cancel);
     if (c->scenario->targets[u->target].http2) {
-        rad__load_pool_give(&c->pool, u->conn);
-    } else if (rad__load_pool_shut(&c->pool, u->conn)) {
+        rad__load_pool_give(&c->pool, u->conn, u->opened);
+    } else if (rad__load_pool_has(&c->pool, u->conn, u->opened) &&
+               rad__load_pool_shut(&c->pool, u->conn)) {
         rad__load_effect shut = {.kind = RAD__LOAD_DO_CLOSE, .vu = vu, .conn = u->conn};
         rad__load_effect_add(c, &shut);
         rad__load_emit(c, &(rad__load_event){

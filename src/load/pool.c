@@ -99,9 +99,11 @@ bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32_t user, rad_
         set_add(p, &at->available, n);
         conn->state = RAD__LOAD_OPENING;
         conn->served = 0;
+        conn->opened++;
         conn->ends = false;
         RAD_DCHECK(conn->under_way == 0);
     }
+    lease->opened = conn->opened;
     conn->under_way++;
     conn->served++;
     lease->last = conn->ends = at->uses != 0 && conn->served >= at->uses;
@@ -109,11 +111,11 @@ bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32_t user, rad_
     return true;
 }
 
-void rad__load_pool_give(rad__load_pool *p, uint32_t number)
+void rad__load_pool_give(rad__load_pool *p, uint32_t number, uint32_t opened)
 {
     struct rad__load_conn *conn = &p->conns[number];
     struct rad__load_places *at = &p->targets[conn->target];
-    if (conn->state == RAD__LOAD_SHUT) return;
+    if (!rad__load_pool_has(p, number, opened)) return;
     RAD_ASSERT(conn->under_way > 0);
     conn->under_way--;
     if (conn->place == RAD_NONE && has_room(at, conn)) set_add(p, &at->available, number);

@@ -21,6 +21,7 @@ struct rad__load_conn {
     uint32_t served;    /* since it was opened */
     uint32_t place;     /* in `available` or `closed`, or RAD_NONE: full */
     uint32_t target;
+    uint32_t opened; /* how often: who sent on it before is not on it any more */
     uint8_t state;
     bool ends; /* nothing more is sent on it: its requests are used up */
 };
@@ -47,7 +48,7 @@ typedef struct rad__load_pool {
 } rad__load_pool;
 
 struct rad__load_lease {
-    uint32_t conn;
+    uint32_t conn, opened;
     bool open; /* has to be opened first */
     bool last; /* and closed after this request */
 };
@@ -60,8 +61,14 @@ RAD_INTERNAL void rad__load_pool_close(rad__load_pool *p);
 RAD_INTERNAL bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32_t user,
                                       rad__load_stream *draw, struct rad__load_lease *lease);
 
-/* A request is done. No-op on a connection that was closed since. */
-RAD_INTERNAL void rad__load_pool_give(rad__load_pool *p, uint32_t conn);
+/* Whether the connection is still the one that was taken. */
+static inline bool rad__load_pool_has(const rad__load_pool *p, uint32_t conn, uint32_t opened)
+{
+    return p->conns[conn].state != RAD__LOAD_SHUT && p->conns[conn].opened == opened;
+}
+
+/* A request is done. No-op on a connection that was closed since, also if it is open again. */
+RAD_INTERNAL void rad__load_pool_give(rad__load_pool *p, uint32_t conn, uint32_t opened);
 RAD_INTERNAL bool rad__load_pool_opened(rad__load_pool *p,
                                         uint32_t conn); /* false: it is not being opened */
 RAD_INTERNAL bool rad__load_pool_shut(rad__load_pool *p, uint32_t conn); /* false: it was */
