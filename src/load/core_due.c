@@ -102,7 +102,7 @@ static bool settle_first(rad__load_core *c)
 
 uint64_t rad__load_core_due(rad__load_core *c)
 {
-    if (c->ready_count > 0) return 0;
+    if (c->ready_count > 0 && rad__load_due_room(c)) return 0;
     while (c->due.count > 0 && !settle_first(c)) {
     }
     return c->due.count > 0 ? rad__heap_top(&c->due)->key : UINT64_MAX;

@@ -7,20 +7,25 @@ static void ask(const struct rad__load_hooks *h, rad__load_turn *turn)
     if (h->stop != NULL && *h->stop != 0) turn->interrupted = true;
 }
 
+/* Nobody may begin anything: a little time for the disk, instead of one turn after the other, each with its record. */
+static const uint64_t PAUSE_NS = 1000000;
+
 /* After a turn that looked at the world, whoever is ready goes first: looking again at once would find little and cost
  * a call to the system. */
 static int take_turns(rad__load_core *c, rad__load_engine *e, const struct rad__load_hooks *h,
                       rad_error *error)
 {
-    bool looked = false;
+    bool looked = false, paused = false;
     int result = 0;
     while (result == 0 && !rad__load_core_over(c)) {
         rad__load_turn turn;
         uint64_t due = rad__load_core_due(c);
+        if (due == 0 && paused) due = c->now_ns + PAUSE_NS;
         looked = !(due == 0 && looked);
         result = e->kind->turn(e, due, looked, &turn, error);
         if (result != 0) break;
         ask(h, &turn);
+        paused = turn.paused;
         result = rad__load_core_turn(c, &turn, error);
         if (result == 0) result = e->kind->act(e, c->effects, c->effect_count, error);
         if (result == 0 && h->watch != NULL) h->watch(h->context, c);
