@@ -137,9 +137,10 @@ static void flush_when_due(rad__load_core *c)
     }
 }
 
-/* Also when everybody who could serve arrivals has given up. */
+/* Nobody is left, and nobody comes any more; also when everybody who could serve arrivals has given up. */
 static bool nothing_to_come(const rad__load_core *c)
 {
+    if (c->phase == RAD__LOAD_DRAINING) return c->running == 0;
     return c->running == 0 && !c->levels_left && c->wanted == c->user_count;
 }
 
