@@ -196,10 +196,20 @@ static void begin_arrival(rad__load_core *c)
     rad__load_user_ready(c, vu);
 }
 
+/* While an arrival waits nobody is free, so whatever was due a tick ago or earlier has waited, too. */
+static void tell_starved(rad__load_core *c)
+{
+    bool one_waits = c->arrivals_left && c->next_arrival_ns <= c->starved_ns;
+    uint64_t tick = c->scenario->tick_ns;
+    if (one_waits && c->starved_ns != 0 && c->now_ns > tick + c->starved_ns)
+        c->starved_ns = c->now_ns - tick;
+}
+
 /* Whoever is idle takes the next arrival that is due; without anybody, it waits or is dropped. */
 static void serve_arrivals(rad__load_core *c)
 {
     uint64_t dropped = 0;
+    tell_starved(c);
     while (c->arrivals_left && c->next_arrival_ns <= c->now_ns) {
         if (c->idle.first != RAD_NONE) {
             begin_arrival(c);
@@ -218,11 +228,11 @@ static void serve_arrivals(rad__load_core *c)
         push_own(c, OWN_ARRIVAL, c->next_arrival_ns);
 }
 
-/* What was planned and never begun, at the end. */
+/* What was planned and never begun, at the end. Of a run that ends early: what was planned until then. */
 uint64_t rad__load_arrivals_unserved(rad__load_core *c)
 {
     uint64_t count = 0;
-    for (; c->arrivals_left; next_arrival(c)) count++;
+    for (; c->arrivals_left && c->next_arrival_ns <= c->now_ns; next_arrival(c)) count++;
     return count;
 }
 
