@@ -1,0 +1,235 @@
+/* test_load_edges.c — the scheduler at its edges: limits of one, shards that only get those who come and go, ends that
+ * come early, inputs that no engine of ours sends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "load_support.h"
+
+/* ---- A queue that is full ---------------------------------------------------------------------------------- */
+
+/* Two users, one place, answers after 100 ms, ticks of a nanosecond: nobody counts them off. */
+static void a_full_queue_does_not_count_ticks(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    load_scene_make(&scene, 2, 1);
+    scene.s.tick_ns = 1;
+    scene.s.limits.max_events = 1;
+    scene.latency[0].value = 100 * MS;
+    load_trial_begin(&t, &scene.s, 1);
+    load_trial_run(&t);
+    assert_int_equal(t.core.metrics.all.responses, 9);
+    assert_true(t.core.counters.ticks < 100);
+    load_verified(&t);
+    load_trial_end(&t);
+}
+
+/* Everything there is one of: users take turns, nobody starves. */
+static void limits_of_one(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    rad__load_event events[200];
+    load_scene_make(&scene, 3, 2);
+    scene.s.limits.max_events = 1;
+    scene.s.limits.max_activations = 1;
+    scene.targets[0].max_connections = 1;
+    scene.targets[0].requests_per_connection = 1;
+    load_trial_begin(&t, &scene.s, 1);
+    while (!rad__load_core_over(&t.core)) load_trial_turn(&t);
+    rad__load_log_end(&t.log);
+    uint32_t count = load_events(&t, RAD__LOAD_ISSUED, events, 200), of[3] = {0};
+    for (uint32_t i = 0; i < count; i++) of[events[i].vu]++;
+    assert_in_range(count, 60, 100);
+    for (uint32_t i = 0; i < 3; i++) assert_in_range(of[i], count / 3 - 2, count / 3 + 2);
+    load_verified(&t);
+    load_trial_end(&t);
+}
+
+/* ---- Ends -------------------------------------------------------------------------------------------------- */
+
+/* Time to finish is for what is under way: when nothing is, the run is over. */
+static void draining_ends_with_the_last_answer(void **state)
+{
+    (void)state;
+    for (int open = 0; open < 2; open++) {
+        load_scene scene;
+        load_trial t;
+        if (open)
+            load_scene_open(&scene, 5, 50, 1);
+        else
+            load_scene_make(&scene, 5, 1);
+        scene.s.drain_ns = 3600 * S;
+        load_trial_begin(&t, &scene.s, 1);
+        load_trial_run(&t);
+        assert_in_range(t.core.now_ns, S, S + 30 * MS);
+        assert_int_equal(t.core.metrics.all.cancelled, 0);
+        assert_int_equal(t.core.metrics.dropped, 0);
+        load_verified(&t);
+        load_trial_end(&t);
+    }
+}
+
+/* Arrivals that are planned for later are not dropped when somebody ends the run. */
+static void an_early_end_drops_what_was_due(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    rad_error error = {0};
+    load_scene_open(&scene, 1, 10, 3600);
+    scene.latency[0].value = 10 * S;
+    load_trial_begin(&t, &scene.s, 1);
+    for (int i = 0; i < 3; i++) load_trial_turn(&t);
+    rad__load_turn turn = {.now_ns = 1050 * MS, .interrupted = true};
+    assert_int_equal(rad__load_core_turn(&t.core, &turn, &error), 0);
+    assert_true(rad__load_core_over(&t.core));
+    assert_int_equal(t.core.metrics.arrivals, 1);
+    assert_int_equal(t.core.metrics.dropped, 10); /* at 0.1, 0.2, … 1.0 s */
+    load_trial_end(&t);
+}
+
+/* ---- Arrivals ---------------------------------------------------------------------------------------------- */
+
+/* Two users wait through a stall and are answered in the same tick: whatever was due before has waited, not only what
+ * was first in line. */
+static void all_that_waited_is_blocked(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    rad__load_event events[64];
+    load_scene_open(&scene, 2, 100, 1);
+    scene.s.simulated.stall_every_ns = 1000 * MS;
+    scene.s.simulated.stall_ns = 900 * MS; /* nothing is answered from 100 ms to 1 s */
+    scene.s.duration_ns = 2 * S;
+    scene.stages[0].length_ns = 2 * S;
+    load_trial_begin(&t, &scene.s, 1);
+    load_trial_run(&t);
+    uint32_t count = load_events(&t, RAD__LOAD_ISSUED, events, 64), late = 0;
+    assert_in_range(count, 10, 64);
+    for (uint32_t i = 0; i < count; i++) {
+        bool blocked = (events[i].flags & RAD__LOAD_BLOCKED) != 0;
+        if (events[i].count >= 3 * MS) assert_true(blocked);
+        if (events[i].count <= 1 * MS) assert_false(blocked); /* a tick is the scheduler's own */
+        late += events[i].count >= 3 * MS;
+    }
+    assert_true(late > 3);
+    load_trial_end(&t);
+}
+
+/* ---- Shards ------------------------------------------------------------------------------------------------ */
+
+/* One user, two, one, two, …: the second shard has all those that come and go. */
+static void a_shard_may_have_more_than_its_share(void **state)
+{
+    (void)state;
+    load_scene scene;
+    struct rad__load_stage stages[8];
+    load_scene_make(&scene, 5, 8);
+    for (uint32_t i = 0; i < 8; i++) stages[i] = (struct rad__load_stage){S, 1 + i % 2, 1 + i % 2};
+    scene.s.schedule.stages = stages;
+    scene.s.schedule.stage_count = 8;
+    assert_int_equal(rad__load_levels_total(&scene.s.schedule), 5);
+    assert_int_equal(rad__load_users_of_shard(&scene.s, 0, 2), 1);
+    assert_int_equal(rad__load_users_of_shard(&scene.s, 1, 2), 4);
+    for (uint32_t shard = 0; shard < 2; shard++) {
+        rad__load_core core;
+        rad_error error = {0};
+        assert_int_equal(rad__load_core_open(&core, &scene.s, 1, shard, 2, true, NULL, &error), 0);
+        for (uint64_t ms = 1; !rad__load_core_over(&core); ms++) {
+            rad__load_turn turn = {.now_ns = ms * MS};
+            assert_int_equal(rad__load_core_turn(&core, &turn, &error), 0);
+            assert_null(rad__load_core_wrong(&core));
+        }
+        assert_int_equal(core.counters.spawned, shard == 0 ? 1 : 4);
+        rad__load_core_close(&core);
+    }
+}
+
+/* Users that were to come, but had not yet when they were to go again, never come; the level holds afterwards. */
+static void who_never_came_does_not_go(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    struct rad__load_stage stages[3] = {{S, 1, 1}, {1000, 0, 50}, {S, 2, 2}};
+    load_scene_make(&scene, 51, 3);
+    scene.s.duration_ns = 2 * S + 1000;
+    scene.s.schedule.stages = stages;
+    scene.s.schedule.stage_count = 3;
+    scene.s.users = (uint32_t)rad__load_levels_total(&scene.s.schedule);
+    load_trial_begin(&t, &scene.s, 1);
+    while (t.core.now_ns < 1500 * MS) load_trial_turn(&t);
+    assert_int_equal(t.core.running, 2);
+    load_trial_run(&t);
+    load_verified(&t);
+    load_trial_end(&t);
+}
+
+/* ---- Inputs that cannot be --------------------------------------------------------------------------------- */
+
+static void take(rad__load_core *c, uint64_t ms, rad__load_input *inputs, uint32_t count)
+{
+    rad_error error = {0};
+    rad__load_turn turn = {.now_ns = ms * MS, .inputs = inputs, .input_count = count};
+    for (uint32_t i = 0; i < count; i++) inputs[i].at_ns = turn.now_ns;
+    if (rad__load_core_turn(c, &turn, &error) != 0) fail_msg("%s", error.text);
+    const char *wrong = rad__load_core_wrong(c);
+    if (wrong != NULL) fail_msg("%s", wrong);
+}
+
+/* A log may say that a connection was closed and forget to say what became of the request on it. The next one to open
+ * it has it for itself. */
+static void a_connection_closes_under_a_request(void **state)
+{
+    (void)state;
+    load_scene scene;
+    rad__load_core core;
+    rad_error error = {0};
+    load_scene_make(&scene, 2, 10);
+    scene.targets[0].max_connections = 1;
+    scene.s.limits.retry_ns = MS;
+    assert_int_equal(rad__load_core_open(&core, &scene.s, 1, 0, 1, true, NULL, &error), 0);
+    take(&core, 1, NULL, 0);
+    take(&core, 2, NULL, 0);
+    assert_int_equal(core.metrics.all.issued, 1); /* the other one waits for the connection */
+    uint32_t first = core.users[0].request == 1 ? 0 : 1, second = 1 - first;
+    rad__load_input closed = {.kind = RAD__LOAD_IN_CONN_CLOSED, .vu = first};
+    take(&core, 3, &closed, 1);
+    take(&core, 4, NULL, 0);
+    take(&core, 5, NULL, 0);
+    assert_int_equal(core.users[second].request,
+                     1); /* under way on the same connection, opened anew */
+    rad__load_input answer = {.kind = RAD__LOAD_IN_RESPONSE, .vu = first, .request = 1};
+    take(&core, 6, &answer, 1);
+    assert_int_equal(core.pool.conns[0].under_way, 1);
+    take(&core, 7, NULL, 0);
+    assert_int_equal(core.users[first].request, 1); /* it is not free */
+    answer.vu = second;
+    take(&core, 8, &answer, 1);
+    assert_int_equal(core.metrics.all.responses, 2);
+    rad__load_core_close(&core);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_queue_does_not_count_ticks),
+        cmocka_unit_test(limits_of_one),
+        cmocka_unit_test(draining_ends_with_the_last_answer),
+        cmocka_unit_test(an_early_end_drops_what_was_due),
+        cmocka_unit_test(all_that_waited_is_blocked),
+        cmocka_unit_test(a_shard_may_have_more_than_its_share),
+        cmocka_unit_test(who_never_came_does_not_go),
+        cmocka_unit_test(a_connection_closes_under_a_request),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
