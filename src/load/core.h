@@ -150,8 +150,8 @@ static inline bool rad__load_core_over(const rad__load_core *c)
     return c->phase == RAD__LOAD_OVER;
 }
 
-/* When something is due at the latest: 0: at once, somebody is ready and can be activated; UINT64_MAX: nothing is. While
- * the queue is full only what comes in, or is due, makes room. */
+/* When something is due at the latest: 0: at once, somebody is ready and can be activated; UINT64_MAX: nothing is.
+ * While the queue is full only what comes in, or is due, makes room. */
 RAD_INTERNAL uint64_t rad__load_core_due(rad__load_core *c);
 
 RAD_INTERNAL void rad__load_counters_add(struct rad__load_counters *to,
