@@ -112,7 +112,8 @@ int rad__load_replayer_step(rad__load_replayer *r, rad_error *error)
 int rad__load_replayer_finish(rad__load_replayer *r, rad_error *error)
 {
     rad__load_metrics_end(&r->core.metrics);
-    int result = r->reader.cut_off ? 0 : rad__load_log_end(&r->log);
+    if (r->reader.cut_off) rad__load_log_flush(&r->log); /* what there is of it, without an end */
+    int result = r->reader.cut_off ? r->log.failed : rad__load_log_end(&r->log);
     if (result != 0 && error != NULL) *error = r->log.error;
     return result;
 }

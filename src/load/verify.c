@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { HEAD = sizeof(struct rad__load_block_header) };
+static const char GOES_ON[] = "the log goes on after the run was over";
 
 /* Where the run's log is compared with the file: piece by piece, as it is written. */
 struct comparison {
@@ -17,9 +18,9 @@ struct comparison {
     struct rad__load_verdict *verdict;
 };
 
-static void differ(struct comparison *c, uint64_t record, const char *theirs, const char *ours)
+static void differ(struct rad__load_verdict *v, uint64_t record, const char *theirs,
+                   const char *ours)
 {
-    struct rad__load_verdict *v = c->verdict;
     v->same = false;
     v->record = record;
     if (record != 0)
@@ -29,12 +30,17 @@ static void differ(struct comparison *c, uint64_t record, const char *theirs, co
         snprintf(v->text, sizeof v->text, "%s; its inputs make %s", theirs, ours);
 }
 
+static bool equal(const struct rad__load_raw *a, const struct rad__load_raw *b)
+{
+    return a->kind == b->kind && a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
 /* Both blocks begin at the same record: the first pair that is not equal is the difference. */
 static void locate(struct comparison *c, const uint8_t *ours, size_t size)
 {
     struct rad__load_block_header mine, theirs = {0};
     const uint8_t *file = c->file->data + c->at;
-    uint64_t left = c->file->size - c->at;
+    uint64_t left = c->file->size - c->at; /* nothing, or a whole block: the file was surveyed */
     memcpy(&mine, ours, HEAD);
     if (left >= HEAD) memcpy(&theirs, file, HEAD);
     rad_reader a = rad__reader(file + (left >= HEAD ? HEAD : left), left >= HEAD ? theirs.size : 0);
@@ -44,31 +50,27 @@ static void locate(struct comparison *c, const uint8_t *ours, size_t size)
         char has[200] = "missing", makes[200] = "none";
         bool in_file = a.at < a.end && rad__load_get_raw(&a, &x),
              in_run = b.at < b.end && rad__load_get_raw(&b, &y);
-        if (in_file && in_run && x.kind == y.kind && x.size == y.size &&
-            memcmp(x.bytes, y.bytes, x.size) == 0)
-            continue;
+        if (in_file && in_run && equal(&x, &y)) continue;
         if (!in_file && !in_run) {
-            differ(c, 0, "blocks are cut elsewhere in the log", "other ones");
+            differ(c->verdict, 0, "blocks are cut elsewhere in the log", "other ones");
             return;
         }
         if (in_file) rad__load_record_text(&x, has, sizeof has);
         if (in_run) rad__load_record_text(&y, makes, sizeof makes);
-        differ(c, record, has, makes);
+        differ(c->verdict, record, has, makes);
         return;
     }
 }
 
-/* A file that was cut off is compared as far as it goes. */
 static int compare(void *context, const void *data, size_t size, rad_error *error)
 {
     struct comparison *c = context;
     (void)error;
     if (!c->verdict->same) return 0;
     uint64_t left = c->file->size - c->at;
-    if (left < size && c->verdict->cut_off) size = (size_t)left;
     if (left < size || memcmp(c->file->data + c->at, data, size) != 0) {
         if (c->at < c->file->header.size)
-            differ(c, 0, "the header has something no run writes", "another one");
+            differ(c->verdict, 0, "the header has something no run writes", "another one");
         else
             locate(c, data, size);
     }
@@ -90,15 +92,24 @@ static int survey(const rad__load_log_reader *from, struct rad__load_verdict *ve
     return got;
 }
 
+/* Where goes what a replay writes. */
+struct output {
+    rad__load_sink *sink;
+    void *context;
+    rad__load_tap *tap; /* may be NULL */
+    void *tap_context;
+};
+
 /* What the inputs of one shard make. The statistics go to `metrics` (may be NULL): into it, or added to it. */
 static int replay_shard(const rad__load_log_reader *from, const rad__load_scenario *scenario,
-                        uint32_t shard, rad__load_sink *sink, void *context,
-                        struct rad__load_verdict *verdict, rad__load_metrics *metrics,
-                        rad_error *error)
+                        uint32_t shard, const struct output *to, struct rad__load_verdict *verdict,
+                        rad__load_metrics *metrics, rad_error *error)
 {
     rad__load_replayer r;
-    int result = rad__load_replayer_open(&r, from, scenario, shard, sink, context, error),
+    int result = rad__load_replayer_open(&r, from, scenario, shard, to->sink, to->context, error),
         got = result;
+    r.log.tap = to->tap;
+    r.log.tap_context = to->tap_context;
     while (result == 0 && (got = rad__load_replayer_step(&r, error)) == 1) {
     }
     if (got < 0) result = got;
@@ -134,7 +145,8 @@ static int replay_shards(const rad__load_log_reader *from, const rad__load_scena
     rad__load_log_reader *readers = rad__alloc(count, sizeof *readers);
     int result = files != NULL && readers != NULL ? 0 : rad__error_memory(error);
     for (uint32_t i = 0; i < count && result == 0; i++) {
-        result = replay_shard(from, scenario, i, keep, &files[i], verdict, metrics, error);
+        struct output out = {.sink = keep, .context = &files[i]};
+        result = replay_shard(from, scenario, i, &out, verdict, metrics, error);
         if (result == 0)
             result =
                 rad__load_log_read(&readers[i], from->name, files[i].data, files[i].size, error);
@@ -150,11 +162,90 @@ int rad__load_regenerate(const rad__load_log_reader *from, const rad__load_scena
                          rad__load_sink *sink, void *context, struct rad__load_verdict *verdict,
                          rad__load_metrics *metrics, rad_error *error)
 {
+    struct output out = {.sink = sink, .context = context};
     verdict->over = true;
     if (from->header.shards == 1)
-        return replay_shard(from, scenario, 0, sink, context, verdict, metrics, error);
+        return replay_shard(from, scenario, 0, &out, verdict, metrics, error);
     return replay_shards(from, scenario, sink, context, verdict, metrics, error);
 }
+
+/* ---- Logs that were cut off -------------------------------------------------------------------------------- */
+
+/* One shard of such a log, record by record beside what its inputs make: the last turn may have lost some of its
+ * inputs, so the run ends before the last block does, and blocks of several shards lie differently. */
+struct along {
+    rad__load_log_reader file;
+    uint32_t shard;
+    bool behind; /* the run has gone beyond the file */
+    struct rad__load_verdict *verdict;
+};
+
+static bool next_of_shard(struct along *a, struct rad__load_raw *raw)
+{
+    while (rad__load_log_next(&a->file, raw, NULL) == 1)
+        if (a->file.block.shard == a->shard) return true;
+    return false;
+}
+
+static void follow(void *context, const uint8_t *record, size_t size)
+{
+    struct along *a = context;
+    struct rad__load_raw theirs, ours;
+    rad_reader r = rad__reader(record, size);
+    if (!a->verdict->same || a->behind || !rad__load_get_raw(&r, &ours)) return;
+    a->behind = !next_of_shard(a, &theirs);
+    if (a->behind || equal(&theirs, &ours)) return;
+    char has[200], makes[200];
+    rad__load_record_text(&theirs, has, sizeof has);
+    rad__load_record_text(&ours, makes, sizeof makes);
+    differ(a->verdict, a->file.record, has, makes);
+}
+
+/* What the run did not come to: a turn of which there are not all inputs, and nothing else. */
+static void check_rest(struct along *a, bool over)
+{
+    struct rad__load_raw raw;
+    bool first = true;
+    while (a->verdict->same && !a->behind && next_of_shard(a, &raw)) {
+        char has[200];
+        bool turn = raw.kind == RAD__LOAD_RECORD_TURN;
+        rad__load_record_text(&raw, has, sizeof has);
+        if (over)
+            differ(a->verdict, 0, GOES_ON, "nothing more");
+        else if (rad__load_record_is_output(raw.kind) || turn != first)
+            differ(a->verdict, a->file.record, has, "none");
+        first = false;
+    }
+}
+
+static int discard(void *context, const void *data, size_t size, rad_error *error)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+    (void)error;
+    return 0;
+}
+
+static int verify_cut_off(const rad__load_log_reader *from, const rad__load_scenario *scenario,
+                          struct rad__load_verdict *verdict, rad__load_metrics *metrics,
+                          rad_error *error)
+{
+    int result = 0;
+    verdict->over = true;
+    for (uint32_t i = 0; i < from->header.shards && result == 0; i++) {
+        struct along a = {.file = *from, .shard = i, .verdict = verdict};
+        struct output out = {.sink = discard, .tap = follow, .tap_context = &a};
+        bool over = verdict->over;
+        verdict->over = true;
+        result = replay_shard(from, scenario, i, &out, verdict, metrics, error);
+        if (result == 0) check_rest(&a, verdict->over);
+        verdict->over &= over;
+    }
+    return result;
+}
+
+/* ---- The whole file ---------------------------------------------------------------------------------------- */
 
 int rad__load_verify(const rad__load_log_reader *from, const rad__load_scenario *scenario,
                      struct rad__load_verdict *verdict, rad__load_metrics *metrics,
@@ -164,9 +255,10 @@ int rad__load_verify(const rad__load_log_reader *from, const rad__load_scenario 
     if (metrics != NULL) *metrics = (rad__load_metrics){0};
     int result = survey(from, verdict, error);
     if (result != 0) return result;
+    if (verdict->cut_off) return verify_cut_off(from, scenario, verdict, metrics, error);
     struct comparison c = {from, 0, verdict};
     result = rad__load_regenerate(from, scenario, compare, &c, verdict, metrics, error);
-    if (result == 0 && verdict->same && !verdict->cut_off && c.at != from->size)
-        differ(&c, 0, "the log goes on after the run was over", "nothing more");
+    if (result == 0 && verdict->same && c.at != from->size)
+        differ(verdict, 0, GOES_ON, "nothing more");
     return result;
 }
