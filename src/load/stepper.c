@@ -53,8 +53,13 @@ static int take_snapshot(rad__load_stepper *s, rad_error *error)
 {
     if (s->count == RAD__LOAD_SNAPSHOTS) thin_out(s);
     struct rad__load_snapshot *to = &s->snapshots[s->count];
-    *to = (struct rad__load_snapshot){
-        .reader = s->r.reader, .now_ns = s->r.now_ns, .turns = s->r.turns};
+    const rad__load_log *log = &s->r.log;
+    *to = (struct rad__load_snapshot){.reader = s->r.reader,
+                                      .now_ns = s->r.now_ns,
+                                      .turns = s->r.turns,
+                                      .written = log->written,
+                                      .block_size = log->block.size,
+                                      .block_records = log->records};
     if (!rad__load_core_copy(&to->core, &s->r.core, NULL)) return rad__error_memory(error);
     s->count++;
     return 0;
@@ -63,6 +68,15 @@ static int take_snapshot(rad__load_stepper *s, rad_error *error)
 static bool wants_snapshot(const rad__load_stepper *s)
 {
     return s->r.turns % s->apart == 0 && s->r.turns > s->snapshots[s->count - 1].turns;
+}
+
+/* Nobody reads what the log writes here, but how much it is decides when the run ends. */
+static void rewind_log(rad__load_log *log, const struct rad__load_snapshot *to)
+{
+    log->written = to->written;
+    log->block.size = to->block_size; /* it was as large before, so there is room */
+    log->records = to->block_records;
+    log->failed = 0;
 }
 
 static int restore(rad__load_stepper *s, uint64_t turn, rad_error *error)
@@ -75,6 +89,7 @@ static int restore(rad__load_stepper *s, uint64_t turn, rad_error *error)
     if (!rad__load_core_copy(&copy, &from->core, &s->r.log)) return rad__error_memory(error);
     rad__load_core_close(&s->r.core);
     s->r.core = copy;
+    rewind_log(&s->r.log, from);
     s->r.reader = from->reader;
     s->r.now_ns = from->now_ns;
     s->r.turns = from->turns;
@@ -111,6 +126,7 @@ int rad__load_stepper_go(rad__load_stepper *s, uint64_t turn, rad_error *error)
     while (result == 0 && s->r.turns < turn && !s->ended) {
         s->records.size = 0;
         int got = rad__load_replayer_step(&s->r, error);
+        s->ended = got <= 0; /* nobody goes on from half a turn, only back */
         if (got < 0) return got;
         s->ended = got == 0 || rad__load_core_over(&s->r.core);
         if (got == 1 && wants_snapshot(s)) result = take_snapshot(s, error);

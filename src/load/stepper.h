@@ -11,6 +11,9 @@ struct rad__load_snapshot {
     rad__load_core core;
     rad__load_log_reader reader;
     uint64_t now_ns, turns;
+    uint64_t
+        written; /* by the log until then, and what stands in its block: its limit may end the run */
+    uint32_t block_size, block_records;
 };
 
 typedef struct rad__load_stepper {
