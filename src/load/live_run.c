@@ -137,15 +137,7 @@ static bool behind(void *context)
 
 /* ---- Shards ---------------------------------------------------------------------------------------------- */
 
-static int discard(void *context, const void *data, size_t size, rad_error *error)
-{
-    (void)context;
-    (void)data;
-    (void)size;
-    (void)error;
-    return 0;
-}
-
+/* Without a log nothing is written down, and none can be full. */
 static int open_log(struct shard *s, rad_error *error)
 {
     struct whole *w = s->whole;
@@ -157,14 +149,13 @@ static int open_log(struct shard *s, rad_error *error)
                                                              : RAD__LOAD_LEVEL_RECORDED,
                                           .engine = w->engine};
     snprintf((char *)header.tool, sizeof header.tool, "%s", rad_version());
-    if (w->options->log != NULL) {
-        uint64_t patience = simulated ? UINT64_MAX / 2 : DISK_PATIENCE_NS;
-        int result = rad__load_disk_open(&s->disk, s->path, RING_BYTES, patience, error);
-        if (result != 0) return result;
-    }
-    rad__load_log_open(&s->log, s->disk != NULL ? rad__load_disk_put : discard, s->disk);
+    if (w->options->log == NULL) return 0;
+    uint64_t patience = simulated ? UINT64_MAX / 2 : DISK_PATIENCE_NS;
+    int result = rad__load_disk_open(&s->disk, s->path, RING_BYTES, patience, error);
+    if (result != 0) return result;
+    rad__load_log_open(&s->log, rad__load_disk_put, s->disk);
     s->log.shard = s->number;
-    int result = rad__load_log_begin(&s->log, header, w->text, w->changes);
+    result = rad__load_log_begin(&s->log, header, w->text, w->changes);
     return result == 0 ? 0 : rad__error(error, result, "%s", s->log.error.text);
 }
 
@@ -188,9 +179,10 @@ static int open_shard(struct shard *s, rad_error *error)
 {
     struct whole *w = s->whole;
     int result = open_log(s, error);
+    rad__load_log *log = s->disk != NULL ? &s->log : NULL;
     if (result == 0)
         result = rad__load_core_open(&s->core, &w->scenario, w->seed, s->number, w->count,
-                                     w->engine == RAD__LOAD_ENGINE_SIMULATED, &s->log, error);
+                                     w->engine == RAD__LOAD_ENGINE_SIMULATED, log, error);
     return result == 0 ? open_engine(s, error) : result;
 }
 
