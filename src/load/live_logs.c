@@ -50,6 +50,16 @@ static int open_log(struct opened *o, const char *path, rad_error *error)
     return code;
 }
 
+/* As open_log; what comes of it goes to a file, which must not be the log itself: it would be emptied first. */
+static int open_log_for(struct opened *o, const char *path, const char *output, rad_error *error)
+{
+    *o = (struct opened){0};
+    if (output != NULL && rad__os_same_file(path, output))
+        return rad__error(error, RAD_EINPUT, "%s: this is the log itself; expected another file",
+                          output);
+    return open_log(o, path, error);
+}
+
 /* Z6's files are known by how they begin. 1: it is one, and *r has its statistics. */
 static int try_z6(rad_load_result **r, const char *path, const char *filter, rad_error *error)
 {
@@ -137,7 +147,7 @@ int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *
     rad__error_clear(error);
     *verdict = (rad_load_verdict){0};
     if (r != NULL) *r = NULL;
-    int code = open_log(&o, path, error);
+    int code = open_log_for(&o, path, output, error);
     if (code != 0) return code;
     code = replay(&o, verdict, output, error);
     if (code == 0 && r != NULL && o.result->metrics.scenario != NULL) {
@@ -155,7 +165,7 @@ int rad_load_strip(const char *path, const char *output, rad_error *error)
     rad__load_log to;
     struct rad__load_raw raw;
     rad__error_clear(error);
-    int code = open_log(&o, path, error), got = 0;
+    int code = open_log_for(&o, path, output, error), got = 0;
     if (code != 0) return code;
     code = rad__load_disk_open(&disk, output, RING_BYTES, UINT64_MAX / 2, error);
     rad__load_log_open(&to, rad__load_disk_put, disk);
@@ -184,7 +194,7 @@ int rad_load_export_z6(const char *path, const char *output, uint64_t *records, 
     struct opened o;
     rad__load_disk *disk;
     rad__error_clear(error);
-    int code = open_log(&o, path, error);
+    int code = open_log_for(&o, path, output, error);
     if (code != 0) return code;
     code = rad__load_disk_open(&disk, output, RING_BYTES, UINT64_MAX / 2, error);
     if (code == 0) {

@@ -115,6 +115,12 @@ void rad__os_unmap(const void *data, size_t size)
     if (size > 0) munmap((void *)(uintptr_t)data, size);
 }
 
+bool rad__os_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 int rad__os_remove(const char *path, rad_error *error)
 {
     if (unlink(path) == 0 || errno == ENOENT) return 0;

@@ -22,6 +22,9 @@ RAD_INTERNAL int rad__os_append_close(rad_os_append *a, rad_error *error); /* a 
 RAD_INTERNAL int rad__os_map(const char *path, const void **data, size_t *size, rad_error *error);
 RAD_INTERNAL void rad__os_unmap(const void *data, size_t size);
 
+/* Whether both names are of one file that exists: what is written to one would be lost in the other. */
+RAD_INTERNAL bool rad__os_same_file(const char *a, const char *b);
+
 /* Removes a file; one that is not there is no error. */
 RAD_INTERNAL int rad__os_remove(const char *path, rad_error *error);
 

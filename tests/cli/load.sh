@@ -35,11 +35,13 @@ try load run sim.toml --seed 42 --output two.log
 check "equal seeds, equal logs" cmp -s one.log two.log
 try load run sim.toml --seed 43 --output three.log
 check "other seeds, other logs" [ "$(cmp one.log three.log | wc -l)" = 1 ]
-try load run sim.toml --output drawn.log
-status 0 "a seed is drawn"
-seed=$(sed -n 's/^  seed *//p' out)
-try load run sim.toml --seed "$seed" --output again.log
-check "told, and good for the same run" cmp -s drawn.log again.log
+for _ in 1 2 3 4 5 6 7 8; do # one in two was above what --seed takes, once
+    try load run sim.toml --output drawn.log
+    status 0 "a seed is drawn"
+    seed=$(sed -n 's/^  seed *//p' out)
+    try load run sim.toml --seed "$seed" --output again.log
+    check "told, and good for the same run" cmp -s drawn.log again.log
+done
 
 try load replay one.log --verify
 status 0 "replay"
@@ -60,6 +62,14 @@ check "byte for byte" cmp -s one.log whole.log
 try load replay stripped.log
 status 2 "a stripped log has nothing to compare"
 
+for verb in replay strip export; do # the log would be emptied before it is read
+    cp one.log itself.log
+    ln -sf itself.log link.log
+    try load $verb link.log --output itself.log
+    status 2 "$verb: a log onto itself"
+    check "$verb: nothing happens to it" cmp -s one.log itself.log
+done
+
 # ---- Shards ---------------------------------------------------------------------------------------------------------
 try load run sim.toml --seed 42 --shards 3 --output shards.log
 status 0 "three shards"
@@ -74,6 +84,27 @@ status 0 "is analysed"
 grep -A3 '^Requests' summary >first
 grep -A3 '^Requests' out >second
 check "as its own summary says" cmp -s first second
+
+cat >waves.toml <<'X'
+[metadata]
+name = "waves"
+version = "1"
+[schedule]
+type = "steps"
+steps = [ { vus = 1, duration_seconds = 1 }, { vus = 2, duration_seconds = 1 }, { vus = 1, duration_seconds = 1 },
+          { vus = 2, duration_seconds = 1 }, { vus = 1, duration_seconds = 1 }, { vus = 2, duration_seconds = 1 } ]
+[[requests]]
+name = "index"
+path = "/"
+[simulated]
+latency_ms = 10
+X
+try load run waves.toml --seed 1 --shards 2 --output waves.log
+status 0 "users that come and go are all of one shard"
+try load replay waves.log
+status 0 "which replays"
+try load analyze waves.log
+status 0 "and is analysed"
 
 # ---- Damage ---------------------------------------------------------------------------------------------------------
 size=$(wc -c <one.log)
@@ -159,6 +190,14 @@ done
 check "the scenario is kept" cmp -s sim.toml "$folder/config.toml"
 try load replay "$folder"
 status 0 "the folder replays"
+sed 's/duration_seconds = 5/duration_seconds = 60/' sim.toml >small.toml
+printf '[limits]\nmax_event_log_size_mb = 1\n' >>small.toml
+try load run small.toml --seed 1 --output small.log
+status 3 "a log that is full"
+try load replay small.log
+status 0 "it replays"
+try load run small.toml --seed 1 --no-log
+status 0 "without a log none is full"
 try load run sim.toml --output /nowhere/at/all.log
 status 3 "no such folder"
 try load run sim.toml --output /dev/full
