@@ -9,6 +9,7 @@
  * that is being sent from when its connection is closed lives on in `limbo` until the kernel is done with it.
  *
  * Sockets block here: the kernel waits for them in its own way, and gives up at once on those that do not. */
+#define _GNU_SOURCE
 #include "base/alloc.h"
 #include "base/error.h"
 #include "load/live_parts.h"
@@ -19,6 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 enum {
     ENTRIES = 512,
@@ -43,6 +46,7 @@ struct live_uring {
     uint8_t *memory;
     uint32_t returned; /* buffers that are the kernel's again, once it is told */
     uint32_t waiting;  /* requests it has not seen yet */
+    bool enabled;
     struct limbo *limbo;
     uint32_t limbo_count, limbo_capacity;
 };
@@ -102,7 +106,8 @@ static void uring_stop(live *l)
 static int uring_start(live *l, rad_error *error)
 {
     struct io_uring_params p = {.flags = IORING_SETUP_CQSIZE | IORING_SETUP_SUBMIT_ALL |
-                                         IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
+                                         IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+                                         IORING_SETUP_R_DISABLED,
                                 .cq_entries = COMPLETIONS};
     l->uring = rad__alloc(1, sizeof *l->uring);
     if (l->uring == NULL) return rad__error_memory(error);
@@ -115,13 +120,30 @@ static int uring_start(live *l, rad_error *error)
 
 /* ---- Asking ------------------------------------------------------------------------------------------------ */
 
+/* The ring belongs to the thread that enables it: the one that runs, not the one that has opened it (shards). By its
+ * number: liburing 2.3 declares io_uring_enable_rings, and does not export it. */
+static int uring_enable(struct live_uring *u)
+{
+    if (RAD_LIKELY(u->enabled)) return 0;
+    long failed =
+        syscall(__NR_io_uring_register, u->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
+    u->enabled = failed == 0;
+    return u->enabled ? 0 : -errno;
+}
+
+/* A failure comes again with the next wait, which tells it. */
+static void uring_submit(struct live_uring *u)
+{
+    if (uring_enable(u) == 0) io_uring_submit(&u->ring);
+    u->waiting = 0;
+}
+
 static struct io_uring_sqe *uring_ask(live *l, uint64_t token)
 {
     struct live_uring *u = l->uring;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
     if (sqe == NULL) {
-        io_uring_submit(&u->ring);
-        u->waiting = 0;
+        uring_submit(u);
         sqe = io_uring_get_sqe(&u->ring);
         RAD_ASSERT(sqe != NULL); /* the kernel has just taken all there were */
     }
@@ -159,8 +181,7 @@ static void uring_push(live *l, uint32_t conn)
     io_uring_prep_send(sqe, c->fd, c->out, c->out_size, MSG_NOSIGNAL | MSG_WAITALL);
     io_uring_sqe_set_data64(sqe, token_of(l, conn, OP_SEND));
     if (l->uring->waiting < SUBMIT_AT) return;
-    io_uring_submit(&l->uring->ring);
-    l->uring->waiting = 0;
+    uring_submit(l->uring);
 }
 
 static int64_t uring_send(live *l, uint32_t conn, const void *bytes, uint32_t size, bool stays)
@@ -280,7 +301,8 @@ static int uring_wait(live *l, uint64_t timeout_ns, rad_error *error)
 {
     struct live_uring *u = l->uring;
     struct io_uring_cqe *cqe;
-    int result;
+    int result = uring_enable(u);
+    if (result < 0) return rad__error(error, RAD_EIO, "io_uring: %s", strerror(-result));
     if (timeout_ns == 0) {
         result = io_uring_submit_and_get_events(&u->ring);
     } else {
