@@ -84,7 +84,7 @@ static int load_replay_run(cli *c, int argc, char **argv)
     if ((status = one_log(c, &w, &path, room)) != 0) return status;
     if (l.step) return step_log(c, path);
     if (rad_load_replay(&v, &r, path, l.output, &error) != 0) return complain_error(c, &error);
-    if (r != NULL || !v.same)
+    if (r != NULL || !v.same || l.json)
         tell_verdict(c, path, &v, r, l.json);
     else
         out(c, "%s: made whole\n", l.output);
@@ -141,16 +141,27 @@ static bool read_percent(const char **text, uint32_t *ppm)
     return *ppm <= 1000000;
 }
 
-static int print_percentiles(cli *c, const rad_load_result *r, const char *list, bool json)
+/* All of the list before anything is printed. */
+static int check_percentiles(cli *c, const char *list)
 {
-    bool first = true;
-    for (const char *at = list; *at != 0; first = false) {
+    for (const char *at = list;; at++) {
         const char *begin = at;
         uint32_t ppm;
         if (!read_percent(&at, &ppm) || (*at != ',' && *at != 0))
             return bad_usage(
                 c, "--percentiles: '%.40s': expected numbers from 0 to 100, such as 50,99.9",
                 begin);
+        if (*at == 0) return 0;
+    }
+}
+
+static void print_percentiles(cli *c, const rad_load_result *r, const char *list, bool json)
+{
+    bool first = true;
+    for (const char *at = list; *at != 0; first = false) {
+        const char *begin = at;
+        uint32_t ppm = 0;
+        read_percent(&at, &ppm);
         int length = (int)(at - begin);
         uint64_t ns = rad_load_percentile(r, false, ppm),
                  response = rad_load_percentile(r, true, ppm);
@@ -163,7 +174,6 @@ static int print_percentiles(cli *c, const rad_load_result *r, const char *list,
         at += *at == ',';
     }
     if (json) out(c, "}\n");
-    return 0;
 }
 
 static int pick_form(cli *c, const log_words *l, enum rad_load_form *form)
@@ -196,9 +206,12 @@ static int load_analyze_run(cli *c, int argc, char **argv)
     if (status != GO_ON) return status;
     if ((status = one_log(c, &w, &path, room)) != 0 || (status = pick_form(c, &l, &form)) != 0)
         return status;
+    if (l.percentiles != NULL && (status = check_percentiles(c, l.percentiles)) != 0) return status;
     if (rad_load_analyze(&r, path, l.filter, &error) != 0) return complain_error(c, &error);
-    status = l.percentiles != NULL ? print_percentiles(c, r, l.percentiles, l.json)
-                                   : print_form(c, r, form);
+    if (l.percentiles != NULL)
+        print_percentiles(c, r, l.percentiles, l.json);
+    else
+        status = print_form(c, r, form);
     rad_load_result_free(r);
     return status;
 }
@@ -241,6 +254,8 @@ static int load_diff_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LOAD_DIFF, argc, argv, &l, &w);
     if (status != GO_ON) return status;
     if (w.count != 2) return bad_usage(c, "expected two logs, or folders with results");
+    if (l.format != NULL && strcmp(l.format, "text") != 0 && strcmp(l.format, "json") != 0)
+        return bad_usage(c, "--format: '%.40s': expected text or json", l.format);
     for (int i = 0; i < 2; i++) {
         if (rad_load_analyze(&r[i], log_in(w.at[i], rooms[i]), NULL, &error) == 0) continue;
         rad_load_result_free(r[0]);

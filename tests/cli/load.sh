@@ -59,6 +59,8 @@ check "it is smaller" [ "$(wc -c <stripped.log)" -lt "$(($(wc -c <one.log) * 2 /
 try load replay stripped.log --output whole.log
 status 0 "made whole"
 check "byte for byte" cmp -s one.log whole.log
+try load replay stripped.log --output whole.log --json
+has out '"same":true' "made whole, as JSON"
 try load replay stripped.log
 status 2 "a stripped log has nothing to compare"
 
@@ -143,6 +145,14 @@ status 0 "percentiles"
 check "two of them" [ "$(grep -c 'ms service' out)" = 2 ]
 try load analyze one.log --percentiles 50,x
 status 2 "a bad percentile"
+for list in '' '50,' ',50' '50,x' 101 99.99999; do
+    try load analyze one.log --percentiles "$list" --json
+    status 2 "percentiles '$list'"
+    is_empty=$(wc -c <out)
+    check "percentiles '$list': half a list is not printed" [ "$is_empty" = 0 ]
+done
+try load analyze one.log --percentiles 50,99.9 --json
+is out "$(grep -E '^\{"p50":\{"service_ns":[0-9]+,"response_ns":[0-9]+\},"p99.9":\{.*\}\}$' out)" "percentiles as JSON"
 try load analyze one.log --format csv
 has out "tick,timestamp_ns,rps" "CSV"
 try load analyze one.log --prometheus
@@ -155,6 +165,8 @@ try load diff one.log slow.log --threshold 10
 status 1 "a slower run is worse"
 try load diff one.log
 status 2 "one log only"
+try load diff one.log one.log --format xml
+status 2 "a format that does not exist"
 try load report one.log --output page.html
 status 0 "report"
 has page.html "<svg" "plots in one file"
