@@ -68,12 +68,19 @@ static void put_template(FILE *to, const char *text, size_t length)
     put_quoted(to, text, length, true);
 }
 
+/* "http://host?x=1" is "http://host/?x=1". */
+static void put_path(FILE *to, const char *path)
+{
+    static char with_slash[SCENARIO_ROOM];
+    snprintf(with_slash, sizeof with_slash, "%s%s", *path == '/' ? "" : "/", path);
+    put_template(to, with_slash, strlen(with_slash));
+}
+
 static void put_scenario(FILE *to, const quick_words *q, const char *url)
 {
-    const char *path = strchr(strstr(url, "://") + 3, '/');
-    size_t base = path != NULL ? (size_t)(path - url) : strcspn(url, "?");
+    const char *host = strstr(url, "://") + 3, *path = host + strcspn(host, "/?#");
+    size_t base = (size_t)(path - url);
     uint64_t users = q->connections * (q->http2 ? q->streams : 1);
-    if (path == NULL) path = "/";
     fprintf(to, "[metadata]\nname = ");
     put_string(to, url, strlen(url));
     fprintf(to, "\nversion = \"1\"\n[runtime]\nduration_seconds = %.9f\nvus = %llu\n", q->seconds,
@@ -87,7 +94,7 @@ static void put_scenario(FILE *to, const quick_words *q, const char *url)
     fprintf(to, "[[requests]]\nname = \"request\"\nmethod = ");
     put_string(to, q->method, strlen(q->method));
     fprintf(to, "\npath = ");
-    put_template(to, path, strlen(path));
+    put_path(to, path);
     fprintf(to, "\ntimeout_ms = %llu\n", (unsigned long long)q->timeout_ms);
     if (q->header != NULL) {
         size_t name = strcspn(q->header, ":");

@@ -65,6 +65,11 @@ for engine in $engines; do
     check "$engine: shards leave nothing behind" [ "$(find . -name '*.shard*' | wc -l)" = 0 ]
 done
 
+# What follows the host is asked for, also without a slash before it.
+try load "http://127.0.0.1:$port?where=/here" -c 1 -d 0.1 -o query.log
+status 0 "a query without a path"
+check "is asked for" grep -aq 'path = "/?where=/here"' query.log
+
 # ---- Signals ----------------------------------------------------------------------------------------------------------
 for engine in $engines; do
     for signal in INT TERM; do
