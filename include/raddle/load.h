@@ -22,7 +22,7 @@
 #ifndef RADDLE_LOAD_H
 #define RADDLE_LOAD_H
 
-#include <raddle/base.h>
+#include <raddle/lab.h> /* rad_free */
 
 #ifdef __cplusplus
 extern "C" {

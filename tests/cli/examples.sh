@@ -79,6 +79,16 @@ for signal in INT TERM; do
     rm url
 done
 
+cat >expected <<'END'
+run: 7124 requests, 7108 answers, 1 of 1 assertions hold
+replay: 7764 turns, the same
+turn 3: turn passed_ns=1000000 inputs=20 flags=0...
+of those above 5 ms, p50.0: 27.361 ms
+of those above 5 ms, p99.0: 113.705 ms
+of those above 5 ms, p99.9: 187.695 ms
+END
+runs load_in_c
+
 for name in fork_join pipeline; do
     timeout 60 "$build/examples/$name" >out 2>err
     status=$?
