@@ -82,14 +82,23 @@ static bool json_is(const rad__load_answer *a, const char *pointer, const char *
     return same;
 }
 
-/* As an input has it: length + 1, text; 0: none. */
-static void put_json(const rad__load_answer *a, const char *pointer, rad_bytes *values)
+/* As an input has it: length + 1, text; 0: none. `room`: how much is left for values of this answer. */
+static void put_value(const void *text, size_t size, bool there, uint32_t *room, rad_bytes *values)
+{
+    there = there && size <= *room;
+    rad__bytes_put_varint(values, there ? (uint64_t)size + 1 : 0);
+    if (!there) return;
+    rad__bytes_put(values, text, size);
+    *room -= (uint32_t)size;
+}
+
+static void put_json(const rad__load_answer *a, const char *pointer, uint32_t *room,
+                     rad_bytes *values)
 {
     rad_json_value value = find_json(a, pointer);
     rad_bytes written = {0};
     if (value.kind != RAD_JSON_NONE) rad__json_put_text(&value, &written);
-    rad__bytes_put_varint(values, value.kind != RAD_JSON_NONE ? (uint64_t)written.size + 1 : 0);
-    rad__bytes_put(values, written.data, written.size);
+    put_value(written.data, written.size, value.kind != RAD_JSON_NONE, room, values);
     values->failed |= written.failed;
     rad__bytes_free(&written);
 }
@@ -118,16 +127,16 @@ uint64_t rad__load_judge_checks(const struct rad__load_request *request,
 void rad__load_judge_extracts(const struct rad__load_request *request,
                               const rad__load_answer *answer, rad_bytes *values)
 {
+    uint32_t room = RAD__LOAD_VALUES_MAX;
     for (uint32_t i = 0; i < request->extract_count; i++) {
         const struct rad__load_extract *e = &request->extracts[i];
         found f = {NULL, 0};
         if (e->from == RAD__LOAD_FROM_JSON) {
-            put_json(answer, e->where, values);
+            put_json(answer, e->where, &room, values);
             continue;
         }
         if (e->from == RAD__LOAD_FROM_HEADER) f = find_header(answer, e->where);
         if (e->from == RAD__LOAD_FROM_COOKIE) f = find_cookie(answer, e->where);
-        rad__bytes_put_varint(values, f.at ? f.size + 1 : 0);
-        rad__bytes_put(values, f.at, f.size);
+        put_value(f.at, f.size, f.at != NULL, &room, values);
     }
 }

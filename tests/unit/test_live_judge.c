@@ -10,6 +10,7 @@
 #include "load/http1.h"
 #include "load/jar.h"
 #include "load/judge.h"
+#include "load/record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -105,6 +106,54 @@ static void values_are_extracted(void **state)
     assert_true(n >= 2);
     rad__load_answer_drop(&shared, &h.answer);
     rad__load_answers_free(&shared);
+}
+
+/* Whatever a server sends: all values of an answer fit into one record of a log, which can be read again. */
+static void values_fit_into_a_record(void **state)
+{
+    (void)state;
+    static const struct rad__load_extract extracts[] = {{0, RAD__LOAD_FROM_JSON, "/a"},
+                                                        {1, RAD__LOAD_FROM_JSON, "/b"},
+                                                        {2, RAD__LOAD_FROM_JSON, "/a"},
+                                                        {3, RAD__LOAD_FROM_JSON, "/c"}};
+    struct rad__load_request r = {.extracts = extracts, .extract_count = 4};
+    enum { ALL = RAD__LOAD_VALUES_MAX };
+    static char text[2 * ALL];
+    uint32_t usual = shared.max_body_bytes;
+    shared.max_body_bytes = 2 * ALL;
+    for (uint32_t more = 0; more < 2; more++) {
+        rad__load_http1 h;
+        rad_bytes values = {0}, record = {0};
+        char *at = text + 100;
+        at += snprintf(at, 20, "{\"a\":\"");
+        memset(at, 'x', ALL - 3 + more);
+        at += ALL - 3 + more;
+        at += snprintf(at, 40, "\",\"b\":\"yy\",\"c\":\"z\"}");
+        char head[100];
+        int length = snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n",
+                              (int)(at - text - 100));
+        memcpy(text + 100 - length, head, (size_t)length);
+        read_answer(&h, text + 100 - length);
+        rad__load_judge_extracts(&r, &h.answer, &values);
+        rad_reader reader = rad__reader(values.data, values.size);
+        assert_int_equal(rad__read_varint(&reader), ALL - 3 + more + 1);
+        assert_non_null(rad__read_bytes(&reader, ALL - 3 + more));
+        assert_int_equal(rad__read_varint(&reader), 3); /* two more bytes fit */
+        assert_non_null(rad__read_bytes(&reader, 2));
+        assert_int_equal(rad__read_varint(&reader), 0);                 /* the long one does not */
+        assert_int_equal(rad__read_varint(&reader), more == 0 ? 2 : 0); /* one byte: just */
+        rad__load_input in = {
+            .kind = RAD__LOAD_IN_RESPONSE, .values = values.data, .values_size = values.size};
+        struct rad__load_raw raw;
+        rad__load_put_input(&record, &in, 0);
+        reader = rad__reader(record.data, record.size);
+        assert_true(rad__load_get_raw(&reader, &raw));
+        rad__bytes_free(&values);
+        rad__bytes_free(&record);
+        rad__load_answer_drop(&shared, &h.answer);
+    }
+    rad__load_answers_free(&shared);
+    shared.max_body_bytes = usual;
 }
 
 /* ---- Cookies ----------------------------------------------------------------------------------------------- */
@@ -223,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(checks_hold_or_not),
         cmocka_unit_test(values_are_extracted),
+        cmocka_unit_test(values_fit_into_a_record),
         cmocka_unit_test(cookies_go_where_they_belong),
         cmocka_unit_test(cookies_are_replaced_and_expire),
         cmocka_unit_test(jars_are_small),
