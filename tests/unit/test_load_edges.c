@@ -10,6 +10,17 @@
 
 #include "load_support.h"
 
+/* A turn by hand. */
+static void take(rad__load_core *c, uint64_t ms, rad__load_input *inputs, uint32_t count)
+{
+    rad_error error = {0};
+    rad__load_turn turn = {.now_ns = ms * MS, .inputs = inputs, .input_count = count};
+    for (uint32_t i = 0; i < count; i++) inputs[i].at_ns = turn.now_ns;
+    if (rad__load_core_turn(c, &turn, &error) != 0) fail_msg("%s", error.text);
+    const char *wrong = rad__load_core_wrong(c);
+    if (wrong != NULL) fail_msg("%s", wrong);
+}
+
 /* ---- A queue that is full ---------------------------------------------------------------------------------- */
 
 /* Two users, one place, answers after 100 ms, ticks of a nanosecond: nobody counts them off. */
@@ -77,6 +88,24 @@ static void draining_ends_with_the_last_answer(void **state)
     }
 }
 
+/* Nor for those who were to come, and found no place in the queue. */
+static void draining_does_not_wait_for_newcomers(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    load_scene_make(&scene, 1000, 1);
+    scene.s.drain_ns = 3600 * S;
+    scene.s.jitter_ns = 50 * MS;
+    scene.s.limits.max_events = 1;
+    load_trial_begin(&t, &scene.s, 1);
+    load_trial_run(&t);
+    assert_true(t.core.user_count < 1000);
+    assert_in_range(t.core.now_ns, S, S + 100 * MS);
+    load_verified(&t);
+    load_trial_end(&t);
+}
+
 /* Arrivals that are planned for later are not dropped when somebody ends the run. */
 static void an_early_end_drops_what_was_due(void **state)
 {
@@ -98,31 +127,30 @@ static void an_early_end_drops_what_was_due(void **state)
 
 /* ---- Arrivals ---------------------------------------------------------------------------------------------- */
 
-/* Two users wait through a stall and are answered in the same tick: whatever was due before has waited, not only what
- * was first in line. */
+/* A hundred arrivals a second, two users, both answered in the same turn after a long time: whatever was due a tick ago
+ * or earlier has waited, not only what was first in line; what is due in that turn has not. */
 static void all_that_waited_is_blocked(void **state)
 {
     (void)state;
     load_scene scene;
-    load_trial t;
-    rad__load_event events[64];
-    load_scene_open(&scene, 2, 100, 1);
-    scene.s.simulated.stall_every_ns = 1000 * MS;
-    scene.s.simulated.stall_ns = 900 * MS; /* nothing is answered from 100 ms to 1 s */
-    scene.s.duration_ns = 2 * S;
-    scene.stages[0].length_ns = 2 * S;
-    load_trial_begin(&t, &scene.s, 1);
-    load_trial_run(&t);
-    uint32_t count = load_events(&t, RAD__LOAD_ISSUED, events, 64), late = 0;
-    assert_in_range(count, 10, 64);
-    for (uint32_t i = 0; i < count; i++) {
-        bool blocked = (events[i].flags & RAD__LOAD_BLOCKED) != 0;
-        if (events[i].count >= 3 * MS) assert_true(blocked);
-        if (events[i].count <= 1 * MS) assert_false(blocked); /* a tick is the scheduler's own */
-        late += events[i].count >= 3 * MS;
+    rad__load_core core;
+    rad_error error = {0};
+    static const uint64_t TURNS[] = {1, 2, 10, 11, 20}; /* the arrival of 20 ms finds nobody */
+    for (uint64_t end = 31; end >= 30; end--) {
+        load_scene_open(&scene, 2, 100, 10);
+        assert_int_equal(rad__load_core_open(&core, &scene.s, 1, 0, 1, true, NULL, &error), 0);
+        for (uint32_t i = 0; i < 5; i++) take(&core, TURNS[i], NULL, 0);
+        assert_int_equal(core.metrics.all.issued, 2);
+        rad__load_input answers[2] = {
+            {.kind = RAD__LOAD_IN_RESPONSE, .vu = 0, .conn = core.users[0].conn, .request = 1},
+            {.kind = RAD__LOAD_IN_RESPONSE, .vu = 1, .conn = core.users[1].conn, .request = 1}};
+        take(&core, end, answers, 2);
+        uint32_t first = core.users[0].iteration == 2 ? 0 : 1, second = 1 - first;
+        assert_int_equal(core.users[second].iteration, 3);
+        assert_true(core.users[first].blocked);
+        assert_int_equal(core.users[second].blocked, end == 31); /* it is of 30 ms */
+        rad__load_core_close(&core);
     }
-    assert_true(late > 3);
-    load_trial_end(&t);
 }
 
 /* ---- Shards ------------------------------------------------------------------------------------------------ */
@@ -176,16 +204,6 @@ static void who_never_came_does_not_go(void **state)
 
 /* ---- Inputs that cannot be --------------------------------------------------------------------------------- */
 
-static void take(rad__load_core *c, uint64_t ms, rad__load_input *inputs, uint32_t count)
-{
-    rad_error error = {0};
-    rad__load_turn turn = {.now_ns = ms * MS, .inputs = inputs, .input_count = count};
-    for (uint32_t i = 0; i < count; i++) inputs[i].at_ns = turn.now_ns;
-    if (rad__load_core_turn(c, &turn, &error) != 0) fail_msg("%s", error.text);
-    const char *wrong = rad__load_core_wrong(c);
-    if (wrong != NULL) fail_msg("%s", wrong);
-}
-
 /* A log may say that a connection was closed and forget to say what became of the request on it. The next one to open
  * it has it for itself. */
 static void a_connection_closes_under_a_request(void **state)
@@ -225,6 +243,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_does_not_count_ticks),
         cmocka_unit_test(limits_of_one),
         cmocka_unit_test(draining_ends_with_the_last_answer),
+        cmocka_unit_test(draining_does_not_wait_for_newcomers),
         cmocka_unit_test(an_early_end_drops_what_was_due),
         cmocka_unit_test(all_that_waited_is_blocked),
         cmocka_unit_test(a_shard_may_have_more_than_its_share),
