@@ -4,11 +4,13 @@
  *     else its bits are: arrivals instead of users (1), and how many shards there are (2, 4: one to four); the rest is
  *          blocks, each after a byte with its shard and two with its size; the frames around them are made here
  * A log is refused with the place of what is wrong, or it is analysed; then a filter that lets everything through
- * changes nothing, and neither does the way to a file of Z6 and back. */
+ * changes nothing, and neither does the way to a file of Z6 and back. It is replayed, too: whatever its inputs are, the
+ * replay ends, and says that it is the same, that it differs, or that it cannot be. */
 #include "base/alloc.h"
 #include "load/analyze.h"
 #include "load/hash.h"
 #include "load/render.h"
+#include "load/replay.h"
 #include "load/z6.h"
 
 #include <stdlib.h>
@@ -166,6 +168,16 @@ static void use(const rad__load_log_reader *reader, const rad__load_scenario *s)
     rad_load_result_free(same);
 }
 
+static void replay(const rad__load_log_reader *reader, const rad__load_scenario *s)
+{
+    struct rad__load_verdict verdict;
+    rad_error error = {0};
+    int result = rad__load_verify(reader, s, &verdict, NULL, &error);
+    require(result == 0 || result == RAD_EINPUT);
+    require((result == 0) == (error.text[0] == 0));
+    if (result == 0 && !verdict.same) require(verdict.text[0] != 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     rad_bytes file = {0};
@@ -182,9 +194,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t *exact = rad__alloc(file.size > 0 ? file.size : 1, 1);
     require(exact != NULL);
     if (file.size > 0) memcpy(exact, file.data, file.size);
-    if (rad__load_log_read(&reader, "log", exact, file.size, &error) == 0)
+    if (rad__load_log_read(&reader, "log", exact, file.size, &error) == 0) {
         use(&reader, &s);
-    else
+        replay(&reader, &s);
+    } else
         require(error.code == RAD_EINPUT && strncmp(error.text, "log: ", 5) == 0);
     rad__free(exact);
     rad__bytes_free(&file);

@@ -64,6 +64,65 @@ static void limits_of_one(void **state)
     load_trial_end(&t);
 }
 
+/* ---- A log that is not written fast enough ------------------------------------------------------------------ */
+
+/* An engine that only tells the time, and keeps until when it was to wait. */
+struct clockwork {
+    rad__load_engine engine;
+    uint64_t now_ns;
+    uint32_t turns, at_once;
+    volatile int stop;
+};
+
+static int no_act(rad__load_engine *e, const rad__load_effect *effects, uint32_t count,
+                  rad_error *error)
+{
+    (void)e;
+    (void)effects;
+    (void)count;
+    (void)error;
+    return 0;
+}
+
+static int tell_time(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__load_turn *turn,
+                     rad_error *error)
+{
+    struct clockwork *e = (struct clockwork *)engine;
+    (void)error;
+    e->turns++;
+    e->at_once += until_ns == 0 || !poll;
+    e->now_ns = until_ns > e->now_ns ? until_ns : e->now_ns + 1;
+    e->stop = e->now_ns > 100 * MS;
+    *turn = (rad__load_turn){.now_ns = e->now_ns};
+    return 0;
+}
+
+static bool always_behind(void *context)
+{
+    (void)context;
+    return true;
+}
+
+/* Everybody is ready and nobody may begin: turns, each with its record, would only make it worse. */
+static void a_paused_run_gives_the_disk_time(void **state)
+{
+    (void)state;
+    static const struct rad__load_engine_kind KIND = {"clockwork", no_act, tell_time, NULL};
+    load_scene scene;
+    rad__load_core core;
+    rad_error error = {0};
+    struct clockwork e = {.engine.kind = &KIND};
+    struct rad__load_hooks hooks = {.behind = always_behind, .stop = &e.stop};
+    load_scene_make(&scene, 5, 10);
+    assert_int_equal(rad__load_core_open(&core, &scene.s, 1, 0, 1, false, NULL, &error), 0);
+    assert_int_equal(rad__load_run(&core, &e.engine, &hooks, &error), 0);
+    assert_true(core.interrupted);
+    assert_int_equal(core.metrics.all.issued, 0);
+    assert_in_range(e.turns, 50, 110);
+    assert_in_range(e.at_once, 0, 1);
+    rad__load_core_close(&core);
+}
+
 /* ---- Ends -------------------------------------------------------------------------------------------------- */
 
 /* Time to finish is for what is under way: when nothing is, the run is over. */
@@ -242,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_queue_does_not_count_ticks),
         cmocka_unit_test(limits_of_one),
+        cmocka_unit_test(a_paused_run_gives_the_disk_time),
         cmocka_unit_test(draining_ends_with_the_last_answer),
         cmocka_unit_test(draining_does_not_wait_for_newcomers),
         cmocka_unit_test(an_early_end_drops_what_was_due),

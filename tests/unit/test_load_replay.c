@@ -379,6 +379,49 @@ static void cut_off_and_altered(void **state)
     load_trial_end(&t);
 }
 
+struct lost {
+    uint64_t input; /* is taken out */
+    bool over, input_was_there, outputs_follow;
+};
+
+/* Up to the end of the turn of that input, without it. */
+static uint32_t lose_input(void *context, uint64_t number, struct rad__load_raw *raw)
+{
+    struct lost *l = context;
+    bool output = rad__load_record_is_output(raw->kind), turn = raw->kind == RAD__LOAD_RECORD_TURN;
+    if (number == l->input && !output && !turn) l->input_was_there = true;
+    if (number > l->input && turn) l->over = true;
+    if (number > l->input && output && !l->over) l->outputs_follow = true;
+    return !l->over && number != l->input;
+}
+
+/* A turn that has lost an input is as if it had not begun; then there is nothing that came of it. */
+static void nothing_comes_of_half_a_turn(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    uint32_t made = 0;
+    busy(&scene, 3, 60);
+    load_trial_begin(&t, &scene.s, 5);
+    load_trial_run(&t);
+    uint64_t count = records_of(&t.file);
+    for (uint64_t record = 1; record <= count; record++) {
+        struct lost l = {.input = record};
+        struct rad__load_verdict v;
+        rad_bytes file;
+        rewrite(&t.file, &file, lose_input, &l);
+        if (l.input_was_there && l.outputs_follow) {
+            assert_int_equal(verify(file.data, file.size - 48, &scene.s, &v), 0);
+            assert_true(v.cut_off && !v.same && v.record > 0);
+            made++;
+        }
+        rad__bytes_free(&file);
+    }
+    assert_true(made > 10);
+    load_trial_end(&t);
+}
+
 /* ---- Shards ------------------------------------------------------------------------------------------------ */
 
 enum { SHARDS = 3 };
@@ -484,6 +527,7 @@ int main(void)
         cmocka_unit_test(cut_off_at_every_byte),
         cmocka_unit_test(torn_writes),
         cmocka_unit_test(cut_off_and_altered),
+        cmocka_unit_test(nothing_comes_of_half_a_turn),
         cmocka_unit_test(cut_off_between_shards),
         cmocka_unit_test(blocks_of_other_shards),
     };
