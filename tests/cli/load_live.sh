@@ -43,26 +43,26 @@ url=http://127.0.0.1:$port/
 
 engines=epoll
 try load "$url" -c 1 -d 0.1 --engine uring
-if [ $status = 0 ]; then engines="epoll uring"; else echo "# no io_uring here: $(cat err)"; fi
+if [ "$status" = 0 ]; then engines="epoll uring"; else echo "# no io_uring here: $(cat err)"; fi
 
 # ---- What is usual ----------------------------------------------------------------------------------------------------
 for engine in $engines; do
-    try load "$url" -c 4 -d 0.5 --engine $engine --seed 3 -o $engine.log
+    try load "$url" -c 4 -d 0.5 --engine "$engine" --seed 3 -o "$engine.log"
     status 0 "$engine"
     silent "$engine"
     has out "repeatable: plan" "$engine: what can be relied on"
-    replays $engine.log "$engine"
-    adds_up $engine.log "$engine"
+    replays "$engine.log" "$engine"
+    adds_up "$engine.log" "$engine"
     check "$engine: requests were answered" [ "$total" -gt 50 ]
-    try load "$url" -c 4 -d 0.5 -R 100 --engine $engine -o rate-$engine.log
+    try load "$url" -c 4 -d 0.5 -R 100 --engine "$engine" -o "rate-$engine.log"
     status 0 "$engine: arrivals"
     planned=$(sed -n 's/^  arrivals *\([0-9]*\) begun.* \([0-9]*\) never begun$/\1+\2/p' out) # whatever else runs here
     check "$engine: as many as planned ($planned)" [ $(($planned)) = 50 ]
-    replays rate-$engine.log "$engine: arrivals"
-    try load "$url" -c 4 -d 0.5 --shards 2 --engine $engine -o shards-$engine.log
+    replays "rate-$engine.log" "$engine: arrivals"
+    try load "$url" -c 4 -d 0.5 --shards 2 --engine "$engine" -o "shards-$engine.log"
     status 0 "$engine: shards"
-    replays shards-$engine.log "$engine: shards"
-    adds_up shards-$engine.log "$engine: shards"
+    replays "shards-$engine.log" "$engine: shards"
+    adds_up "shards-$engine.log" "$engine: shards"
     check "$engine: shards leave nothing behind" [ "$(find . -name '*.shard*' | wc -l)" = 0 ]
 done
 
@@ -74,7 +74,7 @@ check "is asked for" grep -aq 'path = "/?where=/here"' query.log
 # ---- Signals ----------------------------------------------------------------------------------------------------------
 for engine in $engines; do
     for signal in INT TERM; do
-        "$RADDLE" load "$url" -c 8 -d 60 --engine $engine -o $signal.log >out 2>err </dev/null &
+        "$RADDLE" load "$url" -c 8 -d 60 --engine "$engine" -o $signal.log >out 2>err </dev/null &
         pid=$!
         sleep 0.5
         kill -s $signal $pid
@@ -87,7 +87,7 @@ for engine in $engines; do
         has out '"cut_off":false' "$engine: SIG$signal: to its end"
         adds_up $signal.log "$engine: SIG$signal"
     done
-    "$RADDLE" load "$url" -c 8 -d 60 --engine $engine -o killed.log >out 2>err </dev/null &
+    "$RADDLE" load "$url" -c 8 -d 60 --engine "$engine" -o killed.log >out 2>err </dev/null &
     pid=$!
     sleep 1
     kill -s KILL $pid
@@ -101,7 +101,7 @@ for engine in $engines; do
     try load replay killed.log -o rescued.log
     status 0 "$engine: killed: is written anew"
     replays rescued.log "$engine: killed, rescued"
-    "$RADDLE" load "$url" -c 8 -d 60 --shards 2 --engine $engine -o parts.log >out 2>err </dev/null &
+    "$RADDLE" load "$url" -c 8 -d 60 --shards 2 --engine "$engine" -o parts.log >out 2>err </dev/null &
     pid=$!
     sleep 1
     kill -s KILL $pid
@@ -145,7 +145,7 @@ replays long.log "a simulated run that was interrupted"
 # ---- Servers that go away ---------------------------------------------------------------------------------------------
 for engine in $engines; do
     serve
-    "$RADDLE" load "http://127.0.0.1:$port/" -c 4 -d 1.5 --engine $engine -o gone.log >out 2>err </dev/null &
+    "$RADDLE" load "http://127.0.0.1:$port/" -c 4 -d 1.5 --engine "$engine" -o gone.log >out 2>err </dev/null &
     pid=$!
     sleep 0.5
     kill -s KILL "$server"
@@ -156,7 +156,7 @@ for engine in $engines; do
     check "$engine: which has a name" grep -qE 'Connection(Refused|Reset|Closed)' out
     replays gone.log "$engine: without server"
     adds_up gone.log "$engine: without server"
-    try load "http://127.0.0.1:$port/" -c 2 -d 0.3 --engine $engine -o refused.log
+    try load "http://127.0.0.1:$port/" -c 2 -d 0.3 --engine "$engine" -o refused.log
     status 0 "$engine: nobody there"
     has out "ConnectionRefused" "$engine: refused"
     replays refused.log "$engine: refused"
@@ -167,7 +167,7 @@ done
 serve --misbehave
 for engine in $engines; do
     while read -r path fault; do
-        try load "http://127.0.0.1:$port$path" -c 2 -d 0.3 --timeout-ms 100 --engine $engine -o bad.log
+        try load "http://127.0.0.1:$port$path" -c 2 -d 0.3 --timeout-ms 100 --engine "$engine" -o bad.log
         status 0 "$engine: $path"
         check "$engine: $path is a $fault" grep -q "$fault" out
         replays bad.log "$engine: $path"
