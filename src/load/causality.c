@@ -125,6 +125,9 @@ static const char *ended(rad__load_causality *c, struct rad__load_user_seen *u,
         return "a request was issued during the warm-up and ends as measured, or the other way "
                "round";
     if (e->fault >= RAD__LOAD_FAULT_COUNT) return "a fault that does not exist";
+    if (e->kind == RAD__LOAD_ERROR &&
+        (e->fault == RAD__LOAD_OK || e->fault == RAD__LOAD_REQUEST_TIMEOUT))
+        return "an error without a fault, or with that of a timeout, which is told otherwise";
     u->seen &= ~(uint32_t)UNDER_WAY;
     c->under_way--;
     return NULL;

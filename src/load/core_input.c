@@ -86,6 +86,8 @@ static const char *impossible(const rad__load_core *c, const rad__load_input *in
     if (in->fault >= RAD__LOAD_FAULT_COUNT) return "has an unknown fault";
     if (in->kind == RAD__LOAD_IN_FAILED && in->fault == RAD__LOAD_OK)
         return "failed without a fault";
+    if (in->fault == RAD__LOAD_REQUEST_TIMEOUT)
+        return "timed out: that is for the scheduler to say";
     if (in->at_ns > c->now_ns || in->sent_ns > in->at_ns || in->first_ns > in->at_ns)
         return "is from the future";
     return NULL;

@@ -296,6 +296,26 @@ static void a_connection_closes_under_a_request(void **state)
     rad__load_core_close(&core);
 }
 
+/* Whether a request timed out is the scheduler's to say: an input that says so is from no engine. */
+static void no_engine_tells_a_timeout(void **state)
+{
+    (void)state;
+    load_scene scene;
+    rad__load_core core;
+    rad_error error = {0};
+    load_scene_make(&scene, 1, 10);
+    assert_int_equal(rad__load_core_open(&core, &scene.s, 1, 0, 1, true, NULL, &error), 0);
+    take(&core, 1, NULL, 0);
+    take(&core, 2, NULL, 0);
+    rad__load_input failed = {.kind = RAD__LOAD_IN_FAILED,
+                              .request = 1,
+                              .fault = RAD__LOAD_REQUEST_TIMEOUT,
+                              .at_ns = 3 * MS};
+    rad__load_turn turn = {.now_ns = 3 * MS, .inputs = &failed, .input_count = 1};
+    assert_int_equal(rad__load_core_turn(&core, &turn, &error), RAD_EINPUT);
+    rad__load_core_close(&core);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +329,7 @@ int main(void)
         cmocka_unit_test(a_shard_may_have_more_than_its_share),
         cmocka_unit_test(who_never_came_does_not_go),
         cmocka_unit_test(a_connection_closes_under_a_request),
+        cmocka_unit_test(no_engine_tells_a_timeout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
