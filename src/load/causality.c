@@ -124,7 +124,6 @@ static const char *ended(rad__load_causality *c, struct rad__load_user_seen *u,
     if ((e->flags & RAD__LOAD_MEASURED) != (u->seen & MEASURED ? RAD__LOAD_MEASURED : 0u))
         return "a request was issued during the warm-up and ends as measured, or the other way "
                "round";
-    if (e->fault >= RAD__LOAD_FAULT_COUNT) return "a fault that does not exist";
     if (e->kind == RAD__LOAD_ERROR &&
         (e->fault == RAD__LOAD_OK || e->fault == RAD__LOAD_REQUEST_TIMEOUT))
         return "an error without a fault, or with that of a timeout, which is told otherwise";
@@ -172,6 +171,7 @@ const char *rad__load_causality_event(rad__load_causality *c, const rad__load_ev
     if (RAD_UNLIKELY(c->phase == RAD__LOAD_OVER) && e->kind != RAD__LOAD_ASSERTION_PASSED &&
         e->kind != RAD__LOAD_ASSERTION_FAILED)
         return "something happens after the run is over";
+    if (RAD_UNLIKELY(e->fault >= RAD__LOAD_FAULT_COUNT)) return "a fault that does not exist";
     switch (e->kind) {
     case RAD__LOAD_VU_SPAWNED: return spawned(c, e);
     case RAD__LOAD_CONN_ESTABLISHED:
@@ -183,7 +183,6 @@ const char *rad__load_causality_event(rad__load_causality *c, const rad__load_ev
                    ? NULL
                    : "an assertion that the scenario does not have";
     case RAD__LOAD_EXHAUSTED:
-        return e->fault < RAD__LOAD_FAULT_COUNT ? NULL : "a fault that does not exist";
     case RAD__LOAD_DROPPED: return NULL;
     case RAD__LOAD_PHASE: return phase(c, e);
     default: return of_user(c, e);
