@@ -3,6 +3,8 @@
 # log) beside wrk and h2load, on one nginx: 64 and 1,000 connections, HTTP/1.1 and HTTP/2, plain and TLS. Generators take
 # turns, ROUNDS times (preset: 5); nginx has one core, the generator another. Every log of ours is replayed.
 #
+# RADDLE_ONLY="h2-1 64" (or h2-1): this row only.
+#
 # Prints a table: CPU seconds per 100,000 requests (user and system, all threads), median, least and most, and the ratio
 # of the medians to the peer's.
 set -eu
@@ -102,6 +104,7 @@ for what in "h1 64 wrk" "h1 1000 wrk" "tls 64 wrk" "tls 1000 wrk" "h2-1 64 h2loa
     "tlsh2-1 64 h2load" "tlsh2-32 64 h2load"; do
     # shellcheck disable=SC2086 # words
     set -- $what
+    case "${RADDLE_ONLY:-$1 $2}" in "$1 $2" | "$1") ;; *) continue ;; esac
     if ! command -v "$3" >/dev/null; then
         echo "$1: $3 is not installed" >&2
         continue
