@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "load_support.h"
+#include "os/process.h"
 
 #include <string.h>
 
@@ -17,6 +18,76 @@ static void run(load_trial *t, load_scene *scene, uint64_t seed)
     while (!rad__load_core_over(&t->core)) load_trial_turn(t);
     rad__load_log_end(&t->log);
     load_verified(t);
+}
+
+/* ---- Two decisions of the contract ------------------------------------------------------------------------ */
+
+struct move {
+    rad__load_core *core;
+    uint32_t from, to;
+};
+
+static int try_move(void *context)
+{
+    const struct move *m = context;
+    m->core->users[0].state = (uint8_t)m->from;
+    rad__load_move(m->core, 0, (enum rad__load_state)m->to);
+    return 0;
+}
+
+/* Six transitions; whatever else is a bug of raddle: exit status 4. */
+static void decision_7_only_six_transitions(void **state)
+{
+    (void)state;
+    static const struct move LEGAL[] = {{NULL, RAD__LOAD_SPAWNED, RAD__LOAD_READY},
+                                        {NULL, RAD__LOAD_READY, RAD__LOAD_EXECUTING},
+                                        {NULL, RAD__LOAD_EXECUTING, RAD__LOAD_WAITING},
+                                        {NULL, RAD__LOAD_WAITING, RAD__LOAD_READY},
+                                        {NULL, RAD__LOAD_READY, RAD__LOAD_COMPLETE},
+                                        {NULL, RAD__LOAD_WAITING, RAD__LOAD_COMPLETE}};
+    load_scene scene;
+    load_trial t;
+    rad_error error = {0};
+    load_scene_make(&scene, 1, 1);
+    load_trial_begin(&t, &scene.s, 1);
+    for (uint32_t from = 0; from < 5; from++) {
+        for (uint32_t to = 0; to < 5; to++) {
+            struct move m = {&t.core, from, to};
+            bool legal = false;
+            int pid;
+            rad_os_exit end;
+            for (uint32_t i = 0; i < 6; i++) legal |= LEGAL[i].from == from && LEGAL[i].to == to;
+            assert_int_equal(rad__os_fork(&pid, &m, try_move, &error), 0);
+            assert_int_equal(rad__os_wait(pid, true, &end, &error), 1);
+            assert_int_equal(end.signal, 0);
+            assert_int_equal(end.status, legal ? 0 : 4);
+        }
+    }
+    load_trial_end(&t);
+}
+
+/* Statistics are told at the end, and are in no record: outputs are of these kinds, phases say how it ended. */
+static void decision_9_statistics_stay_out_of_the_log(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    rad__load_event phases[2];
+    struct rad__load_raw raw;
+    rad_error error = {0};
+    load_scene_make(&scene, 5, 2);
+    load_trial_begin(&t, &scene.s, 1);
+    load_trial_run(&t);
+    assert_true(t.core.counters.ticks > 0 && t.core.counters.cohorts > 0 &&
+                t.core.counters.activated > 0);
+    rad__load_log_reader r = load_reader(&t.file);
+    while (rad__load_log_next(&r, &raw, &error) == 1)
+        assert_true(raw.kind <= RAD__LOAD_CONN_CLOSED || raw.kind == RAD__LOAD_PHASE ||
+                    raw.kind >= RAD__LOAD_RECORD_TURN);
+    assert_int_equal(load_events(&t, RAD__LOAD_PHASE, phases, 2), 1);
+    assert_int_equal(phases[0].count, RAD__LOAD_OVER);
+    assert_int_equal(phases[0].fault, RAD__LOAD_OK);
+    load_trial_end(&t);
 }
 
 /* ---- Users ----------------------------------------------------------------------------------------------- */
@@ -383,6 +454,8 @@ static void records_that_are_cut_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decision_7_only_six_transitions),
+        cmocka_unit_test(decision_9_statistics_stay_out_of_the_log),
         cmocka_unit_test(targets_are_drawn_by_weight),
         cmocka_unit_test(users_begin_apart),
         cmocka_unit_test(draining_waits_for_answers_only),
