@@ -104,22 +104,30 @@ static void fetch_ahead(const rad__load_core *c, uint64_t key)
     if (conn < c->pool.conn_count) __builtin_prefetch(&c->pool.conns[conn], 1);
 }
 
+/* Before any is taken, or written down. */
+static int refuse_impossible(const rad__load_core *c, const rad__load_turn *turn,
+                             const struct rad__load_place *order, rad_error *error)
+{
+    for (uint32_t i = 0; i < turn->input_count; i++) {
+        if (i + AHEAD < turn->input_count) fetch_ahead(c, order[i + AHEAD].key);
+        const char *wrong = impossible(c, &turn->inputs[order[i].index]);
+        if (wrong != NULL)
+            return rad__error(error, RAD_EINPUT, "input %" PRIu32 " of tick %" PRIu64 " %s", i + 1,
+                              c->tick, wrong);
+    }
+    return 0;
+}
+
 int rad__load_take_inputs(rad__load_core *c, const rad__load_turn *turn, rad_error *error)
 {
     uint32_t count = turn->input_count;
     if (count == 0) return 0;
     if (!RAD_GROW(&c->order, &c->order_capacity, 2 * count)) return rad__error_memory(error);
     const struct rad__load_place *order = sort(turn->inputs, count, c->order);
+    int result = refuse_impossible(c, turn, order, error);
+    if (result != 0) return result;
     for (uint32_t i = 0; i < count && c->log != NULL; i++)
         rad__load_log_input(c->log, &turn->inputs[order[i].index], c->now_ns);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + AHEAD < count) fetch_ahead(c, order[i + AHEAD].key);
-        const rad__load_input *in = &turn->inputs[order[i].index];
-        const char *wrong = impossible(c, in);
-        if (wrong != NULL)
-            return rad__error(error, RAD_EINPUT, "input %" PRIu32 " of tick %" PRIu64 " %s", i + 1,
-                              c->tick, wrong);
-        take(c, in);
-    }
+    for (uint32_t i = 0; i < count; i++) take(c, &turn->inputs[order[i].index]);
     return 0;
 }
