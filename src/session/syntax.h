@@ -8,7 +8,7 @@
 #ifndef RAD_SESSION_SYNTAX_H
 #define RAD_SESSION_SYNTAX_H
 
-#include "session/symbols.h"
+#include "base/symbols.h"
 
 typedef struct rad_ast_place {
     uint32_t line, column; /* from 1 */

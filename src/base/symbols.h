@@ -1,6 +1,6 @@
 /* symbols.h — names as small numbers, in the order in which they were first met. */
-#ifndef RAD_SESSION_SYMBOLS_H
-#define RAD_SESSION_SYMBOLS_H
+#ifndef RAD_BASE_SYMBOLS_H
+#define RAD_BASE_SYMBOLS_H
 
 #include "base/arena.h"
 

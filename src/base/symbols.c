@@ -1,4 +1,4 @@
-#include "session/symbols.h"
+#include "base/symbols.h"
 
 #include "base/alloc.h"
 #include "base/digest.h"
