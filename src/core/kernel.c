@@ -29,6 +29,11 @@ static void kernel_event(rad_kernel *k, const rad_event *e)
 static void kernel_record(rad_kernel *k, const rad_decision *d, uint32_t chosen)
 {
     uint64_t n = k->decisions;
+    k->set_roll = rad__mix64(k->set_roll ^ k->set_hash) + ((uint64_t)d->count << 32 | chosen);
+    if (k->choices.items == NULL) { /* nobody wants them */
+        k->decisions = n + 1;
+        return;
+    }
     if (RAD_UNLIKELY(n >= k->choices.capacity)) {
         rad__kernel_error(k, RAD_ELIMIT, "more decisions in one run than the limit allows");
         return;
@@ -42,7 +47,6 @@ static void kernel_record(rad_kernel *k, const rad_decision *d, uint32_t chosen)
     };
     k->decisions = n + 1;
     *k->choices.count = n + 1;
-    k->set_roll = rad__mix64(k->set_roll ^ k->set_hash) + ((uint64_t)d->count << 32 | chosen);
     if (k->decisions % RAD_SET_HASH_EVERY != 0) return;
     if (!RAD_GROW(&k->set_hashes, &k->set_hash_capacity, k->set_hash_count + 1))
         rad__kernel_error(k, RAD_ENOMEM, "out of memory while recording decisions");
@@ -193,24 +197,17 @@ static void kernel_livelock(rad_kernel *k)
              (unsigned long long)k->options.max_steps);
 }
 
-static void kernel_loop(rad_kernel *k)
+static void kernel_loop(rad_kernel *k, uint64_t until)
 {
     while (!k->ended) {
         uint32_t offered = k->enabled.count;
-        if (RAD_UNLIKELY(k->step >= k->options.max_steps) && offered > 0) {
-            kernel_livelock(k);
-            break;
-        }
+        if (RAD_UNLIKELY(k->step >= until) && offered > 0) return;
         uint32_t action = kernel_next(k);
-        if (action == RAD_NONE) break;
+        if (action == RAD_NONE) return;
         kernel_step(k, action, offered);
         k->step++;
         if (k->options.beacon) kernel_beacon(k);
     }
-    rad_evaluated(k, RAD_ORACLE_LIVELOCK);
-    if (k->ended) return;
-    rad_evaluated(k, RAD_ORACLE_DEADLOCK);
-    if (k->machine->idle(k->self, k) == RAD_END_STUCK) rad__deadlock_report(k);
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
@@ -233,7 +230,7 @@ static void kernel_reset(rad_kernel *k, const rad_run_options *options)
     k->step = k->decisions = k->switches = 0;
     k->streak = 0;
     k->set_hash_count = 0;
-    *k->choices.count = 0;
+    if (k->choices.items != NULL) *k->choices.count = 0;
     k->yielded = k->failed = k->ended = false;
     k->outcome = RAD_OUTCOME_FINISHED;
     k->failure.oracle = RAD_NONE;
@@ -241,7 +238,7 @@ static void kernel_reset(rad_kernel *k, const rad_run_options *options)
     rad__trace_restart(&k->trace, options->whole_trace);
 }
 
-enum rad_outcome rad__kernel_run(rad_kernel *k, const rad_run_options *options)
+void rad__kernel_begin(rad_kernel *k, const rad_run_options *options)
 {
     kernel_reset(k, options);
     if (k->policy_class->begin) k->policy_class->begin(options->policy, k, &k->options.info);
@@ -254,14 +251,38 @@ enum rad_outcome rad__kernel_run(rad_kernel *k, const rad_run_options *options)
     rad__enabled_settle(k);
     if (k->options.beacon) kernel_beacon(k);
     if (k->machine->check && !k->ended) k->machine->check(k->self, k);
-    kernel_loop(k);
-    if (k->policy_class->end) k->policy_class->end(options->policy, k, options->into);
-    if (options->into) {
-        options->into->runs++;
-        if (k->decisions > options->into->decisions_max)
-            options->into->decisions_max = k->decisions;
+}
+
+bool rad__kernel_advance(rad_kernel *k, uint64_t steps)
+{
+    uint64_t left = k->options.max_steps - k->step;
+    kernel_loop(k, k->step + (steps < left ? steps : left));
+    if (!k->ended && k->step >= k->options.max_steps && k->enabled.count > 0) kernel_livelock(k);
+    return k->ended || k->enabled.count == 0;
+}
+
+enum rad_outcome rad__kernel_end(rad_kernel *k)
+{
+    rad_policy *policy = k->options.policy;
+    rad_estimates *into = k->options.into;
+    rad_evaluated(k, RAD_ORACLE_LIVELOCK);
+    if (!k->ended) {
+        rad_evaluated(k, RAD_ORACLE_DEADLOCK);
+        if (k->machine->idle(k->self, k) == RAD_END_STUCK) rad__deadlock_report(k);
+    }
+    if (k->policy_class->end) k->policy_class->end(policy, k, into);
+    if (into) {
+        into->runs++;
+        if (k->decisions > into->decisions_max) into->decisions_max = k->decisions;
     }
     return k->outcome;
+}
+
+enum rad_outcome rad__kernel_run(rad_kernel *k, const rad_run_options *options)
+{
+    rad__kernel_begin(k, options);
+    rad__kernel_advance(k, UINT64_MAX);
+    return rad__kernel_end(k);
 }
 
 int rad__kernel_open(rad_kernel **out, rad_choice_buffer choices, rad_error *error)

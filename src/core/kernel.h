@@ -156,11 +156,20 @@ struct rad_kernel {
     uint8_t reached[RAD_SITES_MAX];        /* sites stepped, over all runs */
 };
 
-/* `choices` has room for the caller's limit; machine and self may be set later by rad__kernel_use. */
+/* `choices` has room for the caller's limit; without items none are kept, and there is no limit. Machine and self may
+ * be set later by rad__kernel_use. */
 RAD_INTERNAL int rad__kernel_open(rad_kernel **k, rad_choice_buffer choices, rad_error *error);
 RAD_INTERNAL void rad__kernel_close(rad_kernel *k);
 RAD_INTERNAL void rad__kernel_use(rad_kernel *k, const rad_machine *machine, void *self);
 RAD_INTERNAL enum rad_outcome rad__kernel_run(rad_kernel *k, const rad_run_options *options);
+
+/* The same in parts, for a machine that waits for the world in between. Advance does at most `steps` steps and is
+ * true when nothing can go on: the run has ended, or the world must enable something. That is done by the machine's
+ * owner between two calls (rad_enable, rad_note …, then rad__enabled_settle). How steps are divided among calls
+ * changes nothing. */
+RAD_INTERNAL void rad__kernel_begin(rad_kernel *k, const rad_run_options *options);
+RAD_INTERNAL bool rad__kernel_advance(rad_kernel *k, uint64_t steps);
+RAD_INTERNAL enum rad_outcome rad__kernel_end(rad_kernel *k);
 
 /* Index <-> action for a decision of kind RAD_PICK_ACTION. */
 RAD_INTERNAL uint32_t rad__action_at(const rad_kernel *k, const rad_decision *d, uint32_t index);
