@@ -67,7 +67,8 @@ typedef struct rad_flow_expr {
     enum rad_expr_op op;
     enum rad_flow_type type; /* of the result, after resolving; of a constant always */
     rad_flow_place place;
-    int64_t value; /* of a constant, or the name of a variable, then its index */
+    int64_t value;  /* of a constant, or the name of a variable, then its index */
+    uint32_t depth; /* operations below it, the longest way: at most RAD_FLOW_NESTING_MAX */
     struct rad_flow_expr *a, *b;
 } rad_flow_expr;
 
@@ -78,10 +79,12 @@ typedef struct rad_flow_variable {
     rad_flow_place place;
     enum rad_flow_type type;
     enum rad_flow_merge merge;
-    int64_t initial;             /* as in rad_flow_constant */
-    rad_flow_constant *domain;   /* what was declared by `in` */
-    uint32_t domain_count;       /* 0: nothing was */
-    bool is_local;               /* of a `many … as`: cannot be set, is not merged */
+    int64_t initial;           /* as in rad_flow_constant */
+    rad_flow_constant *domain; /* what was declared by `in` */
+    uint32_t domain_count;     /* 0: nothing was */
+    /* Of a `many … as`: cannot be set, is not merged. Those with one name are one variable; there is no other of that
+     * name. They stand behind the declared ones. */
+    bool is_local;
 } rad_flow_variable;
 
 enum rad_flow_doubt { RAD_DOUBT_STOP = 0, RAD_DOUBT_RETRY, RAD_DOUBT_PROBE };
@@ -102,9 +105,10 @@ typedef struct rad_flow_task {
     uint64_t timeout_ns; /* 0: none */
     uint32_t retries;
     uint64_t delay_ns;
-    uint32_t backoff;  /* factor, 1 when none was given */
-    uint32_t dir;      /* symbol, or RAD_NONE */
-    rad_flow_names reads, writes; /* after resolving `writes` of a shell command are capture and exit, if any */
+    uint32_t backoff; /* factor, 1 when none was given */
+    uint32_t dir;     /* symbol, or RAD_NONE */
+    rad_flow_names reads,
+        writes; /* after resolving `writes` of a shell command are capture and exit, if any */
     uint32_t capture, exit; /* names, then variables; RAD_NONE: none */
     rad_flow_place capture_place, exit_place;
     uint32_t outcomes; /* bits */
@@ -135,7 +139,7 @@ enum rad_flow_kind {
     RAD_FLOW_AWAIT,
     RAD_FLOW_INTERLEAVE,
     RAD_FLOW_LOCK,
-    RAD_FLOW_DEFER, /* also wait: one event with an empty block */
+    RAD_FLOW_DEFER, /* also wait: one event, its block empty and with no place (line 0) */
     RAD_FLOW_FINISH,
     RAD_FLOW_FAIL,
     RAD_FLOW_COMPENSATE,
@@ -168,6 +172,7 @@ typedef struct rad_flow_event {
     uint64_t delay_ns;
     uint32_t signal; /* name, then index into signals */
     uint32_t into;   /* name, then variable; RAD_NONE: none */
+    rad_flow_place into_place;
 } rad_flow_event;
 
 /* A branch of par, xor, or, interleave, defer; the only one of a loop, region, many, lock, block. `when` of those of
@@ -199,9 +204,11 @@ struct rad_flow_statement {
     bool is_over;              /* many over */
     uint32_t most;             /* many: up to; 0: not given */
     uint32_t as;               /* many: name, then variable; RAD_NONE */
+    rad_flow_place as_place;
     rad_flow_branch *on_cancel, *on_failure; /* of a region; NULL: none */
     uint32_t into;                           /* of on_failure: name, then variable; RAD_NONE */
-    uint32_t text;                           /* of fail: symbol, or RAD_NONE */
+    rad_flow_place into_place;
+    uint32_t text; /* of fail: symbol, or RAD_NONE */
 };
 
 typedef struct rad_flow_tree {
@@ -209,7 +216,7 @@ typedef struct rad_flow_tree {
     uint32_t name, about; /* symbols; about may be RAD_NONE */
     rad_flow_place place;
     rad_flow_variable *variables;
-    uint32_t variable_count, variable_capacity;
+    uint32_t variable_count, variable_capacity; /* after resolving with those of `as` */
     rad_flow_task *tasks;
     uint32_t task_count, task_capacity;
     rad_flow_block body;
