@@ -10,6 +10,7 @@
 #include "core/kernel.h"
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 static void enabled_tell(rad_kernel *k, uint32_t action, bool enabled)
 {
@@ -67,20 +68,6 @@ void rad_disable(rad_kernel *k, uint32_t action)
     enabled_tell(k, action, false);
 }
 
-/* Ascending; short lists are the rule and nearly sorted, long ones come from a broadcast. */
-static void sort_numbers(uint32_t *items, uint32_t count)
-{
-    uint32_t gap = 1;
-    while (gap < count / 3) gap = gap * 3 + 1;
-    for (; gap > 0; gap /= 3) {
-        for (uint32_t i = gap; i < count; i++) {
-            uint32_t item = items[i], at = i;
-            for (; at >= gap && items[at - gap] > item; at -= gap) items[at] = items[at - gap];
-            items[at] = item;
-        }
-    }
-}
-
 static void enabled_to_end(rad_kernel *k, uint32_t action)
 {
     rad_action_entry *a = &k->actions[action];
@@ -109,7 +96,7 @@ uint32_t rad__enabled_newest_of(const rad_kernel *k, uint32_t actor)
 
 void rad__enabled_settle(rad_kernel *k)
 {
-    if (k->fresh_count > 1) sort_numbers(k->fresh, k->fresh_count);
+    if (k->fresh_count > 1) rad__sort_u32(k->fresh, k->fresh_count);
     for (uint32_t i = 0; i < k->fresh_count; i++) {
         uint32_t action = k->fresh[i];
         rad_action_entry *a = &k->actions[action];

@@ -15,16 +15,17 @@
 /* ---- What a case asks of the world ---------------------------------------------------------------------- */
 
 enum rad_flow_ask_kind {
-    RAD_ASK_START = 1, /* run the task: key, attempt, task, values (rad__flow_case_value of the token's data) */
-    RAD_ASK_STOP,      /* it was cancelled: end it if it runs; no result will be taken any more */
-    RAD_ASK_TIMER,     /* tell me after delay_ns; key */
-    RAD_ASK_NO_TIMER,  /* forget that timer */
+    RAD_ASK_START =
+        1, /* run the task: key, attempt, task, values (rad__flow_case_value of the token's data) */
+    RAD_ASK_STOP,     /* it was cancelled: end it if it runs; no result will be taken any more */
+    RAD_ASK_TIMER,    /* tell me after delay_ns; key */
+    RAD_ASK_NO_TIMER, /* forget that timer */
     RAD_ASK_KINDS
 };
 
 /* The key of an effect: (path of the token, n-th effect of that path), as text "0/3.1#2". Two effects of a case never
  * have the same; a retry keeps the key and counts `attempt` (from 1). */
-enum { RAD_FLOW_KEY_MAX = 1024 };
+enum { RAD_FLOW_KEY_MAX = 8192 };
 
 typedef struct rad_flow_ask {
     enum rad_flow_ask_kind kind;
@@ -33,7 +34,8 @@ typedef struct rad_flow_ask {
     uint32_t task;   /* index into the tree's tasks, or RAD_NONE */
     uint32_t attempt;
     uint32_t alternative; /* of a TIMER of a defer: which branch; otherwise 0 */
-    uint32_t data; /* of START: the data as they were at the start; valid until the asks are taken (rad__flow_asks_taken) */
+    uint32_t
+        data; /* of START: the data as they were at the start; valid until the asks are taken (rad__flow_asks_taken) */
     uint64_t delay_ns;
     uint64_t step; /* at which it was asked */
 } rad_flow_ask;
@@ -73,9 +75,9 @@ typedef struct rad_flow_input {
 /* ---- The case ------------------------------------------------------------------------------------------- */
 
 enum rad_flow_world {
-    RAD_WORLD_LIVE = 0,  /* the caller answers the asks */
-    RAD_WORLD_CHOSEN,    /* simulated: outcomes, values and events are choices of the kernel */
-    RAD_WORLD_DRAWN      /* simulated: they are drawn from (seed, key), whatever the order of steps */
+    RAD_WORLD_LIVE = 0, /* the caller answers the asks */
+    RAD_WORLD_CHOSEN,   /* simulated: outcomes, values and events are choices of the kernel */
+    RAD_WORLD_DRAWN /* simulated: they are drawn from (seed, key), whatever the order of steps */
 };
 
 enum rad_flow_state {
@@ -97,7 +99,7 @@ typedef struct rad_flow_case_options {
     const char *policy; /* "first", "random", "pct:3", …; NULL: "first" */
     uint64_t seed;
     enum rad_flow_world world;
-    uint64_t outcome_seed; /* of RAD_WORLD_DRAWN */
+    uint64_t outcome_seed;           /* of RAD_WORLD_DRAWN */
     const rad_flow_initial *initial; /* data that begin with other values than in the file */
     uint32_t initial_count;
     bool keep_choices; /* for rad__flow_case_choices; at most RAD_CHOICES_MAX */
@@ -140,8 +142,8 @@ RAD_INTERNAL rad_digest rad__flow_case_digest(const rad_flow_case *c); /* of the
 RAD_INTERNAL void rad__flow_case_key(const rad_flow_case *c, uint32_t token, uint32_t effect,
                                      char key[RAD_FLOW_KEY_MAX]);
 
-/* The value of a variable as text in the data of an ask; RAD_NONE: of the flow as it ended (or the first token's data now). *text is valid until the next
- * step; numbers are written into `number`. */
+/* The value of a variable as text in the data of an ask; RAD_NONE: of the flow as it ended (or the first token's data
+ * now). Valid until the next step; numbers are written into `number`. */
 RAD_INTERNAL const char *rad__flow_case_value(const rad_flow_case *c, uint32_t data,
                                               uint32_t variable, char number[24], size_t *length);
 

@@ -32,7 +32,7 @@ static const char *name_text(const rad_flow_resolver *r, uint32_t name)
     return rad__flow_name(r->file, name);
 }
 
-/* ---- Names --------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------- */
 
 static rad_flow_meaning *meaning_of(const rad_flow_resolver *r, enum rad_flow_space space,
                                     uint32_t name)
@@ -100,7 +100,7 @@ static uint32_t written(rad_flow_resolver *r, uint32_t name, rad_flow_place at)
     return index;
 }
 
-/* ---- What is declared ---------------------------------------------------------------------------------- */
+/* ---- What is declared ------------------------------------------------------------------------------- */
 
 static void declare_variables(rad_flow_resolver *r)
 {
@@ -179,7 +179,7 @@ static void declare_block(rad_flow_resolver *r, const rad_flow_block *block)
     }
 }
 
-/* ---- Tasks --------------------------------------------------------------------------------------------- */
+/* ---- Tasks ------------------------------------------------------------------------------- */
 
 static void resolve_names(rad_flow_resolver *r, rad_flow_names *names, bool are_written)
 {
@@ -258,7 +258,7 @@ static void resolve_tasks(rad_flow_resolver *r)
     }
 }
 
-/* ---- Statements ---------------------------------------------------------------------------------------- */
+/* ---- Statements ------------------------------------------------------------------------------- */
 
 static void resolve_block(rad_flow_resolver *r, const rad_flow_block *block);
 
@@ -383,7 +383,7 @@ static void resolve_block(rad_flow_resolver *r, const rad_flow_block *block)
         resolve_statement(r, s);
 }
 
-/* ---- Flows --------------------------------------------------------------------------------------------- */
+/* ---- Flows ------------------------------------------------------------------------------- */
 
 /* A list that was collected becomes the tree's. */
 static void keep_list(rad_flow_resolver *r, enum rad_flow_space space, uint32_t **items,

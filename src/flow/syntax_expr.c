@@ -35,7 +35,7 @@ static rad_flow_expr *parse_inner(rad_flow_parser *p, unsigned level)
     return e;
 }
 
-/* ---- Operands ------------------------------------------------------------------------------------------ */
+/* ---- Operands ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -160,7 +160,7 @@ static rad_flow_expr *parse_minus(rad_flow_parser *p)
     return expr_new(p, RAD_EXPR_NEGATE, place, a, NULL);
 }
 
-/* ---- Operators ----------------------------------------------------------------------------------------- */
+/* ---- Operators ------------------------------------------------------------------------------- */
 
 static const struct {
     const char *sign;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Errors -------------------------------------------------------------------------------------------- */
+/* ---- Errors ------------------------------------------------------------------------------- */
 
 void rad__flow_fail(rad_flow_parser *p, rad_flow_place at, const char *format, ...)
 {
@@ -64,7 +64,7 @@ void *rad__flow_take(rad_flow_parser *p, size_t count, size_t size)
     return taken;
 }
 
-/* ---- Tokens -------------------------------------------------------------------------------------------- */
+/* ---- Tokens ------------------------------------------------------------------------------- */
 
 static bool begins_name(char c)
 {
@@ -201,7 +201,7 @@ void rad__flow_expect_word(rad_flow_parser *p, const char *word, const char *wha
     if (!rad__flow_accept_word(p, word)) rad__flow_expected_word(p, what, words);
 }
 
-/* ---- Names and texts ----------------------------------------------------------------------------------- */
+/* ---- Names and texts ------------------------------------------------------------------------------- */
 
 uint32_t rad__flow_symbol(rad_flow_parser *p, const char *text, size_t length)
 {
@@ -262,7 +262,7 @@ uint32_t rad__flow_expect_text(rad_flow_parser *p, const char *what)
     return name;
 }
 
-/* ---- Numbers ------------------------------------------------------------------------------------------- */
+/* ---- Numbers ------------------------------------------------------------------------------- */
 
 uint32_t rad__flow_expect_count(rad_flow_parser *p, const char *what, uint32_t least, uint32_t most)
 {

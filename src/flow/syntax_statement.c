@@ -25,7 +25,7 @@ const char *rad__flow_kind_name(enum rad_flow_kind kind)
     return (unsigned)kind < RAD_FLOW_KINDS ? KIND_NAMES[kind] : "?";
 }
 
-/* ---- Blocks -------------------------------------------------------------------------------------------- */
+/* ---- Blocks ------------------------------------------------------------------------------- */
 
 static rad_flow_block parse_block(rad_flow_parser *p)
 {
@@ -112,7 +112,7 @@ static void parse_cases(rad_flow_parser *p, rad_flow_statement *s)
     branches_end(p, s, &list);
 }
 
-/* ---- Joins --------------------------------------------------------------------------------------------- */
+/* ---- Joins ------------------------------------------------------------------------------- */
 
 /* How many ways out of which first and any count; RAD_NONE: known at run time. */
 static uint32_t ways_of(const rad_flow_statement *s)
@@ -157,7 +157,7 @@ static void parse_join(rad_flow_parser *p, rad_flow_statement *s)
     check_join(p, s, at);
 }
 
-/* ---- Events -------------------------------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------------------------- */
 
 static void parse_signal(rad_flow_parser *p, rad_flow_event *event)
 {
@@ -213,7 +213,7 @@ static void parse_wait(rad_flow_parser *p, rad_flow_statement *s)
             words);
 }
 
-/* ---- Regions ------------------------------------------------------------------------------------------- */
+/* ---- Regions ------------------------------------------------------------------------------- */
 
 static rad_flow_branch *parse_handler(rad_flow_parser *p, rad_flow_branch *before,
                                       rad_flow_place at, const char *word)
@@ -265,7 +265,7 @@ static void parse_cancel(rad_flow_parser *p, rad_flow_statement *s)
     s->name = rad__flow_expect_name(p, is_task ? "the name of a task" : "the name of a region");
 }
 
-/* ---- Many ---------------------------------------------------------------------------------------------- */
+/* ---- Many ------------------------------------------------------------------------------- */
 
 /* `many pool 3`, `many pool over list`: a name behind which an expression begins. */
 static bool has_many_name(rad_flow_parser *p)
@@ -300,7 +300,7 @@ static void parse_many(rad_flow_parser *p, rad_flow_statement *s)
     parse_join(p, s);
 }
 
-/* ---- Statements ---------------------------------------------------------------------------------------- */
+/* ---- Statements ------------------------------------------------------------------------------- */
 
 static void parse_named(rad_flow_parser *p, rad_flow_statement *s)
 {

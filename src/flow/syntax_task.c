@@ -13,7 +13,7 @@ enum {
     BACKOFF_MAX = 1000
 };
 
-/* ---- Data ---------------------------------------------------------------------------------------------- */
+/* ---- Data ------------------------------------------------------------------------------- */
 
 static const char *const MERGE_NAMES[RAD_MERGES + 1] = {"",   "sum",    "max",   "min",  "and",
                                                         "or", "append", "first", "last", NULL};
@@ -145,7 +145,7 @@ void rad__flow_parse_data(rad_flow_parser *p)
     rad__flow_expect_sign(p, "}", "the name of a variable or '}'");
 }
 
-/* ---- Properties ---------------------------------------------------------------------------------------- */
+/* ---- Properties ------------------------------------------------------------------------------- */
 
 enum property {
     PROPERTY_RUN,
@@ -271,7 +271,7 @@ static uint32_t parse_properties(rad_flow_parser *p, rad_flow_task *t, enum prop
     return seen;
 }
 
-/* ---- Tasks --------------------------------------------------------------------------------------------- */
+/* ---- Tasks ------------------------------------------------------------------------------- */
 
 static rad_flow_task task_new(rad_flow_place place)
 {

@@ -1,0 +1,231 @@
+/* vm_cancel.c — cancelling tokens, and what a failure does. See vm.h.
+ *
+ * Cancelling a token takes everything below it along, innermost first, and tells its fork. Nobody is cancelled twice: a
+ * token that is not alive is passed over, and ending is asserted to happen once a life. Joins that become complete in
+ * this way are fired at the end of the step (rad__fork_settle), when nobody else is to be cancelled. */
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "flow/vm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The world need not answer any more. */
+static void stop_asking(rad_flow_vm *vm, uint32_t token)
+{
+    const rad_token *t = &vm->tokens[token];
+    const rad_flow_op *op = rad__flow_op(vm, token);
+    if (t->wait == RAD_TOKEN_FOR_RESULT) rad__flow_ask(vm, RAD_ASK_STOP, token, RAD_NONE, 0, 0);
+    if (t->wait == RAD_TOKEN_FOR_TIMER) rad__flow_ask(vm, RAD_ASK_NO_TIMER, token, RAD_NONE, 0, 0);
+    if (op->code != RAD_OP_TAKEN) return;
+    for (uint32_t i = 0; i < op->b; i++)
+        if (vm->program->ways[op->a + i].event.is_timer)
+            rad__flow_ask(vm, RAD_ASK_NO_TIMER, token, RAD_NONE, 0, i);
+}
+
+static void tell_fork(rad_flow_vm *vm, uint32_t fork)
+{
+    rad_fork *f = &vm->forks[fork];
+    f->cancelled++;
+    if (f->in_settle) return;
+    if (!RAD_GROW(&vm->settle, &vm->settle_capacity, vm->settle_count + 1)) {
+        rad__flow_broken(vm, RAD_ENOMEM, "out of memory while cancelling");
+        return;
+    }
+    f->in_settle = true;
+    f->refs++;
+    vm->settle[vm->settle_count++] = fork;
+}
+
+/* The children of all forks that hang below it. */
+static void cancel_below(rad_flow_vm *vm, uint32_t token)
+{
+    uint32_t fork = vm->tokens[token].held;
+    while (fork != RAD_NONE) {
+        vm->forks[fork].refs++;
+        while (vm->forks[fork].children != RAD_NONE)
+            rad__cancel_token(vm, vm->forks[fork].children);
+        uint32_t next = vm->forks[fork].held_newer;
+        rad__fork_release(vm, fork);
+        fork = next;
+    }
+}
+
+void rad__cancel_token(rad_flow_vm *vm, uint32_t token)
+{
+    if (!vm->tokens[token].alive) return;
+    cancel_below(vm, token);
+    stop_asking(vm, token);
+    vm->cancelled++;
+    rad_note(vm->k, RAD_FLOW_NOTE_CANCELS, RAD_NONE, token);
+    if (vm->tokens[token].fork != RAD_NONE) tell_fork(vm, vm->tokens[token].fork);
+    rad__token_end(vm, token);
+}
+
+/* ---- Regions ------------------------------------------------------------------------------- */
+
+static void doom(rad_flow_vm *vm, uint32_t token)
+{
+    if (RAD_GROW(&vm->doomed, &vm->doomed_capacity, vm->doomed_count + 1))
+        vm->doomed[vm->doomed_count++] = token;
+    else
+        rad__flow_broken(vm, RAD_ENOMEM, "out of memory while cancelling");
+}
+
+static void doom_inside(rad_flow_vm *vm, uint32_t instance, uint32_t except)
+{
+    const rad_region_instance *r = &vm->regions[instance];
+    for (uint32_t at = r->tokens; at != RAD_NONE; at = vm->tokens[at].region_newer)
+        if (at != except) doom(vm, at);
+    for (uint32_t at = r->inside; at != RAD_NONE; at = vm->regions[at].newer)
+        doom_inside(vm, at, except);
+}
+
+/* In the order of their paths' making, whatever order the lists have. */
+static void cancel_doomed(rad_flow_vm *vm)
+{
+    rad__sort_u32(vm->doomed, vm->doomed_count);
+    for (uint32_t i = 0; i < vm->doomed_count; i++) rad__cancel_token(vm, vm->doomed[i]);
+    vm->doomed_count = 0;
+}
+
+/* The owner leaves whatever it has entered since, and the region. */
+static void go_to_handler(rad_flow_vm *vm, uint32_t token, uint32_t instance, uint32_t entry)
+{
+    rad_token *t = &vm->tokens[token];
+    stop_asking(vm, token);
+    if (t->inner != RAD_NONE) {
+        uint32_t inner = t->inner;
+        t->inner = RAD_NONE;
+        rad__fork_release(vm, inner);
+    }
+    for (bool last = false; !last;) {
+        const rad_frame *f = &vm->frames[vm->tokens[token].frames];
+        last = f->kind == RAD_FRAME_REGION && f->value == instance;
+        rad__frame_pop(vm, token);
+    }
+    t = &vm->tokens[token];
+    t->attempt = 0;
+    if (t->answered && vm->answers_open > 0 && --vm->answers_open == 0) vm->answer_count = 0;
+    t->answered = false;
+    rad__token_go(vm, token, entry);
+}
+
+static void cancel_instance(rad_flow_vm *vm, uint32_t instance)
+{
+    rad_region_instance *r = &vm->regions[instance];
+    const rad_flow_region *region = &vm->program->regions[r->region];
+    uint32_t owner = region->on_cancel != RAD_NONE ? r->owner : RAD_NONE;
+    r->refs++;
+    doom_inside(vm, instance, owner);
+    cancel_doomed(vm);
+    if (owner != RAD_NONE) go_to_handler(vm, owner, instance, region->on_cancel);
+    rad__region_release(vm, instance);
+}
+
+/* Inside another one of the same name. */
+static bool is_nested(const rad_flow_vm *vm, uint32_t instance, uint32_t name)
+{
+    uint32_t at = vm->regions[instance].parent;
+    while (at != RAD_NONE && vm->program->regions[vm->regions[at].region].name != name)
+        at = vm->regions[at].parent;
+    return at != RAD_NONE;
+}
+
+static void cancel_regions(rad_flow_vm *vm, uint32_t name)
+{
+    uint64_t from = 0;
+    for (;;) { /* the next one in the order of making */
+        uint32_t best = RAD_NONE;
+        for (uint32_t i = 0; i < vm->region_pool.count; i++) {
+            const rad_region_instance *r = &vm->regions[i];
+            if (!r->used || r->made < from || vm->program->regions[r->region].name != name)
+                continue;
+            if (is_nested(vm, i, name)) continue;
+            if (best == RAD_NONE || r->made < vm->regions[best].made) best = i;
+        }
+        if (best == RAD_NONE) return;
+        from = vm->regions[best].made + 1;
+        cancel_instance(vm, best);
+    }
+}
+
+/* ---- Tasks and the case ------------------------------------------------------------------------------- */
+
+static bool is_in_task(const rad_flow_vm *vm, uint32_t token, uint32_t task)
+{
+    const rad_token *t = &vm->tokens[token];
+    const rad_flow_op *op = rad__flow_op(vm, token);
+    if (!t->alive) return false;
+    if (op->code == RAD_OP_START) return (op->a != RAD_NONE ? op->a : t->task) == task;
+    return (op->code == RAD_OP_FINISH || op->code == RAD_OP_RETRY) && t->task == task;
+}
+
+void rad__cancel_scope(rad_flow_vm *vm, enum rad_flow_scope scope, uint32_t name)
+{
+    rad_touch(vm->k, vm->case_object, RAD_WRITE);
+    if (scope == RAD_CANCEL_CASE) {
+        rad__cancel_case(vm, RAD_CASE_CANCELLED, RAD_NONE);
+    } else if (scope == RAD_CANCEL_REGION) {
+        cancel_regions(vm, name);
+    } else {
+        for (uint32_t i = 0; i < vm->token_count; i++)
+            if (is_in_task(vm, i, name)) doom(vm, i);
+        cancel_doomed(vm);
+    }
+}
+
+void rad__cancel_case(rad_flow_vm *vm, enum rad_flow_state result, uint32_t data_of)
+{
+    if (vm->result != RAD_CASE_RUNNING) return;
+    vm->result = result;
+    if (data_of == RAD_NONE && vm->tokens[0].alive) data_of = 0;
+    if (data_of != RAD_NONE) {
+        rad__data_give(vm, vm->final);
+        vm->final = rad__data_share(vm, vm->tokens[data_of].data);
+    }
+    for (uint32_t i = 0; i < vm->token_count; i++) rad__cancel_token(vm, i);
+}
+
+/* ---- Failures ------------------------------------------------------------------------------- */
+
+/* The innermost region around the token that takes failures. */
+static uint32_t catcher(const rad_flow_vm *vm, uint32_t token)
+{
+    uint32_t at = vm->tokens[token].region;
+    while (at != RAD_NONE && (vm->program->regions[vm->regions[at].region].on_failure == RAD_NONE ||
+                              vm->regions[at].owner == RAD_NONE))
+        at = vm->regions[at].parent;
+    return at;
+}
+
+void rad__flow_raise(rad_flow_vm *vm, uint32_t token, const char *format, ...)
+{
+    char text[300];
+    va_list args;
+    if (vm->result != RAD_CASE_RUNNING) return;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length >= (int)sizeof text) length = (int)sizeof text - 1;
+    rad_touch(vm->k, vm->case_object, RAD_WRITE);
+    rad_note(vm->k, RAD_FLOW_NOTE_FAILS, RAD_NONE, token);
+    uint32_t instance = catcher(vm, token);
+    if (instance == RAD_NONE) {
+        snprintf(vm->failure, sizeof vm->failure, "line %u: %s", rad__flow_op(vm, token)->line,
+                 text);
+        rad__cancel_case(vm, RAD_CASE_FAILED, RAD_NONE);
+        return;
+    }
+    rad_region_instance *r = &vm->regions[instance];
+    const rad_flow_region *region = &vm->program->regions[r->region];
+    uint32_t owner = r->owner;
+    r->refs++;
+    doom_inside(vm, instance, owner);
+    cancel_doomed(vm);
+    go_to_handler(vm, owner, instance, region->on_failure);
+    rad__region_release(vm, instance);
+    if (region->into == RAD_NONE) return;
+    uint32_t why = rad__text_number(vm, text, (size_t)length);
+    if (why != RAD_NONE) rad__data_set(vm, owner, region->into, why);
+}
