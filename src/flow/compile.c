@@ -8,12 +8,15 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/sort.h"
 
 #include <string.h>
 
 typedef struct compiler {
     rad_flow_program *p;
-    bool failed; /* memory ran out */
+    bool failed;        /* memory ran out */
+    uint32_t *compared; /* texts that something is compared with */
+    uint32_t compared_count, compared_capacity;
 } compiler;
 
 static uint32_t emit_block(compiler *c, const rad_flow_block *block, uint32_t next);
@@ -61,9 +64,27 @@ static uint32_t put_postfix(compiler *c, enum rad_expr_op op, enum rad_flow_type
     return p->postfix_count++;
 }
 
+static bool is_comparison(enum rad_expr_op op)
+{
+    return op >= RAD_EXPR_EQUAL && op <= RAD_EXPR_GREATER_EQUAL;
+}
+
+static void note_compared(compiler *c, const rad_flow_expr *e)
+{
+    if (e->op != RAD_EXPR_CONSTANT || e->type != RAD_FLOW_TEXT) return;
+    if (RAD_GROW(&c->compared, &c->compared_capacity, c->compared_count + 1))
+        c->compared[c->compared_count++] = (uint32_t)e->value;
+    else
+        c->failed = true;
+}
+
 static void emit_terms(compiler *c, const rad_flow_expr *e)
 {
     if (c->failed) return;
+    if (is_comparison(e->op)) {
+        note_compared(c, e->a);
+        note_compared(c, e->b);
+    }
     if (e->a != NULL) emit_terms(c, e->a);
     if (e->op == RAD_EXPR_AND || e->op == RAD_EXPR_OR) { /* looks before its second term */
         uint32_t at = put_postfix(c, e->op, e->type, 0);
@@ -416,29 +437,30 @@ static void add_value(int64_t *values, uint32_t *count, int64_t value, bool orde
     values[at] = value;
 }
 
-/* What a simulated world may write where nothing was declared: values around those that the flow itself speaks of. */
-static uint32_t assume(const rad_flow_program *p, enum rad_flow_type type, int64_t *values)
+/* What a simulated world may write where nothing was declared: values around those that the flow itself speaks of, or
+ * the texts that it compares with, in the order in which they first stand in the file. */
+static uint32_t assume(const compiler *c, enum rad_flow_type type, int64_t *values)
 {
+    const rad_flow_program *p = c->p;
     uint32_t count = 0;
-    if (type != RAD_FLOW_TEXT) {
-        add_value(values, &count, 0, true);
-        add_value(values, &count, 1, true);
-    }
-    if (type == RAD_FLOW_BOOL) return count;
-    for (uint32_t i = 0; i < p->postfix_count; i++) {
+    for (uint32_t i = 0; i < c->compared_count && type == RAD_FLOW_TEXT; i++)
+        add_value(values, &count, c->compared[i], false);
+    if (type == RAD_FLOW_TEXT) return count;
+    add_value(values, &count, 0, true);
+    add_value(values, &count, 1, true);
+    for (uint32_t i = 0; i < p->postfix_count && type == RAD_FLOW_INT; i++) {
         const rad_flow_postfix *f = &p->postfix[i];
         if (f->op != RAD_EXPR_CONSTANT || f->type != type) continue;
-        add_value(values, &count, f->value, type == RAD_FLOW_INT);
-        if (type == RAD_FLOW_INT && f->value > INT64_MIN)
-            add_value(values, &count, f->value - 1, true);
-        if (type == RAD_FLOW_INT && f->value < INT64_MAX)
-            add_value(values, &count, f->value + 1, true);
+        add_value(values, &count, f->value, true);
+        if (f->value > INT64_MIN) add_value(values, &count, f->value - 1, true);
+        if (f->value < INT64_MAX) add_value(values, &count, f->value + 1, true);
     }
     return count;
 }
 
-static bool make_domains(rad_flow_program *p)
+static bool make_domains(compiler *c)
 {
+    rad_flow_program *p = c->p;
     const rad_flow_tree *tree = p->tree;
     uint32_t empty = rad__symbol(&p->file.symbols, "", 0);
     p->domains = rad__arena_take(&p->arena, tree->variable_count + 1u, sizeof *p->domains);
@@ -452,7 +474,7 @@ static bool make_domains(rad_flow_program *p)
         if (count == 0) {
             if (v->type == RAD_FLOW_TEXT) add_value(values, &count, empty, false);
             int64_t found[DOMAIN_MOST];
-            uint32_t more = assume(p, v->type, found);
+            uint32_t more = assume(c, v->type, found);
             for (uint32_t k = 0; k < more; k++) add_value(values, &count, found[k], false);
         }
         p->domains[i] = (rad_flow_domain){values, count, v->domain_count == 0};
@@ -479,8 +501,10 @@ static int compile(rad_flow_program *p, rad_error *error)
         op_at(&c, end)->line = p->tree->body.end.line;
         p->start = emit_block(&c, &p->tree->body, end);
     }
-    if (c.failed || !make_domains(p)) return rad__error_memory(error);
-    return 0;
+    rad__sort_u32(c.compared, c.compared_count);
+    bool made = !c.failed && make_domains(&c);
+    rad__free(c.compared);
+    return made ? 0 : rad__error_memory(error);
 }
 
 int rad__flow_program_read(rad_flow_program **out, const char *file_name, const char *text,

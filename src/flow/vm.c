@@ -31,10 +31,11 @@ static bool take_rooms(rad_flow_vm *vm)
     vm->queues = rad__alloc(tree->milestone_count + tree->lock_count + 1u, sizeof *vm->queues);
     vm->last_instance = rad__alloc(tree->region_count + 1u, sizeof *vm->last_instance);
     vm->initial = rad__alloc(vm->variables + 1u, sizeof *vm->initial);
+    vm->merged = rad__alloc(vm->variables + 1u, sizeof *vm->merged);
     vm->stack = rad__alloc(EXPRESSION_DEPTH, sizeof *vm->stack);
     vm->holds = rad__alloc(most_branches(vm->program) + 1u, sizeof *vm->holds);
     return vm->milestones && vm->milestone_objects && vm->locks && vm->lock_objects && vm->queues &&
-           vm->last_instance && vm->initial && vm->stack && vm->holds;
+           vm->last_instance && vm->initial && vm->merged && vm->stack && vm->holds;
 }
 
 /* The texts of the file have the numbers they have there. */
@@ -100,17 +101,12 @@ int rad__flow_vm_open(rad_flow_vm **out, const rad_flow_program *p, const rad_fl
 void rad__flow_vm_close(rad_flow_vm *vm)
 {
     if (vm == NULL) return;
-    void *const all[] = {vm->tokens,       vm->forks,
-                         vm->arrivals,     vm->regions,
-                         vm->undos,        vm->frames,
-                         vm->signals,      vm->answers,
-                         vm->data,         vm->data_refs,
-                         vm->initial,      vm->texts,
-                         vm->milestones,   vm->locks,
-                         vm->queues,       vm->last_instance,
-                         vm->settle,       vm->doomed,
-                         vm->stack,        vm->holds,
-                         vm->lock_objects, vm->milestone_objects};
+    void *const all[] = {
+        vm->tokens,        vm->forks,   vm->arrivals,         vm->regions, vm->undos,
+        vm->frames,        vm->signals, vm->answers,          vm->data,    vm->data_refs,
+        vm->initial,       vm->texts,   vm->milestones,       vm->locks,   vm->queues,
+        vm->last_instance, vm->settle,  vm->doomed,           vm->stack,   vm->holds,
+        vm->lock_objects,  vm->merged,  vm->milestone_objects};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) rad__free(all[i]);
     rad__map64_free(&vm->text_map);
     rad__arena_free(&vm->text_arena);

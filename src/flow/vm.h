@@ -80,6 +80,7 @@ typedef struct rad_fork {
     uint32_t owner; /* the maker, while that lives; RAD_NONE: it has died since */
     uint32_t holder, held_older, held_newer;
     uint32_t parent;             /* the fork around it */
+    uint32_t region;             /* the region instance around it */
     uint32_t refs;               /* children, forks inside, the owner that waits */
     uint32_t children, youngest; /* ends of the list of live ones */
     uint32_t activated, arrived, cancelled;
@@ -198,6 +199,7 @@ typedef struct rad_flow_vm {
     uint32_t settle_count, settle_capacity;
     uint32_t *doomed;
     uint32_t doomed_count, doomed_capacity;
+    int64_t *merged; /* values at a join, before any of them is written */
     const char *why; /* of an expression that failed */
     int64_t *stack;  /* of expressions */
     uint8_t *holds;  /* of branches with conditions: which of them are true */
@@ -285,8 +287,9 @@ RAD_INTERNAL void rad__fork_unhold(rad_flow_vm *vm, uint32_t fork);
 
 /* ---- Cancelling and failing (vm_cancel.c) ----------------------------------------------------------------- */
 
-/* A token and everything below it; once. Joins are settled by the caller. */
-RAD_INTERNAL void rad__cancel_token(rad_flow_vm *vm, uint32_t token);
+/* A token and the branches it waits for; once. `detached`: everything else that hangs below it, too; otherwise that
+ * goes on. Joins are settled by the caller. */
+RAD_INTERNAL void rad__cancel_token(rad_flow_vm *vm, uint32_t token, bool detached);
 RAD_INTERNAL void rad__cancel_scope(rad_flow_vm *vm, enum rad_flow_scope scope, uint32_t name);
 /* Everything that is left; the case has ended. */
 RAD_INTERNAL void rad__cancel_case(rad_flow_vm *vm, enum rad_flow_state result, uint32_t data_of);

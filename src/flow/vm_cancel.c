@@ -1,8 +1,8 @@
 /* vm_cancel.c — cancelling tokens, and what a failure does. See vm.h.
  *
- * Cancelling a token takes everything below it along, innermost first, and tells its fork. Nobody is cancelled twice: a
- * token that is not alive is passed over, and ending is asserted to happen once a life. Joins that become complete in
- * this way are fired at the end of the step (rad__fork_settle), when nobody else is to be cancelled. */
+ * Cancelling a token takes the branches it waits for along, innermost first, and tells its fork. Nobody is cancelled
+ * twice: a token that is not alive is passed over, and ending is asserted to happen once a life. Joins that become
+ * complete in this way are fired at the end of the step (rad__fork_settle), when nobody else is to be cancelled. */
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "flow/vm.h"
@@ -37,24 +37,32 @@ static void tell_fork(rad_flow_vm *vm, uint32_t fork)
     vm->settle[vm->settle_count++] = fork;
 }
 
+static void cancel_children(rad_flow_vm *vm, uint32_t fork, bool detached)
+{
+    while (vm->forks[fork].children != RAD_NONE)
+        rad__cancel_token(vm, vm->forks[fork].children, detached);
+}
+
 /* The children of all forks that hang below it. */
-static void cancel_below(rad_flow_vm *vm, uint32_t token)
+static void cancel_held(rad_flow_vm *vm, uint32_t token)
 {
     uint32_t fork = vm->tokens[token].held;
     while (fork != RAD_NONE) {
         vm->forks[fork].refs++;
-        while (vm->forks[fork].children != RAD_NONE)
-            rad__cancel_token(vm, vm->forks[fork].children);
+        cancel_children(vm, fork, true);
         uint32_t next = vm->forks[fork].held_newer;
         rad__fork_release(vm, fork);
         fork = next;
     }
 }
 
-void rad__cancel_token(rad_flow_vm *vm, uint32_t token)
+void rad__cancel_token(rad_flow_vm *vm, uint32_t token, bool detached)
 {
     if (!vm->tokens[token].alive) return;
-    cancel_below(vm, token);
+    if (detached)
+        cancel_held(vm, token);
+    else if (vm->tokens[token].inner != RAD_NONE)
+        cancel_children(vm, vm->tokens[token].inner, false);
     stop_asking(vm, token);
     vm->cancelled++;
     rad_note(vm->k, RAD_FLOW_NOTE_CANCELS, RAD_NONE, token);
@@ -85,7 +93,7 @@ static void doom_inside(rad_flow_vm *vm, uint32_t instance, uint32_t except)
 static void cancel_doomed(rad_flow_vm *vm)
 {
     rad__sort_u32(vm->doomed, vm->doomed_count);
-    for (uint32_t i = 0; i < vm->doomed_count; i++) rad__cancel_token(vm, vm->doomed[i]);
+    for (uint32_t i = 0; i < vm->doomed_count; i++) rad__cancel_token(vm, vm->doomed[i], false);
     vm->doomed_count = 0;
 }
 
@@ -184,7 +192,7 @@ void rad__cancel_case(rad_flow_vm *vm, enum rad_flow_state result, uint32_t data
         rad__data_give(vm, vm->final);
         vm->final = rad__data_share(vm, vm->tokens[data_of].data);
     }
-    for (uint32_t i = 0; i < vm->token_count; i++) rad__cancel_token(vm, i);
+    for (uint32_t i = 0; i < vm->token_count; i++) rad__cancel_token(vm, i, true);
 }
 
 /* ---- Failures ------------------------------------------------------------------------------- */

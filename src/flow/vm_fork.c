@@ -53,9 +53,10 @@ void rad__fork_release(rad_flow_vm *vm, uint32_t fork)
     if (--f->refs > 0) return;
     drop_arrivals(vm, f);
     rad__fork_unhold(vm, fork);
-    uint32_t parent = f->parent;
+    uint32_t parent = f->parent, region = f->region;
     f->used = false;
     rad__pool_give(&vm->fork_pool, vm->forks, sizeof *vm->forks, fork);
+    if (region != RAD_NONE) rad__region_release(vm, region);
     if (parent != RAD_NONE) rad__fork_release(vm, parent);
 }
 
@@ -75,6 +76,7 @@ static uint32_t fork_new(rad_flow_vm *vm, uint32_t token)
         .maker = token,
         .owner = token,
         .parent = t->fork,
+        .region = t->region,
         .refs = 1,
         .children = RAD_NONE,
         .youngest = RAD_NONE,
@@ -83,6 +85,7 @@ static uint32_t fork_new(rad_flow_vm *vm, uint32_t token)
         .used = true,
     };
     if (t->fork != RAD_NONE) vm->forks[t->fork].refs++;
+    if (t->region != RAD_NONE) vm->regions[t->region].refs++;
     fork_hold(vm, at, token);
     rad_touch(vm->k, t->object, RAD_WRITE);
     return at;
@@ -94,7 +97,7 @@ static bool fork_branch(rad_flow_vm *vm, uint32_t fork, uint32_t mother, uint32_
 {
     rad_fork *f = &vm->forks[fork];
     uint32_t child = rad__token_make(vm, f->maker, vm->program->code[f->op].statement, index, fork,
-                                     vm->tokens[mother].region, vm->tokens[mother].data);
+                                     f->region, vm->tokens[mother].data);
     if (child == RAD_NONE) return false;
     vm->forks[fork].activated++;
     rad__token_go(vm, child, entry);
@@ -295,31 +298,42 @@ static bool merge_variable(rad_flow_vm *vm, const rad_fork *f, uint32_t variable
     return true;
 }
 
-/* False: the branches disagree, and the failure was raised; or the run has ended. */
-static bool merge(rad_flow_vm *vm, uint32_t token, uint32_t fork)
+/* The values of all variables that some branch wrote, in vm->merged. False: the failure was raised, or the run has
+ * ended; nothing is written then. */
+static bool merge_all(rad_flow_vm *vm, uint32_t token, const rad_fork *f, const uint64_t *written)
+{
+    for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++) {
+        for (uint64_t left = written[i]; left != 0; left &= left - 1) {
+            uint32_t variable = i * 64 + (uint32_t)__builtin_ctzll(left);
+            int64_t base = rad__data_at(vm, vm->tokens[token].data)[variable];
+            vm->merged[variable] = base;
+            vm->why = NULL;
+            if (merge_variable(vm, f, variable, base, &vm->merged[variable])) continue;
+            const char *name =
+                rad__flow_name(&vm->program->file, vm->program->tree->variables[variable].name);
+            if (vm->why != NULL)
+                rad__flow_raise(vm, token, "%s: %s", name, vm->why);
+            else
+                rad__flow_raise(vm, token, "branches disagree about %s", name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void merge(rad_flow_vm *vm, uint32_t token, uint32_t fork)
 {
     uint64_t written[RAD_FLOW_WRITTEN_WORDS] = {0};
     for (uint32_t at = vm->forks[fork].arrivals; at != RAD_NONE; at = vm->arrivals[at].next)
         for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++)
             written[i] |= vm->arrivals[at].written[i];
-    for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++) {
+    if (!merge_all(vm, token, &vm->forks[fork], written)) return;
+    for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++)
         for (uint64_t left = written[i]; left != 0; left &= left - 1) {
             uint32_t variable = i * 64 + (uint32_t)__builtin_ctzll(left);
-            int64_t base = rad__data_at(vm, vm->tokens[token].data)[variable], value = base;
-            vm->why = NULL;
-            if (!merge_variable(vm, &vm->forks[fork], variable, base, &value)) {
-                const char *name =
-                    rad__flow_name(&vm->program->file, vm->program->tree->variables[variable].name);
-                if (vm->why != NULL)
-                    rad__flow_raise(vm, token, "%s: %s", name, vm->why);
-                else
-                    rad__flow_raise(vm, token, "branches disagree about %s", name);
-                return false;
-            }
-            if (!rad__data_set(vm, token, variable, value)) return false;
+            if (!rad__data_set(vm, token, variable, vm->merged[variable])) return;
         }
-    }
-    return true;
+    drop_arrivals(vm, &vm->forks[fork]);
 }
 
 /* ---- Joining ------------------------------------------------------------------------------- */
@@ -337,12 +351,12 @@ static void fire(rad_flow_vm *vm, uint32_t fork)
     if (f->join == RAD_JOIN_FIRST && f->children != RAD_NONE) {
         rad_touch(vm->k, vm->case_object, RAD_WRITE);
         while (vm->forks[fork].children != RAD_NONE)
-            rad__cancel_token(vm, vm->forks[fork].children);
+            rad__cancel_token(vm, vm->forks[fork].children, true);
     }
     rad_note(vm->k, RAD_FLOW_NOTE_FIRES, RAD_NONE, token);
     /* It stands behind the join when the data disagree: the failure is raised there. */
     rad__token_go(vm, token, next);
-    if (merge(vm, token, fork)) drop_arrivals(vm, &vm->forks[fork]);
+    if (vm->forks[fork].arrivals != RAD_NONE) merge(vm, token, fork);
     rad__fork_release(vm, fork);
 }
 
