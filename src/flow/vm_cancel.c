@@ -17,7 +17,7 @@ static void stop_asking(rad_flow_vm *vm, uint32_t token)
     const rad_flow_op *op = rad__flow_op(vm, token);
     if (t->wait == RAD_TOKEN_FOR_RESULT) rad__flow_ask(vm, RAD_ASK_STOP, token, RAD_NONE, 0, 0);
     if (t->wait == RAD_TOKEN_FOR_TIMER) rad__flow_ask(vm, RAD_ASK_NO_TIMER, token, RAD_NONE, 0, 0);
-    if (op->code != RAD_OP_TAKEN) return;
+    if (t->wait != RAD_TOKEN_FOR_EVENT) return;
     for (uint32_t i = 0; i < op->b; i++)
         if (vm->program->ways[op->a + i].event.is_timer)
             rad__flow_ask(vm, RAD_ASK_NO_TIMER, token, RAD_NONE, 0, i);
@@ -67,6 +67,7 @@ void rad__cancel_token(rad_flow_vm *vm, uint32_t token, bool detached)
     vm->cancelled++;
     rad_note(vm->k, RAD_FLOW_NOTE_CANCELS, RAD_NONE, token);
     if (vm->tokens[token].fork != RAD_NONE) tell_fork(vm, vm->tokens[token].fork);
+    if (token == 0 && vm->final == RAD_NONE) vm->final = rad__data_share(vm, vm->tokens[0].data);
     rad__token_end(vm, token);
 }
 

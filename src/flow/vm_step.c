@@ -356,9 +356,6 @@ static void step_taken(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op)
     uint32_t chosen = live ? t->alternative : world_pick(vm, token, RAD_PICK_CASE, op->b, 0);
     const rad_flow_way *way = &vm->program->ways[op->a + chosen];
     rad_value(vm->k, chosen);
-    for (uint32_t i = 0; i < op->b; i++)
-        if (i != chosen && vm->program->ways[op->a + i].event.is_timer)
-            rad__flow_ask(vm, RAD_ASK_NO_TIMER, token, RAD_NONE, 0, i);
     if (way->event.into != RAD_NONE) {
         uint32_t into = way->event.into;
         const char *why = NULL;

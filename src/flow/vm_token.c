@@ -326,8 +326,18 @@ void rad__token_wait(rad_flow_vm *vm, uint32_t token, enum rad_token_wait wait)
     rad_disable(vm->k, token);
 }
 
+/* An event has come: timers of the other alternatives run for nobody. */
+static void forget_timers(rad_flow_vm *vm, uint32_t token)
+{
+    const rad_flow_op *op = rad__flow_op(vm, token);
+    for (uint32_t i = 0; i < op->b; i++)
+        if (i != vm->tokens[token].alternative && vm->program->ways[op->a + i].event.is_timer)
+            rad__flow_ask(vm, RAD_ASK_NO_TIMER, token, RAD_NONE, 0, i);
+}
+
 void rad__token_wake(rad_flow_vm *vm, uint32_t token)
 {
+    if (vm->tokens[token].wait == RAD_TOKEN_FOR_EVENT) forget_timers(vm, token);
     rad__queue_leave(vm, token);
     vm->tokens[token].wait = RAD_TOKEN_READY;
     rad_enable(vm->k, token);
@@ -442,8 +452,10 @@ void rad__frame_pop(rad_flow_vm *vm, uint32_t token)
     } else if (f.kind == RAD_FRAME_REGION) {
         uint32_t outer = vm->regions[f.value].parent;
         vm->regions[f.value].owner = RAD_NONE;
+        if (outer != RAD_NONE) vm->regions[outer].refs++; /* it must outlive the one inside */
         region_step_out(vm, token);
         region_step_in(vm, token, outer);
+        if (outer != RAD_NONE) rad__region_release(vm, outer);
     }
 }
 
