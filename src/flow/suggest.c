@@ -32,14 +32,15 @@ void rad__flow_suggest_begin(rad_flow_suggest *s, const char *wanted, size_t len
     *s = (rad_flow_suggest){.wanted = wanted, .length = length, .distance = UINT32_MAX};
 }
 
-/* One mistake in a short word, two in a longer one: what is farther off is a guess. The first of equals stays. */
+/* One mistake in a short word, two in a longer one: what is farther off is a guess. The first of equals stays.
+ * The word itself is in the wrong place: it is no suggestion. */
 void rad__flow_suggest_consider(rad_flow_suggest *s, const char *name)
 {
     size_t length = strlen(name);
     if (length > LENGTH_MAX || s->length > LENGTH_MAX) return;
     uint32_t distance = distance_of(s->wanted, s->length, name, length);
     uint32_t allowed = s->length < 3 ? 0 : s->length < 5 ? 1 : 2;
-    if (distance > allowed || distance >= s->distance) return;
+    if (distance == 0 || distance > allowed || distance >= s->distance) return;
     s->distance = distance;
     s->best = name;
 }

@@ -27,6 +27,7 @@ int rad__flow_error(const rad_flow_file *file, rad_flow_place at, rad_error *err
 static void parse_flow(rad_flow_parser *p, rad_flow_tree *tree)
 {
     p->tree = tree;
+    p->run_line = 0;
     tree->about = RAD_NONE;
     tree->place = p->now.place;
     tree->name = rad__flow_expect_name(p, "the name of the flow");

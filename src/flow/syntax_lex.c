@@ -298,6 +298,8 @@ uint64_t rad__flow_expect_duration(rad_flow_parser *p)
     rad_flow_place place = p->now.place;
     bool has_unit = p->at < p->end && begins_name(*p->at);
     rad__flow_advance(p);
+    if (!has_unit && rad__flow_is_sign(p, "."))
+        rad__flow_fail(p, place, "a duration is a whole number: 1500ms, not 1.5s");
     size_t unit = has_unit ? 0 : 1;
     while (has_unit && unit < 5 && !rad__flow_is_word(p, units[unit].name)) unit++;
     if (unit == 5) {

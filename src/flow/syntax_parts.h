@@ -34,8 +34,9 @@ typedef struct rad_flow_parser {
     const char *at, *end;
     rad_flow_place place;
     rad_flow_token now;
-    uint32_t nesting; /* of blocks */
-    uint32_t deep;    /* of parentheses, not and minus */
+    uint32_t nesting;             /* of blocks */
+    uint32_t deep;                /* of parentheses, not and minus */
+    uint32_t run_line, run_count; /* anonymous tasks of that line so far */
     rad_error *error;
     int status;
 } rad_flow_parser;

@@ -130,8 +130,8 @@ static void check_join(rad_flow_parser *p, const rad_flow_statement *s, rad_flow
         rad__flow_fail(p, at, "a many has no join multi: it is for par and or");
     bool counts = s->join == RAD_JOIN_FIRST || s->join == RAD_JOIN_ANY;
     if (counts && p->status == 0 && s->join_count > ways_of(s))
-        rad__flow_fail(p, at, "the join counts %u, but there are %u branches", s->join_count,
-                       ways_of(s));
+        rad__flow_fail(p, at, "expected a count from 1 to %u, the number of branches, found %u",
+                       ways_of(s), s->join_count);
 }
 
 static void parse_join(rad_flow_parser *p, rad_flow_statement *s)

@@ -321,12 +321,15 @@ static bool has_task(const rad_flow_tree *tree, uint32_t name)
 /* run_LINE; run_LINE_2 for the second one of a line, … */
 static uint32_t run_name(rad_flow_parser *p, uint32_t line)
 {
-    char text[48];
-    int length = snprintf(text, sizeof text, "run_%u", line);
-    for (uint32_t i = 2;; i++) {
+    if (p->run_line != line) p->run_count = 0;
+    p->run_line = line;
+    for (;;) {
+        char text[48];
+        int length = ++p->run_count == 1
+                         ? snprintf(text, sizeof text, "run_%u", line)
+                         : snprintf(text, sizeof text, "run_%u_%u", line, p->run_count);
         uint32_t name = rad__flow_symbol(p, text, (size_t)length);
         if (p->status != 0 || !has_task(p->tree, name)) return name;
-        length = snprintf(text, sizeof text, "run_%u_%u", line, i);
     }
 }
 

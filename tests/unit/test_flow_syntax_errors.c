@@ -1,0 +1,458 @@
+/* test_flow_syntax_errors.c — what people write wrongly in flow files, and what they are told: the place, what was
+ * expected, what was found, and the name that was probably meant. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "flow_tree_support.h"
+#include "storm_support.h"
+
+#include <string.h>
+
+/* Line 2 of a flow with data n : int, b : bool, t : text, and a task build. */
+#define FLOW(body)                                                                                 \
+    "flow f { data { n : int b : bool t : text } task build { run \"a\" }\n" body "\n}"
+
+typedef struct mistake {
+    const char *text, *said;
+} mistake;
+
+static void check_all(const mistake *some, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        flow_tree_refused(some[i].text, strlen(some[i].text), some[i].said);
+}
+
+#define CHECK_ALL(some) check_all(some, sizeof(some) / sizeof *(some))
+
+/* ---- Characters and files ------------------------------------------------------------------------------ */
+
+static const mistake in_files[] = {
+    {"", "test:1:1: expected 'flow', found the end of the file"},
+    {"# nothing\n", "test:2:1: expected 'flow', found the end of the file"},
+    {"flw f { finish }", "test:1:1: expected 'flow', found 'flw'; did you mean 'flow'?"},
+    {"flow f { finish } }", "test:1:19: expected 'flow', found '}'"},
+    {"flow { finish }", "test:1:6: expected the name of the flow, found '{'"},
+    {"flow 3 { finish }", "test:1:6: expected the name of the flow, found '3'"},
+    {"flow f finish }", "test:1:8: expected '{' or what the flow is about, a text, found 'finish'"},
+    {"flow f \"about\" finish }", "test:1:16: expected '{', found 'finish'"},
+    {"flow f { finish",
+     "test:1:16: expected a statement, 'data', 'task' or '}', found the end of the file"},
+    {"flow f { par { finish", "test:1:22: expected a statement or '}', found the end of the file"},
+    {"flow f { }", "test:1:10: flow 'f' has no statement"},
+    {"flow f { data { n : int } }", "test:1:27: flow 'f' has no statement"},
+    {"flow f { finish } flow g { finish }\nflow f { finish }",
+     "test:2:6: there is a flow 'f' already, in line 1"},
+    {"flow f { \x01 }",
+     "test:1:10: expected a statement, 'data', 'task' or '}', found the byte 0x01"},
+    {"flow f { \xff }",
+     "test:1:10: expected a statement, 'data', 'task' or '}', found the byte 0xff"},
+    {"flow f { @ }", "test:1:10: expected a statement, 'data', 'task' or '}', found '@'"},
+    {"flow f { \"x\" }", "test:1:10: expected a statement, 'data', 'task' or '}', found a text"},
+    {"flow f { 3 }", "test:1:10: expected a statement, 'data', 'task' or '}', found '3'"},
+    {"flow f { fail \"x }\n\" }", "test:1:15: the text does not end on its line: expected '\"'"},
+    {"flow f { fail \"x", "test:1:15: the text does not end on its line: expected '\"'"},
+    {"flow f { fail \"x\\", "test:1:15: the text does not end on its line: expected '\"'"},
+    {"flow f { fail \"ab\\q\" }", "test:1:18: expected \\\", \\\\, \\n or \\t in the text"},
+    {"flow f { fail \"a\xff\" }", "test:1:17: the text is not UTF-8"},
+    {"flow f { fail \"a\xc3\" }", "test:1:17: the text is not UTF-8"},
+    {"flow aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa { }",
+     "test:1:6: a name has 60 characters at most"},
+    {FLOW("set n = 9223372036854775808"), "test:2:9: the number is too large"},
+    {FLOW("set n = -9223372036854775809"), "test:2:10: the number is too large"},
+    {FLOW("set n = 99999999999999999999999999"), "test:2:9: the number is too large"},
+};
+
+static void files_and_characters(void **state)
+{
+    (void)state;
+    CHECK_ALL(in_files);
+    static const char zero[] = "flow f { \0 }", zero_in_text[] = "flow f { fail \"a\0b\" }";
+    flow_tree_refused(
+        zero, sizeof zero - 1,
+        "test:1:10: expected a statement, 'data', 'task' or '}', found the byte 0x00");
+    flow_tree_refused(zero_in_text, sizeof zero_in_text - 1,
+                      "test:1:17: the text has a byte 0 in it");
+}
+
+/* ---- Statements ---------------------------------------------------------------------------------------- */
+
+static const mistake in_statements[] = {
+    {FLOW("prar { } and { }"),
+     "test:2:1: expected a statement, 'data', 'task' or '}', found 'prar'; did you mean 'par'?"},
+    {FLOW("{ prar { } and { } }"),
+     "test:2:3: expected a statement or '}', found 'prar'; did you mean 'par'?"},
+    {FLOW("xyzzy"), "test:2:1: expected a statement, 'data', 'task' or '}', found 'xyzzy'"},
+    {FLOW("block { }"),
+     "test:2:1: expected a statement, 'data', 'task' or '}', found 'block'; did you mean 'lock'?"},
+    {FLOW("do"), "test:3:1: expected the name of a task, found '}'"},
+    {FLOW("do \"build\""), "test:2:4: expected the name of a task, found a text"},
+    {FLOW("{ data { } }"), "test:2:3: 'data' stands in the flow itself, not in a block"},
+    {FLOW("{ task x { } }"), "test:2:3: 'task' stands in the flow itself, not in a block"},
+    {FLOW("run make"), "test:2:5: expected a command, a text, found 'make'"},
+    {FLOW("run \"x\" { run \"y\" }"),
+     "test:2:11: expected a property of the task or '}', found 'run'"},
+    {FLOW("run \"x\" { do build }"),
+     "test:2:11: expected a property of the task or '}', found 'do'"},
+    {FLOW("set n 3"), "test:2:7: expected '=', found '3'"},
+    {FLOW("set 3 = n"), "test:2:5: expected the name of a variable, found '3'"},
+    {FLOW("set n ="), "test:3:1: expected an expression, found '}'"},
+    {FLOW("par { }"), "test:3:1: expected 'and' and another block, found '}'"},
+    {FLOW("par { } or { }"), "test:2:9: expected 'and' and another block, found 'or'"},
+    {FLOW("par do build"), "test:2:5: expected '{', found 'do'"},
+    {FLOW("interleave { }"), "test:3:1: expected 'and' and another block, found '}'"},
+    {FLOW("xor { }"), "test:2:7: expected 'when' and a condition, found '}'"},
+    {FLOW("or { }"), "test:2:6: expected 'when' and a condition, found '}'"},
+    {FLOW("xor { else { } }"), "test:2:7: expected 'when' and a condition, found 'else'"},
+    {FLOW("xor { whn b { } }"),
+     "test:2:7: expected 'when' and a condition, found 'whn'; did you mean 'when'?"},
+    {FLOW("xor { when b { } do build }"), "test:2:18: expected 'when', 'else' or '}', found 'do'"},
+    {FLOW("xor { when b { } else { } when b { } }"),
+     "test:2:27: expected '}' behind the block of else, found 'when'"},
+    {FLOW("xor { when b do build }"), "test:2:14: expected '{', found 'do'"},
+    {FLOW("loop { }"), "test:2:6: expected an expression, found '{'"},
+    {FLOW("loop 3"), "test:3:1: expected '{', found '}'"},
+    {FLOW("repeat { } while b"), "test:2:12: expected 'until' and a condition, found 'while'"},
+    {FLOW("repeat { } untill b"),
+     "test:2:12: expected 'until' and a condition, found 'untill'; did you mean 'until'?"},
+    {FLOW("region { }"), "test:2:8: expected the name of the region, found '{'"},
+    {FLOW("region r { } on { }"), "test:2:17: expected 'cancel' or 'failure', found '{'"},
+    {FLOW("region r { } on cancle { }"),
+     "test:2:17: expected 'cancel' or 'failure', found 'cancle'; did you mean 'cancel'?"},
+    {FLOW("region r { } on cancel { } on cancel { }"), "test:2:28: 'on cancel' stands there twice"},
+    {FLOW("region r { } on failure into { }"),
+     "test:2:30: expected the name of a variable, found '{'"},
+    {FLOW("region r { } on failure { } on failure { }"),
+     "test:2:29: 'on failure' stands there twice"},
+    {FLOW("region r { } on failure { } on failure into t { }"),
+     "test:2:29: 'on failure' stands there twice"},
+    {FLOW("on cancel { }"), "test:2:1: expected a statement, 'data', 'task' or '}', found 'on'"},
+    {FLOW("cancel r"), "test:2:8: expected 'task', 'region' or 'case', found 'r'"},
+    {FLOW("cancel task"), "test:3:1: expected the name of a task, found '}'"},
+    {FLOW("cancel region"), "test:3:1: expected the name of a region, found '}'"},
+    {FLOW("cancel regin r"),
+     "test:2:8: expected 'task', 'region' or 'case', found 'regin'; did you mean 'region'?"},
+    {FLOW("many { }"), "test:2:6: expected an expression, found '{'"},
+    {FLOW("many 3 up 4 { }"), "test:2:11: expected 'to' and a number, found '4'"},
+    {FLOW("many 3 up to n { }"), "test:2:14: expected a number of instances, found 'n'"},
+    {FLOW("many 3 up to 0 { }"),
+     "test:2:14: expected a number of instances from 1 to 1000000, found 0"},
+    {FLOW("many 3 up to 1000001 { }"),
+     "test:2:14: expected a number of instances from 1 to 1000000, found 1000001"},
+    {FLOW("many 3 as { }"),
+     "test:2:11: expected a name for the instance's number or line, found '{'"},
+    {FLOW("many 3 as up { }"), "test:2:11: expected a name for the instance's number or line, "
+                               "found 'up', a word of the language"},
+    {FLOW("many over t { }"),
+     "test:2:13: expected 'up to' or 'as' and a name for the line, found '{'"},
+    {FLOW("many over t up to 3 { }"),
+     "test:2:21: expected 'as' and a name for the line, found '{'"},
+    {FLOW("more"), "test:3:1: expected the name of a many, found '}'"},
+    {FLOW("reach"), "test:3:1: expected the name of a milestone, found '}'"},
+    {FLOW("await 3"), "test:2:7: expected the name of a milestone, found '3'"},
+    {FLOW("lock { }"), "test:2:6: expected the name of a lock, found '{'"},
+    {FLOW("defer { }"), "test:2:9: expected 'on', found '}'"},
+    {FLOW("defer { on sginal x { } }"),
+     "test:2:12: expected 'signal' or 'timer', found 'sginal'; did you mean 'signal'?"},
+    {FLOW("defer { on timer x { } }"), "test:2:18: expected a duration such as 10s, found 'x'"},
+    {FLOW("defer { on timer 3x { } }"),
+     "test:2:19: expected ms, s, m, h or d behind the number, found 'x'"},
+    {FLOW("defer { on signal x { } finish }"), "test:2:25: expected 'on' or '}', found 'finish'"},
+    {FLOW("defer { on signal { } }"), "test:2:19: expected the name of a signal, found '{'"},
+    {FLOW("wait"),
+     "test:3:1: expected 'signal', 'fresh signal' or a duration such as 10s, found '}'"},
+    {FLOW("wait go"),
+     "test:2:6: expected 'signal', 'fresh signal' or a duration such as 10s, found 'go'"},
+    {FLOW("wait fresh go"), "test:2:12: expected 'signal', found 'go'"},
+    {FLOW("wait 1.5"), "test:2:6: a duration is a whole number: 1500ms, not 1.5s"},
+    {FLOW("wait 106752d"), "test:2:6: the duration is longer than 106751 days"},
+    {FLOW("wait 99999999999999999d"), "test:2:6: the duration is longer than 106751 days"},
+    {FLOW("compensate"), "test:3:1: expected the name of a region, found '}'"},
+    {FLOW("else { }"), "test:2:1: expected a statement, 'data', 'task' or '}', found 'else'"},
+    {FLOW("finish build"), "test:2:8: expected a statement, 'data', 'task' or '}', found 'build'"},
+};
+
+static const mistake in_joins[] = {
+    {FLOW("join all"), "test:2:1: join belongs to the par, or, or many before it"},
+    {FLOW("do build\njoin sync"), "test:3:1: join belongs to the par, or, or many before it"},
+    {FLOW("xor { when b { } } join all"),
+     "test:2:20: join belongs to the par, or, or many before it"},
+    {FLOW("interleave { } and { } join all"),
+     "test:2:24: join belongs to the par, or, or many before it"},
+    {FLOW("par { } and { } join all join all"),
+     "test:2:26: join belongs to the par, or, or many before it"},
+    {FLOW("par { } and { } join"),
+     "test:3:1: expected all, first, any, sync, multi or none, found '}'"},
+    {FLOW("par { } and { } join frist"), "test:2:22: expected all, first, any, sync, multi or "
+                                         "none, found 'frist'; did you mean 'first'?"},
+    {FLOW("par { } and { } join first 0"),
+     "test:2:28: expected a count from 1 to 1000000, found 0"},
+    {FLOW("par { } and { } join first 3"),
+     "test:2:22: expected a count from 1 to 2, the number of branches, found 3"},
+    {FLOW("par { } and { } join any 3"),
+     "test:2:22: expected a count from 1 to 2, the number of branches, found 3"},
+    {FLOW("par { } and { } join first n"),
+     "test:2:28: expected a statement, 'data', 'task' or '}', found 'n'"},
+    {FLOW("or { when b { } else { } } join first 2"),
+     "test:2:33: expected a count from 1 to 1, the number of branches, found 2"},
+    {FLOW("or { when b { } } join all"),
+     "test:2:24: an or has no join all: join sync waits for those that were begun"},
+    {FLOW("many 3 { } join sync"), "test:2:17: a many has no join sync: it is for par and or"},
+    {FLOW("many 3 { } join multi"), "test:2:17: a many has no join multi: it is for par and or"},
+    {FLOW("many 3 { } join any 1000001"),
+     "test:2:21: expected a count from 1 to 1000000, found 1000001"},
+};
+
+static void statements_and_joins(void **state)
+{
+    (void)state;
+    CHECK_ALL(in_statements);
+    CHECK_ALL(in_joins);
+}
+
+/* ---- Data and tasks ------------------------------------------------------------------------------------ */
+
+#define DATA(body) "flow f { finish data {\n" body "\n} }"
+#define TASK(body) "flow f { finish data { n : int b : bool t : text } task build {\n" body "\n} }"
+
+static const mistake in_data[] = {
+    {"flow f { data x : int }", "test:1:15: expected '{', found 'x'"},
+    {DATA("x"), "test:3:1: expected ':' and a type (int, bool, text), found '}'"},
+    {DATA("x int"), "test:2:3: expected ':' and a type (int, bool, text), found 'int'"},
+    {DATA("x : float"), "test:2:5: expected int, bool or text, found 'float'"},
+    {DATA("x : txt"), "test:2:5: expected int, bool or text, found 'txt'; did you mean 'text'?"},
+    {DATA("3 : int"), "test:2:1: expected the name of a variable or '}', found '3'"},
+    {DATA("true : int"),
+     "test:2:1: expected the name of a variable or '}', found 'true', a word of the language"},
+    {DATA("and : int"),
+     "test:2:1: expected the name of a variable or '}', found 'and', a word of the language"},
+    {DATA("over : int"),
+     "test:2:1: expected the name of a variable or '}', found 'over', a word of the language"},
+    {DATA("x : int ="),
+     "test:3:1: expected a constant: a number, true, false or a text, found '}'"},
+    {DATA("x : int = y"),
+     "test:2:11: expected a constant: a number, true, false or a text, found 'y'"},
+    {DATA("x : int = true"),
+     "test:2:11: expected a constant of type int for 'x', found one of type bool"},
+    {DATA("x : bool = 1"),
+     "test:2:12: expected a constant of type bool for 'x', found one of type int"},
+    {DATA("x : text = 1"),
+     "test:2:12: expected a constant of type text for 'x', found one of type int"},
+    {DATA("x : int = \"1\""),
+     "test:2:11: expected a constant of type int for 'x', found one of type text"},
+    {DATA("x : int = - true"), "test:2:13: expected a number, found 'true'"},
+    {DATA("x : int = 1 = 2"), "test:2:13: '=' stands there twice"},
+    {DATA("x : int merge smu"), "test:2:15: expected a rule: sum, max, min (int), and, or (bool), "
+                                "append (text), first or last, found 'smu'; did you mean 'sum'?"},
+    {DATA("x : int merge"), "test:3:1: expected a rule: sum, max, min (int), and, or (bool), "
+                            "append (text), first or last, found '}'"},
+    {DATA("x : bool merge sum"), "test:2:16: there is no merge sum of type bool"},
+    {DATA("x : int merge or"), "test:2:15: there is no merge or of type int"},
+    {DATA("x : int merge append"), "test:2:15: there is no merge append of type int"},
+    {DATA("x : text merge max"), "test:2:16: there is no merge max of type text"},
+    {DATA("x : int merge sum merge max"), "test:2:19: 'merge' stands there twice"},
+    {DATA("x : int in 3"), "test:2:12: expected '{' and constants, found '3'"},
+    {DATA("x : int in { }"),
+     "test:2:14: expected a constant: a number, true, false or a text, found '}'"},
+    {DATA("x : int in { 1 x }"),
+     "test:2:16: expected a constant: a number, true, false or a text, found 'x'"},
+    {DATA("x : int in { 1 true }"),
+     "test:2:16: expected a constant of type int for 'x', found one of type bool"},
+    {DATA("x : int in { 1 2 1 }"), "test:2:18: the value stands there twice"},
+    {DATA("x : int in { 1 } in { 2 }"), "test:2:18: 'in' stands there twice"},
+    {DATA("x : int\nx : bool"), "test:3:1: there is a variable 'x' already, in line 2"},
+};
+
+static const mistake in_tasks[] = {
+    {"flow f { finish task { run \"x\" } }", "test:1:22: expected the name of a task, found '{'"},
+    {"flow f { finish task x run \"x\" }", "test:1:24: expected '{', found 'run'"},
+    {TASK(""), "test:1:57: task 'build' has neither 'run' nor 'call'"},
+    {TASK("timeout 3"), "test:1:57: task 'build' has neither 'run' nor 'call'"},
+    {TASK("run x"), "test:2:5: expected a command, a text, found 'x'"},
+    {TASK("call x"), "test:2:6: expected the name of a function, a text, found 'x'"},
+    {TASK("run \"x\" call \"y\""), "test:2:9: a task has either 'run' or 'call', not both"},
+    {TASK("call \"x\" run \"y\""), "test:2:10: a task has either 'run' or 'call', not both"},
+    {TASK("run \"x\" run \"y\""), "test:2:9: 'run' stands there twice"},
+    {TASK("run \"x\" timout 3"),
+     "test:2:9: expected a property of the task or '}', found 'timout'; did you mean 'timeout'?"},
+    {TASK("run \"x\" timeout"), "test:3:1: expected a duration such as 10s, found '}'"},
+    {TASK("run \"x\" timeout 0"), "test:2:17: a timeout of 0 leaves no time for anything"},
+    {TASK("run \"x\" timeout 3 timeout 4"), "test:2:19: 'timeout' stands there twice"},
+    {TASK("run \"x\" timeout 3 s"), "test:2:19: expected a property of the task or '}', found 's'"},
+    {TASK("run \"x\" timeout 3sec"),
+     "test:2:18: expected ms, s, m, h or d behind the number, found 'sec'"},
+    {TASK("run \"x\" retry"), "test:3:1: expected the number of further attempts, found '}'"},
+    {TASK("run \"x\" retry 1000001"),
+     "test:2:15: expected the number of further attempts from 0 to 1000000, found 1000001"},
+    {TASK("run \"x\" retry 3 delay"), "test:3:1: expected a duration such as 10s, found '}'"},
+    {TASK("run \"x\" retry 3 delay 1 backoff 0"),
+     "test:2:33: expected a factor from 1 to 1000, found 0"},
+    {TASK("run \"x\" retry 3 backoff 2"),
+     "test:2:17: expected a property of the task or '}', found 'backoff'"},
+    {TASK("run \"x\" dir here"), "test:2:13: expected a folder, a text, found 'here'"},
+    {TASK("run \"x\" reads"), "test:3:1: expected the name of a variable, found '}'"},
+    {TASK("run \"x\" reads n,"), "test:3:1: expected the name of a variable, found '}'"},
+    {TASK("run \"x\" reads m"), "test:2:15: there is no variable 'm'"},
+    {TASK("run \"x\" reads n, b, n"), "test:2:21: 'n' stands there twice"},
+    {TASK("run \"x\" capture"), "test:3:1: expected the name of a variable, found '}'"},
+    {TASK("run \"x\" capture m"), "test:2:17: there is no variable 'm'"},
+    {TASK("run \"x\" exit"), "test:3:1: expected the name of a variable, found '}'"},
+    {TASK("run \"x\" exit b"), "test:2:14: expected an int behind 'exit': 'b' is a bool"},
+    {TASK("run \"x\" exit t"), "test:2:14: expected an int behind 'exit': 't' is a text"},
+    {TASK("run \"x\" exit m"), "test:2:14: there is no variable 'm'"},
+    {TASK("run \"x\" capture n exit n"), "test:2:24: 'n' cannot be both output and exit status"},
+    {TASK("run \"x\" writes n"),
+     "test:2:16: a command writes only what it captures, and its exit: 'n' is neither"},
+    {TASK("run \"x\" capture t writes t, b"),
+     "test:2:29: a command writes only what it captures, and its exit: 'b' is neither"},
+    {TASK("call \"x\" writes t, t"), "test:2:20: 't' stands there twice"},
+    {TASK("call \"x\" capture t"), "test:2:18: 'capture' is for commands: a function has 'writes'"},
+    {TASK("call \"x\" exit n"), "test:2:15: 'exit' is for commands: a function has 'writes'"},
+    {TASK("call \"x\" dir \"d\""), "test:1:57: 'dir' is for commands, not for functions"},
+    {TASK("run \"x\" outcomes"), "test:3:1: expected ok or fail, found '}'"},
+    {TASK("run \"x\" outcomes good"), "test:2:18: expected ok or fail, found 'good'"},
+    {TASK("run \"x\" outcomes ok, ok"), "test:2:22: the outcome stands there twice"},
+    {TASK("run \"x\" on_doubt"), "test:3:1: expected stop, retry or probe, found '}'"},
+    {TASK("run \"x\" on_doubt stopp"),
+     "test:2:18: expected stop, retry or probe, found 'stopp'; did you mean 'stop'?"},
+    {TASK("run \"x\" on_doubt probe"),
+     "test:3:1: expected a command that tells whether it was done, found '}'"},
+    {TASK("run \"x\" undo"), "test:3:1: expected the name of a task, found '}'"},
+    {TASK("run \"x\" undo biuld"), "test:2:14: there is no task 'biuld'; did you mean 'build'?"},
+    {TASK("run \"x\" } task build { run \"y\""),
+     "test:2:16: there is a task 'build' already, in line 1"},
+    {"flow f { run \"x\"\ntask run_1 { run \"y\" } }",
+     "test:2:6: there is a task 'run_1' already, in line 1"},
+};
+
+static void data_and_tasks(void **state)
+{
+    (void)state;
+    CHECK_ALL(in_data);
+    CHECK_ALL(in_tasks);
+}
+
+/* ---- Names --------------------------------------------------------------------------------------------- */
+
+static const mistake in_names[] = {
+    {FLOW("do bild"), "test:2:4: there is no task 'bild'; did you mean 'build'?"},
+    {FLOW("do xyzzy"), "test:2:4: there is no task 'xyzzy'"},
+    {FLOW("cancel task biuld"), "test:2:13: there is no task 'biuld'; did you mean 'build'?"},
+    {FLOW("cancel region r"), "test:2:15: there is no region 'r'"},
+    {FLOW("region area { } cancel region aera"),
+     "test:2:31: there is no region 'aera'; did you mean 'area'?"},
+    {FLOW("compensate r"), "test:2:12: there is no region 'r'"},
+    {FLOW("compensate build"), "test:2:12: there is no region 'build'"},
+    {FLOW("region r { } region r { }"), "test:2:21: there is a region 'r' already"},
+    {FLOW("region r { region r { } }"), "test:2:19: there is a region 'r' already"},
+    {FLOW("set m = 1"), "test:2:5: there is no variable 'm'"},
+    {FLOW("set n = m"), "test:2:9: there is no variable 'm'"},
+    {FLOW("set n = build"), "test:2:9: there is no variable 'build'"},
+    {"flow f { data { counter : int } set couter = 1 }",
+     "test:1:37: there is no variable 'couter'; did you mean 'counter'?"},
+    {FLOW("wait signal s into m"), "test:2:20: there is no variable 'm'"},
+    {FLOW("defer { on signal s into m { } }"), "test:2:26: there is no variable 'm'"},
+    {FLOW("region r { } on failure into m { }"), "test:2:30: there is no variable 'm'"},
+    {FLOW("many 2 as n { }"), "test:2:11: there is a variable 'n' already, in line 1"},
+    {FLOW("many 2 as i { many 3 as i { } }"),
+     "test:2:25: 'i' belongs to a many around this one already"},
+    {FLOW("many 2 as i { } many over t as i { }"),
+     "test:2:32: 'i' is a text here and an int in line 2: call it something else"},
+    {FLOW("many 2 as i { set i = 1 }"),
+     "test:2:19: 'i' belongs to the many of line 2 and cannot be set"},
+    {FLOW("many 2 as i { run \"x\" { capture i } }"),
+     "test:2:33: 'i' belongs to the many of line 2 and cannot be set"},
+    {FLOW("many 2 as i { wait signal s into i }"),
+     "test:2:34: 'i' belongs to the many of line 2 and cannot be set"},
+    {FLOW("many over t as l { region r { } on failure into l { } }"),
+     "test:2:49: 'l' belongs to the many of line 2 and cannot be set"},
+    {FLOW("many 2 as i { }\nset n = i"), "test:3:9: 'i' is known only inside the many of line 2"},
+    {FLOW("many i as i { }"), "test:2:6: 'i' is known only inside the many of line 2"},
+    {FLOW("more p"), "test:2:6: there is no many 'p' around this more"},
+    {FLOW("many p 2 up to 3 { } more p"), "test:2:27: there is no many 'p' around this more"},
+    {FLOW("many q 2 up to 3 { more p }"), "test:2:25: there is no many 'p' around this more"},
+    {FLOW("many 2 up to 3 { more p }"), "test:2:23: there is no many 'p' around this more"},
+    {FLOW("many p 2 { more p }"),
+     "test:2:17: more needs 'up to' and a number at the many of line 2"},
+    {FLOW("many p 2 up to 3 { many p 2 { more p } }"),
+     "test:2:36: more needs 'up to' and a number at the many of line 2"},
+};
+
+/* ---- Types --------------------------------------------------------------------------------------------- */
+
+static const mistake in_types[] = {
+    {FLOW("set n = b"), "test:2:9: expected an int for 'n', found a bool"},
+    {FLOW("set b = n + 1"), "test:2:11: expected a bool for 'b', found an int"},
+    {FLOW("set t = n"), "test:2:9: expected a text for 't', found an int"},
+    {FLOW("xor { when n { } }"), "test:2:12: expected a bool behind 'when', found an int"},
+    {FLOW("or { when t { } }"), "test:2:11: expected a bool behind 'when', found a text"},
+    {FLOW("while n { }"), "test:2:7: expected a bool behind 'while', found an int"},
+    {FLOW("repeat { } until t"), "test:2:18: expected a bool behind 'until', found a text"},
+    {FLOW("loop b { }"), "test:2:6: expected an int behind 'loop', found a bool"},
+    {FLOW("many t { }"), "test:2:6: expected an int behind 'many', found a text"},
+    {FLOW("many over n as l { }"), "test:2:11: expected a text behind 'over', found an int"},
+    {FLOW("region r { } on failure into n { }"),
+     "test:2:30: expected a text behind 'into': 'n' is an int"},
+    {FLOW("set b = not n"), "test:2:13: expected a bool behind 'not', found an int"},
+    {FLOW("set n = -b"), "test:2:10: expected an int behind '-', found a bool"},
+    {FLOW("set b = n or b"), "test:2:9: expected a bool before 'or', found an int"},
+    {FLOW("set b = b and n"), "test:2:15: expected a bool behind 'and', found an int"},
+    {FLOW("set b = n == b"), "test:2:14: expected an int behind '==', found a bool"},
+    {FLOW("set b = t != n"), "test:2:14: expected a text behind '!=', found an int"},
+    {FLOW("set b = b < b"), "test:2:9: expected an int or a text before '<', found a bool"},
+    {FLOW("set b = n < t"), "test:2:13: expected an int behind '<', found a text"},
+    {FLOW("set n = b + n"), "test:2:9: expected an int or a text before '+', found a bool"},
+    {FLOW("set n = n + t"), "test:2:13: expected an int behind '+', found a text"},
+    {FLOW("set t = t + n"), "test:2:13: expected a text behind '+', found an int"},
+    {FLOW("set n = t - 1"), "test:2:9: expected an int before '-', found a text"},
+    {FLOW("set n = 1 * t"), "test:2:13: expected an int behind '*', found a text"},
+    {FLOW("set n = b / 1"), "test:2:9: expected an int before '/', found a bool"},
+    {FLOW("set n = 1 % b"), "test:2:13: expected an int behind '%', found a bool"},
+    {FLOW("set n = lines(n)"), "test:2:15: expected a text in 'lines', found an int"},
+    {FLOW("set t = line(n, 1)"), "test:2:14: expected a text in 'line', found an int"},
+    {FLOW("set t = line(t, t)"),
+     "test:2:17: expected an int as the number of 'line', found a text"},
+    {FLOW("set n = number(n)"), "test:2:16: expected a text in 'number', found an int"},
+    {FLOW("set t = text(t)"), "test:2:14: expected an int or a bool in 'text', found a text"},
+    {FLOW("set n = length(b)"), "test:2:16: expected a text in 'length', found a bool"},
+    {FLOW("set n = n +"), "test:3:1: expected an expression, found '}'"},
+    {FLOW("set n = (n"), "test:3:1: expected ')' or an operator, found '}'"},
+    {FLOW("set n = n)"), "test:2:10: expected a statement, 'data', 'task' or '}', found ')'"},
+    {FLOW("set n = lenght(t)"), "test:2:9: expected lines, line, number, text or length before "
+                                "'(', found 'lenght'; did you mean 'length'?"},
+    {FLOW("set n = frob(t)"),
+     "test:2:9: expected lines, line, number, text or length before '(', found 'frob'"},
+    {FLOW("set n = length t"), "test:2:16: expected a statement, 'data', 'task' or '}', found 't'"},
+    {FLOW("set t = line(t)"), "test:2:15: expected ',' and the number of the line, found ')'"},
+    {FLOW("set n = length(t, 1)"), "test:2:17: expected ')', found ','"},
+    {FLOW("set b = 1 < 2 < 3"), "test:2:15: comparisons cannot be chained: write a < b and b < c"},
+    {FLOW("set b = n == n == b"),
+     "test:2:16: comparisons cannot be chained: write a < b and b < c"},
+    {FLOW("set b = and"), "test:2:9: expected an expression, found 'and', a word of the language"},
+    {FLOW("set b = b and and b"),
+     "test:2:15: expected an expression, found 'and', a word of the language"},
+    {FLOW("set b = n = 3"), "test:2:11: expected a statement, 'data', 'task' or '}', found '='"},
+    {FLOW("set b = ! b"), "test:2:9: expected an expression, found '!'"},
+};
+
+static void names_and_types(void **state)
+{
+    (void)state;
+    CHECK_ALL(in_names);
+    CHECK_ALL(in_types);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_and_characters),
+        cmocka_unit_test(statements_and_joins),
+        cmocka_unit_test(data_and_tasks),
+        cmocka_unit_test(names_and_types),
+    };
+    storm_choose();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
