@@ -276,6 +276,9 @@ static void every_task_is_read(void **state)
         {TASKS("do z task z { run \"x\" undo y } task y { run \"y\" undo z }"),
          "z run \"x\" retry 0 delay 0 backoff 1 outcomes ok fail stop undo y, y run \"y\" retry 0 "
          "delay 0 backoff 1 outcomes ok fail stop undo z"},
+        {TASKS("task run_2 { run \"y\" } run \"x\""),
+         "run_2 run \"y\" retry 0 delay 0 backoff 1 outcomes ok fail stop, run_2_2 run \"x\" retry 0 "
+         "delay 0 backoff 1 outcomes ok fail stop"},
         {TASKS("run \"x\" run \"y\" { undo run_3 } run \"z\"\nrun \"w\""),
          "run_2 run \"x\" retry 0 delay 0 backoff 1 outcomes ok fail stop, run_2_2 run \"y\" retry "
          "0 delay 0 backoff 1 outcomes ok fail stop undo run_3, run_2_3 run \"z\" retry 0 delay 0 "
