@@ -312,6 +312,7 @@ static void resolve_more(rad_flow_resolver *r, rad_flow_statement *s)
     if (around->many->most == 0)
         rad__flow_wrong(r, s->name_place, "more needs 'up to' and a number at the many of line %u",
                         around->many->place.line);
+    s->text = s->name;
     s->name = around->many->number;
 }
 

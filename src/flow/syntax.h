@@ -102,6 +102,7 @@ typedef struct rad_flow_task {
     rad_flow_place place;
     uint32_t command; /* symbol of the text; of a call the function's name */
     bool is_call;
+    bool is_anonymous;   /* a command that stands where it is run; its name is run_LINE */
     uint64_t timeout_ns; /* 0: none */
     uint32_t retries;
     uint64_t delay_ns;
@@ -208,7 +209,7 @@ struct rad_flow_statement {
     rad_flow_branch *on_cancel, *on_failure; /* of a region; NULL: none */
     uint32_t into;                           /* of on_failure: name, then variable; RAD_NONE */
     rad_flow_place into_place;
-    uint32_t text; /* of fail: symbol, or RAD_NONE */
+    uint32_t text; /* of fail: symbol, or RAD_NONE; of more: the many's name */
 };
 
 typedef struct rad_flow_tree {

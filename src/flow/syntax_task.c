@@ -336,6 +336,7 @@ static uint32_t run_name(rad_flow_parser *p, uint32_t line)
 uint32_t rad__flow_parse_run(rad_flow_parser *p, rad_flow_place place)
 {
     rad_flow_task t = task_new(place);
+    t.is_anonymous = true;
     t.command = rad__flow_expect_text(p, "a command, a text");
     if (rad__flow_accept_sign(p, "{")) parse_properties(p, &t, PROPERTY_TIMEOUT);
     t.name = run_name(p, place.line);

@@ -1,7 +1,7 @@
 /* fuzz_flow.c — any bytes as a flow file: an error that says where, or trees in which every index is one, every number
- * is given once, and nothing is deeper than it may be. */
+ * is given once, nothing is deeper than it may be; and a picture. */
 #include "base/alloc.h"
-#include "flow/syntax.h"
+#include "flow/draw.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +128,9 @@ static void check_tree(const rad_flow_file *file, const rad_flow_tree *tree)
     }
     check_block(&w, &tree->body);
     require(w.number == tree->statement_count && w.number > 0);
+    char *svg = rad__flow_draw(file, tree, NULL);
+    require(svg != NULL);
+    rad__free(svg);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -104,7 +104,9 @@ static void tell_subject(const teller *t, const rad_flow_statement *s)
     case RAD_FLOW_DO: say_task(t, s->name); break;
     case RAD_FLOW_SET: rad__bytes_format(t->out, " %s =", variable_name(t, s->name)); break;
     case RAD_FLOW_MANY: rad__bytes_format(t->out, " %s", rad__flow_name(t->file, s->name)); break;
-    case RAD_FLOW_MORE: rad__bytes_format(t->out, " of %u", s->name); break;
+    case RAD_FLOW_MORE:
+        rad__bytes_format(t->out, " %s of %u", rad__flow_name(t->file, s->text), s->name);
+        break;
     case RAD_FLOW_LOCK: say_name(t, tree->locks, tree->lock_count, s->name); break;
     case RAD_FLOW_REGION:
     case RAD_FLOW_COMPENSATE: say_name(t, tree->regions, tree->region_count, s->name); break;
@@ -167,7 +169,8 @@ static void tell_statement(const teller *t, const rad_flow_statement *s)
     }
     if (s->most > 0) rad__bytes_format(t->out, " up to %u", s->most);
     if (s->as != RAD_NONE) rad__bytes_format(t->out, " as %s", variable_name(t, s->as));
-    if (s->text != RAD_NONE) rad__bytes_format(t->out, " \"%s\"", rad__flow_name(t->file, s->text));
+    if (s->kind == RAD_FLOW_FAIL && s->text != RAD_NONE)
+        rad__bytes_format(t->out, " \"%s\"", rad__flow_name(t->file, s->text));
     for (uint32_t i = 0; i < s->branch_count; i++) tell_branch(t, s, i);
     tell_join(t, s);
     if (s->kind == RAD_FLOW_REPEAT) {

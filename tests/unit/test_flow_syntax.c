@@ -93,7 +93,7 @@ static const told statements[] = {
     {FLOW("many n up to 4 as i { set m = i } join none"),
      "1 many n up to 4 as i {2 set m = i} join none"},
     {FLOW("many pool n up to 4 { more pool } join any 3"),
-     "1 many pool n up to 4 {2 more of 1} join any 3"},
+     "1 many pool n up to 4 {2 more pool of 1} join any 3"},
     {FLOW("many pool (n) { } many (n) { } many pool 3 { } join all"),
      "1 many pool n {} join all, 2 many n {} join all, 3 many pool 3 {} join all"},
     {FLOW("many length(t) as i { } many length (t) { }"),
@@ -104,11 +104,11 @@ static const told statements[] = {
     {FLOW("many over t as l { set t = l } join first"),
      "1 many over t as l {2 set t = l} join first 1"},
     {FLOW("many pool over t up to 9 as l { more pool }"),
-     "1 many pool over t up to 9 as l {2 more of 1} join all"},
+     "1 many pool over t up to 9 as l {2 more pool of 1} join all"},
     {FLOW("many p 1 up to 2 { many p 2 up to 3 { more p } more p }"),
-     "1 many p 1 up to 2 {2 many p 2 up to 3 {3 more of 2} join all, 4 more of 1} join all"},
+     "1 many p 1 up to 2 {2 many p 2 up to 3 {3 more p of 2} join all, 4 more p of 1} join all"},
     {FLOW("many p 1 up to 2 { many q 2 { more p } }"),
-     "1 many p 1 up to 2 {2 many q 2 {3 more of 1} join all} join all"},
+     "1 many p 1 up to 2 {2 many q 2 {3 more p of 1} join all} join all"},
     {FLOW("many 1 as i { } many 2 as i { set n = i }"),
      "1 many 1 as i {} join all, 2 many 2 as i {3 set n = i} join all"},
     {FLOW("reach s expire s await s await q else { do a } reach q"),
@@ -190,7 +190,8 @@ static void words_are_names_where_they_can_be(void **state)
         {"flow f { data { length : int par : bool merge : int in : int in { 1 } } task join { run "
          "\"x\" }\n"
          "set length = length xor { when par { do join } } many many 1 up to 2 { more many } }",
-         "1 set length = length, 2 xor when par {3 do join}, 4 many many 1 up to 2 {5 more of 4} "
+         "1 set length = length, 2 xor when par {3 do join}, 4 many many 1 up to 2 {5 more many of "
+         "4} "
          "join all"},
         {"flow f { data { into : text } wait signal signal into into region on { } on failure into "
          "into { } }",
@@ -277,7 +278,8 @@ static void every_task_is_read(void **state)
          "z run \"x\" retry 0 delay 0 backoff 1 outcomes ok fail stop undo y, y run \"y\" retry 0 "
          "delay 0 backoff 1 outcomes ok fail stop undo z"},
         {TASKS("task run_2 { run \"y\" } run \"x\""),
-         "run_2 run \"y\" retry 0 delay 0 backoff 1 outcomes ok fail stop, run_2_2 run \"x\" retry 0 "
+         "run_2 run \"y\" retry 0 delay 0 backoff 1 outcomes ok fail stop, run_2_2 run \"x\" retry "
+         "0 "
          "delay 0 backoff 1 outcomes ok fail stop"},
         {TASKS("run \"x\" run \"y\" { undo run_3 } run \"z\"\nrun \"w\""),
          "run_2 run \"x\" retry 0 delay 0 backoff 1 outcomes ok fail stop, run_2_2 run \"y\" retry "
