@@ -1,0 +1,76 @@
+/* detach.c — see detach.h. */
+#define _GNU_SOURCE
+#include "os/detach.h"
+
+#include "base/error.h"
+#include "os/fault.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int detach_error(rad_error *error, const char *what)
+{
+    return rad__error(error, RAD_EIO, "cannot %s: %s", what, strerror(errno));
+}
+
+/* Where close_range is not known, one by one. */
+static void close_all(void)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0) return;
+#endif
+    long most = sysconf(_SC_OPEN_MAX);
+    for (int fd = 3; fd < (most > 0 && most < 65536 ? (int)most : 65536); fd++) close(fd);
+}
+
+_Noreturn static void detach_child(void *context, int (*run)(void *context))
+{
+    close_all(); /* first: until then the parent's locks are this child's, too */
+    setsid();
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP,  SIGPIPE, SIGCHLD, SIGSEGV, SIGBUS,
+                                  SIGFPE, SIGILL,  SIGABRT, SIGTRAP, SIGSYS,  SIGQUIT};
+    for (uint32_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
+    int nothing = open("/dev/null", O_RDWR);
+    if (nothing >= 0) {
+        for (int fd = 0; fd < 3; fd++) dup2(nothing, fd);
+        if (nothing > 2) close(nothing);
+    }
+    _exit(run(context));
+}
+
+int rad__os_detach(int *pid, void *context, int (*run)(void *context), rad_error *error)
+{
+    /* SIGTERM is held back before there is a child, so that it cannot be killed before it looks. */
+    sigset_t wanted, before;
+    sigemptyset(&wanted);
+    sigaddset(&wanted, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &wanted, &before);
+    *pid = rad__os_fails(EAGAIN) ? -1 : fork();
+    if (*pid == 0) detach_child(context, run);
+    int number = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = number;
+    return *pid < 0 ? detach_error(error, "start a process") : 0;
+}
+
+int rad__os_ask_to_end(int pid, rad_error *error)
+{
+    RAD_ASSERT(pid > 1);
+    if (rad__os_fails(EPERM) || (kill(pid, SIGTERM) != 0 && errno != ESRCH))
+        return detach_error(error, "ask a process to end");
+    return 0;
+}
+
+int rad__os_process_id(void)
+{
+    return (int)getpid();
+}
+
+bool rad__os_is_alive(int pid)
+{
+    return pid > 0 && (kill(pid, 0) == 0 || errno == EPERM);
+}

@@ -1,0 +1,16 @@
+/* notice.h — waiting until something happens in a folder: a file gets a name in it, or who was writing one is gone.
+ *
+ * What happened is not told: whoever waits looks for himself, and looks before he waits, after he has begun to
+ * watch. A notice may be missed on file systems that have none, so no wait should be for ever. */
+#ifndef RAD_OS_NOTICE_H
+#define RAD_OS_NOTICE_H
+
+#include "base/check.h"
+
+RAD_INTERNAL int rad__os_notice_open(int *fd, rad_error *error);
+RAD_INTERNAL int rad__os_notice_folder(int fd, const char *folder, rad_error *error);
+
+/* 1: something happened; 0: the time is up, or a signal came. */
+RAD_INTERNAL int rad__os_notice_wait(int fd, uint64_t timeout_ns, rad_error *error);
+
+#endif

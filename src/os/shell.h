@@ -1,0 +1,36 @@
+/* shell.h — a shell command with its own process group, its output, its end, and the wish of others that it ends.
+ *
+ * For a process that does nothing else (detach.h): SIGTERM and SIGCHLD are taken from a descriptor, one command at a
+ * time. The shell is killed when its starter dies; what the shell has started may live on. */
+#ifndef RAD_OS_SHELL_H
+#define RAD_OS_SHELL_H
+
+#include "base/check.h"
+
+typedef struct rad_os_shell {
+    int pid;     /* and the number of its group */
+    int output;  /* readable end of its standard output; negative: it was closed */
+    int signals; /* negative: not open */
+    bool asked_to_end;
+    bool ended;
+    int status, signal; /* when it has */
+} rad_os_shell;
+
+/* `sh -c command` in folder `dir` (NULL: here) with this environment; its errors go to the end of the file `log`.
+ * A folder that is not there ends it with status 126, and a line in the log. */
+RAD_INTERNAL int rad__os_shell_start(rad_os_shell *s, const char *command, const char *dir,
+                                     char *const *environment, const char *log, rad_error *error);
+
+/* Until there is output, the command has ended, somebody has asked to end, or the time is up. How much output was read
+ * into `to`; what the command wrote before it ended has been read when `ended` is seen and nothing was read. */
+RAD_INTERNAL int64_t rad__os_shell_watch(rad_os_shell *s, void *to, size_t size,
+                                         uint64_t timeout_ns, rad_error *error);
+
+/* The whole group: SIGTERM, or SIGKILL. A group that is gone is no error. */
+RAD_INTERNAL int rad__os_shell_kill(const rad_os_shell *s, bool at_once, rad_error *error);
+RAD_INTERNAL void rad__os_shell_close(rad_os_shell *s);
+
+/* The environment of this process. */
+RAD_INTERNAL char *const *rad__os_environment(void);
+
+#endif
