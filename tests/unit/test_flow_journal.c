@@ -1,0 +1,363 @@
+/* test_flow_journal.c — journals: written and read back, cut at every byte, every bit flipped, zeros at the end, records
+ * missing or exchanged, other versions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/prng.h"
+#include "flow/journal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { RECORDS = 9 };
+
+static const rad_flow_initial INITIAL[] = {{"n", "12"}, {"who", "you & me"}};
+static const rad_flow_journal_header HEADER = {
+    .raddle = "0.1.0",
+    .hash = "abcdef",
+    .flow = "build",
+    .case_id = "c1",
+    .policy = "random",
+    .seed = 77,
+    .wall_ns = UINT64_C(1700000000000000000),
+    .initial = INITIAL,
+    .initial_count = 2,
+};
+
+static rad_crc32 crc;
+
+static rad_flow_record record_of(uint32_t i)
+{
+    static const rad_flow_write writes[] = {{3, "12\0x", 4}, {0, "", 0}};
+    rad_flow_record r = {.sequence = i + 1, .wall_ns = 1000 + i, .id = "", .key = "", .text = ""};
+    switch (i) {
+    case 0:
+        r.type = RAD_RECORD_STARTED;
+        r.key = "0/3.1#2";
+        r.attempt = 2;
+        r.run = 1;
+        r.task = 4;
+        break;
+    case 1:
+        r.type = RAD_RECORD_INPUT;
+        r.step = 300;
+        r.digest.low = UINT64_C(0x0123456789abcdef);
+        r.input = (rad_flow_input){.kind = RAD_INPUT_RESULT,
+                                   .key = "0/3.1#2",
+                                   .attempt = 2,
+                                   .ok = true,
+                                   .name = "",
+                                   .writes = writes,
+                                   .write_count = 2};
+        break;
+    case 2:
+        r.type = RAD_RECORD_INPUT;
+        r.id = "00017-ab";
+        r.input = (rad_flow_input){
+            .kind = RAD_INPUT_SIGNAL, .key = "", .name = "go", .text = "now\n", .length = 4};
+        break;
+    case 3:
+        r.type = RAD_RECORD_INPUT;
+        r.input = (rad_flow_input){.kind = RAD_INPUT_RESULT,
+                                   .key = "0#1",
+                                   .attempt = 1,
+                                   .name = "",
+                                   .why = "exit status 1"};
+        break;
+    case 4:
+        r.type = RAD_RECORD_INPUT;
+        r.input = (rad_flow_input){
+            .kind = RAD_INPUT_CANCEL, .key = "", .scope = RAD_CANCEL_REGION, .name = "inner"};
+        break;
+    case 5: r.type = RAD_RECORD_RESUMED; break;
+    case 6:
+        r.type = RAD_RECORD_DOUBT;
+        r.key = "0#7";
+        r.attempt = 1;
+        r.run = 2;
+        r.settled = RAD_SETTLED_AGAIN;
+        break;
+    case 7:
+        r.type = RAD_RECORD_STOPPED;
+        r.key = "0#7";
+        r.attempt = 1;
+        break;
+    default:
+        r.type = RAD_RECORD_END;
+        r.step = 9999;
+        r.state = RAD_CASE_FAILED;
+        r.digest = (rad_digest){5, 6};
+        r.text = "task x failed";
+    }
+    return r;
+}
+
+/* Where each record begins; the last one is the end. */
+static uint32_t places[RECORDS + 1];
+
+static rad_bytes whole(void)
+{
+    rad_bytes b = {0};
+    rad__crc32_open(&crc);
+    rad__flow_journal_begin(&b, &crc, &HEADER);
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        rad_flow_record r = record_of(i);
+        places[i] = b.size;
+        rad__flow_journal_put(&b, &crc, &r);
+    }
+    places[RECORDS] = b.size;
+    assert_false(b.failed);
+    return b;
+}
+
+/* How many records could be read; negative: refused. In memory of its own, so that reading too far is noticed. */
+static int read_all(const uint8_t *data, size_t size, rad_flow_journal *j, rad_error *error)
+{
+    uint8_t *exact = rad__alloc(size + 1, 1);
+    memcpy(exact, data, size);
+    memmove(exact + 1, exact, size);
+    static rad_flow_record r;
+    int count = 0, got = 0;
+    int code = rad__flow_journal_open(j, "j", exact + 1, size, error);
+    if (code == 0)
+        while ((got = rad__flow_journal_next(j, &r, error)) == 1) count++;
+    rad__free(exact);
+    return code != 0 ? code : got < 0 ? got : count;
+}
+
+static void expect_text(const char *a, const char *b)
+{
+    assert_string_equal(a != NULL ? a : "", b != NULL ? b : "");
+}
+
+static void expect_same(const rad_flow_record *a, const rad_flow_record *b)
+{
+    assert_int_equal(a->type, b->type);
+    assert_int_equal(a->sequence, b->sequence);
+    assert_int_equal(a->wall_ns, b->wall_ns);
+    assert_int_equal(a->step, b->step);
+    assert_true(rad__digest_equal(a->digest, b->digest));
+    expect_text(a->id, b->id);
+    expect_text(a->key, b->key);
+    expect_text(a->text, b->text);
+    assert_int_equal(a->attempt, b->attempt);
+    assert_int_equal(a->run, b->run);
+    assert_int_equal(a->task, b->task);
+    assert_int_equal(a->settled, b->settled);
+    assert_int_equal(a->state, b->state);
+    const rad_flow_input *x = &a->input, *y = &b->input;
+    assert_int_equal(x->kind, y->kind);
+    assert_int_equal(x->attempt, y->attempt);
+    assert_int_equal(x->ok, y->ok);
+    assert_int_equal(x->scope, y->scope);
+    assert_int_equal(x->length, y->length);
+    assert_int_equal(x->text != NULL, y->text != NULL);
+    expect_text(x->key, y->key);
+    expect_text(x->why, y->why);
+    expect_text(x->name, y->name);
+    expect_text(x->text, y->text);
+    assert_int_equal(x->write_count, y->write_count);
+    for (uint32_t i = 0; i < x->write_count; i++) {
+        assert_int_equal(x->writes[i].variable, y->writes[i].variable);
+        assert_int_equal(x->writes[i].length, y->writes[i].length);
+        assert_memory_equal(x->writes[i].text, y->writes[i].text, x->writes[i].length);
+    }
+}
+
+static void test_there_and_back(void **state)
+{
+    (void)state;
+    static rad_flow_journal j;
+    static rad_flow_record r;
+    rad_error error = {0};
+    rad_bytes b = whole();
+    assert_int_equal(rad__flow_journal_open(&j, "j", b.data, b.size, &error), 0);
+    assert_string_equal(j.header.raddle, "0.1.0");
+    assert_string_equal(j.header.hash, "abcdef");
+    assert_string_equal(j.header.flow, "build");
+    assert_string_equal(j.header.case_id, "c1");
+    assert_string_equal(j.header.policy, "random");
+    assert_int_equal(j.header.seed, 77);
+    assert_int_equal(j.header.wall_ns, HEADER.wall_ns);
+    assert_int_equal(j.header.initial_count, 2);
+    assert_string_equal(j.header.initial[1].name, "who");
+    assert_string_equal(j.header.initial[1].text, "you & me");
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        rad_flow_record expected = record_of(i);
+        assert_int_equal(rad__flow_journal_next(&j, &r, &error), 1);
+        assert_int_equal(r.offset, places[i]);
+        expect_same(&r, &expected);
+    }
+    assert_int_equal(rad__flow_journal_next(&j, &r, &error), 0);
+    assert_false(j.torn);
+    assert_int_equal(j.at, b.size);
+    rad__bytes_free(&b);
+}
+
+static void test_cut_at_every_byte(void **state)
+{
+    (void)state;
+    static rad_flow_journal j;
+    rad_bytes b = whole();
+    uint32_t complete = 0;
+    for (uint32_t size = 0; size <= b.size; size++) {
+        rad_error error = {0};
+        int got = read_all(b.data, size, &j, &error);
+        if (size < places[0]) {
+            assert_int_equal(got, RAD_EINPUT);
+            continue;
+        }
+        if (complete < RECORDS && size >= places[complete + 1]) complete++;
+        assert_int_equal(got, (int)complete);
+        assert_int_equal(j.torn, size != places[complete]);
+        assert_int_equal(j.at, places[complete]);
+    }
+    rad__bytes_free(&b);
+}
+
+/* The end of the file is there, but its last bytes were never written. */
+static void test_unwritten_from_every_byte(void **state)
+{
+    (void)state;
+    static rad_flow_journal j;
+    rad_bytes b = whole();
+    uint8_t *copy = rad__alloc(b.size + 100, 1);
+    for (uint32_t from = places[0]; from <= b.size; from++) {
+        for (uint32_t more = 0; more <= 100; more += 50) {
+            rad_error error = {0};
+            uint32_t complete = 0;
+            memset(copy, 0, b.size + 100);
+            memcpy(copy, b.data, from);
+            while (complete < RECORDS && from >= places[complete + 1]) complete++;
+            assert_int_equal(read_all(copy, b.size + more, &j, &error), (int)complete);
+            assert_int_equal(j.at, places[complete]);
+            assert_int_equal(j.torn, from < b.size || more > 0);
+        }
+    }
+    rad__free(copy);
+    rad__bytes_free(&b);
+}
+
+static void test_flip_every_bit(void **state)
+{
+    (void)state;
+    static rad_flow_journal j;
+    rad_bytes b = whole();
+    for (uint32_t bit = 0; bit < b.size * 8; bit++) {
+        rad_error error = {0};
+        char place[64];
+        b.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        assert_int_equal(read_all(b.data, b.size, &j, &error), RAD_EINPUT);
+        uint32_t record = 0;
+        while (bit / 8 >= places[record + 1]) record++;
+        snprintf(place, sizeof place, "damaged at byte %lu, record %lu",
+                 (unsigned long)places[record], (unsigned long)record + 1);
+        if (bit / 8 >= places[0] && strstr(error.text, place) == NULL)
+            fail_msg("bit %lu: %s", (unsigned long)bit, error.text);
+        b.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    rad_error error = {0};
+    assert_int_equal(read_all(b.data, b.size, &j, &error), RECORDS);
+    rad__bytes_free(&b);
+}
+
+static void expect_refused(const uint8_t *data, size_t size, const char *text)
+{
+    static rad_flow_journal j;
+    rad_error error = {0};
+    assert_int_equal(read_all(data, size, &j, &error), RAD_EINPUT);
+    if (strstr(error.text, text) == NULL) fail_msg("%s", error.text);
+}
+
+static void test_records_missing(void **state)
+{
+    (void)state;
+    rad_bytes b = whole();
+    for (uint32_t gone = 0; gone + 1 < RECORDS; gone++) {
+        rad_bytes c = {0};
+        char text[64];
+        rad__bytes_put(&c, b.data, places[gone]);
+        rad__bytes_put(&c, b.data + places[gone + 1], b.size - places[gone + 1]);
+        snprintf(text, sizeof text, "byte %lu, record %lu: its number is another",
+                 (unsigned long)places[gone], (unsigned long)gone + 1);
+        expect_refused(c.data, c.size, text);
+        rad__bytes_free(&c);
+    }
+    /* Zeros in the middle, with whole records behind them, are no torn end. */
+    memset(b.data + places[3], 0, places[4] - places[3]);
+    expect_refused(b.data, b.size, "record 4");
+    b.data[b.size - 1] = 0; /* even when the last one is unwritten */
+    expect_refused(b.data, b.size, "record 4");
+    rad__bytes_free(&b);
+}
+
+static void test_another_version(void **state)
+{
+    (void)state;
+    rad_bytes b = whole();
+    b.data[8] = 7;
+    expect_refused(b.data, b.size,
+                   "j: a journal of version 7, but this program reads and writes version 1");
+    expect_refused((const uint8_t *)"{\"a\": 1}", 8, "j: not the journal of a flow");
+    expect_refused((const uint8_t *)"", 0, "j: not the journal of a flow");
+    rad__bytes_free(&b);
+}
+
+/* Right sums around content that no writer writes. */
+static void test_content_that_makes_no_sense(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        rad_bytes b = {0};
+        rad_flow_record r = record_of(i == 3 ? 8 : i == 2 ? 6 : 1);
+        r.sequence = 1;
+        if (i == 0) r.input.kind = RAD_INPUT_KINDS;
+        if (i == 1) r.input.scope = (enum rad_flow_scope)3;
+        if (i == 2) r.settled = RAD_SETTLEDS;
+        if (i == 3) r.state = (enum rad_flow_state)(RAD_CASE_BROKEN + 1);
+        rad__flow_journal_begin(&b, &crc, &HEADER);
+        rad__flow_journal_put(&b, &crc, &r);
+        expect_refused(b.data, b.size, "makes no sense");
+        rad__bytes_free(&b);
+    }
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    uint64_t n = 1;
+    for (;; n++) {
+        rad_bytes b = {0};
+        rad__alloc_fail_at(n);
+        rad__flow_journal_begin(&b, &crc, &HEADER);
+        for (uint32_t i = 0; i < RECORDS; i++) {
+            rad_flow_record r = record_of(i);
+            rad__flow_journal_put(&b, &crc, &r);
+        }
+        rad__alloc_fail_at(0);
+        bool failed = b.failed;
+        rad__bytes_free(&b);
+        if (!failed) break;
+    }
+    assert_true(n > 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_cut_at_every_byte),
+        cmocka_unit_test(test_unwritten_from_every_byte),
+        cmocka_unit_test(test_flip_every_bit),
+        cmocka_unit_test(test_records_missing),
+        cmocka_unit_test(test_another_version),
+        cmocka_unit_test(test_content_that_makes_no_sense),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests_name("flow_journal", tests, NULL, NULL);
+}
