@@ -307,12 +307,12 @@ static int feed_cancel(rad_flow_case *c, const rad_flow_input *in, bool *used, r
                           rad__flow_name(&c->program->file, tree->name),
                           in->scope == RAD_CANCEL_REGION ? "region" : "task",
                           in->name != NULL ? in->name : "(none)");
-    uint64_t before = c->vm->cancelled;
+    uint64_t before = c->vm->cancelled + c->vm->diverted;
     note_input(c, rad__mix64((uint64_t)in->scope << 32 | name));
     rad__cancel_scope(c->vm, in->scope, name);
     rad__fork_settle(c->vm);
     if (c->vm->live == 0 && c->vm->result == RAD_CASE_RUNNING) c->vm->result = RAD_CASE_DONE;
-    *used = c->vm->cancelled > before;
+    *used = c->vm->cancelled + c->vm->diverted > before;
     return 0;
 }
 

@@ -138,7 +138,7 @@ static void empty(rad_flow_vm *vm)
     vm->token_count = vm->live = vm->answer_count = vm->answers_open = 0;
     vm->settle_count = vm->doomed_count = 0;
     vm->signal_first = vm->signal_last = vm->final = RAD_NONE;
-    vm->forks_made = vm->regions_made = vm->cancelled = 0;
+    vm->forks_made = vm->regions_made = vm->cancelled = vm->diverted = 0;
     vm->result = RAD_CASE_RUNNING;
     vm->failure[0] = 0;
     memset(vm->milestones, 0, tree->milestone_count);

@@ -194,6 +194,7 @@ typedef struct rad_flow_vm {
     uint32_t case_object;
     uint64_t forks_made, regions_made;
     uint64_t cancelled; /* tokens, over the run */
+    uint64_t diverted;  /* owners of regions that were sent to a handler */
 
     uint32_t *settle; /* forks that lost a child by cancellation in this step */
     uint32_t settle_count, settle_capacity;

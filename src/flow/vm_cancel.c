@@ -115,6 +115,7 @@ static void go_to_handler(rad_flow_vm *vm, uint32_t token, uint32_t instance, ui
     }
     t = &vm->tokens[token];
     t->attempt = 0;
+    vm->diverted++;
     if (t->answered && vm->answers_open > 0 && --vm->answers_open == 0) vm->answer_count = 0;
     t->answered = false;
     rad__token_go(vm, token, entry);

@@ -1,0 +1,91 @@
+/* replay.c — see replay.h. */
+#include "flow/replay.h"
+
+#include "base/error.h"
+#include "flow/vm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void differs(rad_flow_replay *r, const rad_flow_record *record, const char *what)
+{
+    r->as_recorded = false;
+    snprintf(r->reason, sizeof r->reason, "record %llu (%s) at step %llu: %.300s",
+             (unsigned long long)record->sequence, rad__flow_record_name(record->type),
+             (unsigned long long)record->step, what);
+}
+
+/* Until `step` steps are done, or nothing can go on. */
+static void go_to(rad_flow_case *c, uint64_t step, uint64_t quantum)
+{
+    for (;;) {
+        uint64_t at = rad__flow_case_steps(c), left = step - at;
+        if (at >= step) return;
+        rad__flow_case_run(c, quantum > 0 && quantum < left ? quantum : left);
+        rad__flow_asks_taken(c);
+        if (rad__flow_case_steps(c) == at) return;
+    }
+}
+
+/* The step and the trace up to there. */
+static bool comes_to(rad_flow_replay *r, const rad_flow_record *record, uint64_t quantum)
+{
+    rad_digest digest;
+    go_to(r->c, record->step, quantum);
+    digest = rad__flow_case_digest(r->c);
+    if (r->c->state == RAD_CASE_BROKEN || r->c->state == RAD_CASE_DIVERGED)
+        differs(r, record, r->c->error.text);
+    else if (rad__flow_case_steps(r->c) != record->step)
+        differs(r, record, "the flow does not come to that step");
+    else if (digest.low != record->digest.low ||
+             (record->type == RAD_RECORD_END && digest.high != record->digest.high))
+        differs(r, record, "the flow has done something else before");
+    return r->as_recorded;
+}
+
+static void take(rad_flow_replay *r, const rad_flow_record *record, uint64_t quantum)
+{
+    bool used;
+    rad_error why = {0};
+    if (record->type != RAD_RECORD_INPUT && record->type != RAD_RECORD_END) return;
+    if (!comes_to(r, record, quantum)) return;
+    if (record->type == RAD_RECORD_INPUT) {
+        r->inputs++;
+        if (rad__flow_case_feed(r->c, &record->input, &used, &why) != 0)
+            differs(r, record, why.text);
+        return;
+    }
+    r->ended = true;
+    if (rad__flow_case_run(r->c, 0) != record->state)
+        differs(r, record, "the flow has not ended in that way");
+}
+
+int rad__flow_replay_journal(rad_flow_replay *out, const rad_flow_program *p, rad_flow_journal *j,
+                             bool whole_trace, uint64_t quantum, rad_error *error)
+{
+    *out = (rad_flow_replay){.as_recorded = true};
+    if (strcmp(j->header.hash, p->hash) != 0)
+        return rad__error(error, RAD_EINPUT, "%s: begun with another text of the flow", j->name);
+    rad_flow_case_options o = {.policy = j->header.policy,
+                               .seed = j->header.seed,
+                               .initial = j->header.initial,
+                               .initial_count = j->header.initial_count,
+                               .whole_trace = whole_trace};
+    int status = rad__flow_case_open(&out->c, p, &o, error);
+    if (status != 0) return status;
+    rad_flow_record record;
+    int got = 1;
+    while (out->as_recorded && (got = rad__flow_journal_next(j, &record, error)) == 1)
+        take(out, &record, quantum);
+    if (got < 0) {
+        rad__flow_case_close(out->c);
+        out->c = NULL;
+        return got;
+    }
+    if (out->as_recorded && !out->ended) { /* what follows from the last input */
+        while (rad__flow_case_run(out->c, UINT64_C(1) << 20) == RAD_CASE_RUNNING)
+            rad__flow_asks_taken(out->c);
+        rad__flow_asks_taken(out->c);
+    }
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* replay.h — a case again from its journal: what was fed is fed again before the same steps, and nothing is run.
+ *
+ * The digest of the trace is compared at every input and at the end, so the first difference is found between two
+ * records. A journal that has no end yet gives a case that stands where its last input left it. */
+#ifndef RAD_FLOW_REPLAY_H
+#define RAD_FLOW_REPLAY_H
+
+#include "flow/journal.h"
+
+typedef struct rad_flow_replay {
+    rad_flow_case *c; /* rad__flow_case_close it */
+    bool as_recorded;
+    char reason[400]; /* what differs, when not */
+    uint64_t inputs;
+    bool ended; /* the journal has an END */
+} rad_flow_replay;
+
+/* RAD_EINPUT: the journal is damaged, or of another flow. `quantum`: steps at a time, 0 = as many as there are; how
+ * they are divided changes nothing. */
+RAD_INTERNAL int rad__flow_replay_journal(rad_flow_replay *out, const rad_flow_program *p,
+                                          rad_flow_journal *j, bool whole_trace, uint64_t quantum,
+                                          rad_error *error);
+
+#endif
