@@ -42,7 +42,7 @@ void lockstep_world_free(lockstep *l)
     rad__free(l->kept);
 }
 
-/* ---- What is asked for ------------------------------------------------------------------------------------------ */
+/* ---- What is asked for ----------------------------------------------------------------------------------- */
 
 enum { LINES_MOST = 4096 };
 
@@ -161,7 +161,7 @@ static bool world_forget(lockstep *l)
     return true;
 }
 
-/* ---- Events ------------------------------------------------------------------------------------------------------ */
+/* ---- Events ---------------------------------------------------------------------------------------------- */
 
 static const rad_flow_event *world_event(const lockstep *l, uint32_t token, uint32_t alternative)
 {
@@ -209,7 +209,7 @@ bool lockstep_world_stepped(lockstep *l, uint32_t token, enum reference_kind kin
     return world_forget(l);
 }
 
-/* ---- Answers ----------------------------------------------------------------------------------------------------- */
+/* ---- Answers --------------------------------------------------------------------------------------------- */
 
 static bool world_feed(lockstep *l, const rad_flow_input *in, bool expected)
 {
@@ -322,7 +322,7 @@ static bool world_answer(lockstep *l, uint32_t token)
     return e->is_timer ? world_ring(l, token, alternative) : world_signal(l, e->signal);
 }
 
-/* ---- What else a world does ---------------------------------------------------------------------------------------- */
+/* ---- What else a world does ------------------------------------------------------------------------------ */
 
 /* A signal that comes too early must be one that says nothing: who will take it is not known yet. */
 static bool world_early_signal(lockstep *l)

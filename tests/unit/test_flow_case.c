@@ -1,4 +1,5 @@
-/* test_flow_case.c — cases of flows: the decisions of the contract, quanta, replay, confluence, inputs, lack of memory. */
+/* test_flow_case.c — cases of flows: the decisions of the contract, quanta, replay, confluence, inputs, lack of
+ * memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Support ------------------------------------------------------------------------------------------------- */
+/* ---- Support --------------------------------------------------------------------------------------------- */
 
 static rad_flow_program *read_flow(const char *text)
 {
@@ -66,7 +67,7 @@ static const char *x_after(const char *text, const char *policy, uint64_t seed,
     return x;
 }
 
-/* ---- Decisions ------------------------------------------------------------------------------------------------- */
+/* ---- Decisions ------------------------------------------------------------------------------------------- */
 
 #define RACE                                                                                       \
     "flow f { data { x: int = 0 merge first } par { set x = 1 } and { set x = 2 } and { set x = "  \
@@ -197,7 +198,7 @@ static void decision_5_loops_cancel_and_defer_are_real(void **state)
     assert_true(met[1] && met[2]);
 }
 
-/* ---- Determinism ------------------------------------------------------------------------------------------------- */
+/* ---- Determinism ----------------------------------------------------------------------------------------- */
 
 #define BUSY                                                                                       \
     "flow f { data { x: int = 0 merge sum w: text }\n"                                             \
@@ -301,7 +302,7 @@ static void confluent_flows_end_in_one_way(void **state)
     rad__flow_program_free(p);
 }
 
-/* ---- Inputs ------------------------------------------------------------------------------------------------------ */
+/* ---- Inputs ---------------------------------------------------------------------------------------------- */
 
 static const char LIVE[] = "flow f { data { x: int = 0 merge sum s: text }\n"
                            "task t { run \"true\" capture x retry 1 delay 2s backoff 3 }\n"
@@ -404,7 +405,7 @@ static void what_makes_no_sense_is_refused(void **state)
     rad__flow_program_free(p);
 }
 
-/* ---- Journals ----------------------------------------------------------------------------------------------------- */
+/* ---- Journals -------------------------------------------------------------------------------------------- */
 
 /* A case with two inputs, and its journal as a runner would have written it. */
 static void write_journal(const rad_flow_program *p, rad_bytes *out, bool lie)
@@ -484,7 +485,7 @@ static void a_journal_replays_and_tells_where_it_does_not(void **state)
     rad__flow_program_free(p);
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------------------- */
 
 /* The n-th allocation fails, for every n: an error, and nothing is lost. */
 static void lack_of_memory_is_told(void **state)

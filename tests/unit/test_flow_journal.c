@@ -1,5 +1,5 @@
-/* test_flow_journal.c — journals: written and read back, cut at every byte, every bit flipped, zeros at the end, records
- * missing or exchanged, other versions. */
+/* test_flow_journal.c — journals: written and read back, cut at every byte, every bit flipped, zeros at the end,
+ * records missing or exchanged, other versions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
