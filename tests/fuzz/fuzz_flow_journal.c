@@ -1,6 +1,6 @@
 /* fuzz_flow_journal.c — any bytes as a journal. The first byte says how deep they go in, because sums would keep nearly
- * all of them out: 'f': the rest is a file; else it is payloads, each after a byte with its type and two with its size,
- * and the rest of each record is made here.
+ * all of them out: 'f': the rest is a file; else it is payloads, each after a byte with its type and two with its
+ * size, and the rest of each record is made here.
  * A journal is refused with the place of what is wrong, or read; what was read and is written again reads the same. */
 #include "base/alloc.h"
 #include "flow/journal.h"

@@ -1,0 +1,209 @@
+/* raddle/flow.h — workflows: tasks in order, side by side, repeated, cancelled; run so that being killed loses nothing.
+ *
+ * A flow file (docs/flow.md) says which tasks there are (shell commands, or C functions that are registered here) and
+ * what follows what. A *case* is one execution of it, in a folder of its own:
+ *
+ *     rad_flow *f;
+ *     rad_flow_read(&f, "release.flow", NULL, &error);
+ *     rad_flow_options o = rad_flow_preset();
+ *     rad_flow_result r;
+ *     rad_flow_run(f, "cases/17", &o, &r, &error);       // from the beginning
+ *     rad_flow_resume(f, "cases/17", &o, &r, &error);    // when it was interrupted, killed, or the power failed
+ *
+ * What can be relied on:
+ *     commands    one that was begun is never begun again, unless it was in doubt (its own process, or the machine,
+ *                 died before it could tell) and somebody, or the task's on_doubt, says so. Killing the runner leaves
+ *                 nothing in doubt: commands go on, and the next runner takes their results.
+ *     functions   at least once, each time with the same key
+ *     signals     each is taken once, also if it was sent while no runner lived
+ *     the rest    is a function of the flow, the policy, the seed and the inputs in their order
+ *
+ * Calls return 0 or a negative RAD_E… code with the text in *error. */
+#ifndef RADDLE_FLOW_H
+#define RADDLE_FLOW_H
+
+#include <raddle/lab.h> /* rad_free */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Flows ---------------------------------------------------------------------------------------------- */
+
+typedef struct rad_flow rad_flow;
+
+/* The flow of that name, NULL: the last one of the file. RAD_EINPUT: "FILE:LINE:COLUMN: what is wrong". */
+RAD_API int rad_flow_read(rad_flow **f, const char *path, const char *name, rad_error *error);
+/* From memory; `path` stands in messages. */
+RAD_API int rad_flow_parse(rad_flow **f, const char *path, const char *text, size_t size,
+                           const char *name, rad_error *error);
+RAD_API void rad_flow_free(rad_flow *f); /* may be NULL */
+RAD_API const char *rad_flow_name(const rad_flow *f);
+
+/* ---- Tasks that are C functions ------------------------------------------------------------------------- */
+
+typedef struct rad_flow_call rad_flow_call;
+
+/* "CASE:KEY": the same whenever this effect is tried again, and of no other effect. */
+RAD_API const char *rad_flow_call_id(const rad_flow_call *call);
+RAD_API uint32_t rad_flow_call_attempt(const rad_flow_call *call); /* from 1 */
+/* A variable the task reads, as text; NULL: it reads none of that name. */
+RAD_API const char *rad_flow_call_value(const rad_flow_call *call, const char *name);
+/* What is written when the function succeeds. RAD_EINPUT: the task does not write that, or the text does not fit. */
+RAD_API int rad_flow_call_set(rad_flow_call *call, const char *name, const char *text,
+                              rad_error *error);
+
+/* 0: done. Anything else: failed, and error->text may say why. */
+typedef int rad_flow_function(void *context, rad_flow_call *call, rad_error *error);
+
+/* For `call "name"`. It is called on the thread that runs the case. RAD_EINPUT: there is one of that name. */
+RAD_API int rad_flow_register(rad_flow *f, const char *name, rad_flow_function *function,
+                              void *context, rad_error *error);
+
+/* ---- Running -------------------------------------------------------------------------------------------- */
+
+typedef struct rad_flow_setting {
+    const char *name, *text;
+} rad_flow_setting;
+
+enum rad_flow_news {
+    RAD_FLOW_TASK_STARTED = 1,
+    RAD_FLOW_TASK_TAKEN_OVER, /* it was begun by an earlier runner, and still runs */
+    RAD_FLOW_TASK_DONE,
+    RAD_FLOW_TASK_FAILED, /* text: why */
+    RAD_FLOW_TASK_STOPPED,
+    RAD_FLOW_TASK_IN_DOUBT,
+    RAD_FLOW_TASK_AGAIN, /* it was in doubt, and is run again */
+    RAD_FLOW_SIGNAL_TAKEN,
+    RAD_FLOW_CANCEL_TAKEN,
+    RAD_FLOW_TIMER_FIRED,
+    RAD_FLOW_JOURNAL_CUT /* text: its last record was torn, and was cut off */
+};
+
+typedef struct rad_flow_progress {
+    enum rad_flow_news news;
+    const char *task, *key; /* or "" */
+    const char *text;       /* or "" */
+    uint32_t attempt;
+    uint64_t took_ns;                 /* of a command that ended */
+    uint64_t steps;                   /* so far */
+    uint32_t running, queued, timers; /* now */
+    uint64_t done, failed;            /* attempts that ended, since this runner began */
+} rad_flow_progress;
+
+/* How a task in doubt is to be settled. */
+enum rad_flow_answer { RAD_FLOW_ANSWER_DONE = 1, RAD_FLOW_ANSWER_FAILED, RAD_FLOW_ANSWER_AGAIN };
+
+typedef struct rad_flow_settle {
+    const char *key;
+    enum rad_flow_answer answer;
+    const char *output; /* of DONE: what it printed, for `capture`; may be NULL */
+} rad_flow_settle;
+
+typedef struct rad_flow_options {
+    const char *policy;  /* of run; NULL: "first" */
+    uint64_t seed;       /* of run */
+    const char *case_id; /* of run; NULL: one is drawn */
+    const rad_flow_setting
+        *settings; /* of run: data that begin with other values than in the file */
+    uint32_t setting_count;
+    const rad_flow_settle *settles; /* of resume */
+    uint32_t settle_count;
+    uint32_t jobs; /* commands at a time; 0: as many as there are processors */
+    bool unsynced; /* nothing is synced: fast, safe from kill, not from a power failure */
+    volatile int
+        *stop; /* when it becomes nonzero: leave what runs to itself, and end. May be NULL */
+    void (*watch)(void *context, const rad_flow_progress *progress); /* may be NULL */
+    void *context;
+} rad_flow_options;
+
+RAD_API rad_flow_options rad_flow_preset(void);
+
+enum rad_flow_end {
+    RAD_FLOW_END_DONE = 0,
+    RAD_FLOW_END_FAILED,
+    RAD_FLOW_END_CANCELLED,
+    RAD_FLOW_END_DEADLOCK,
+    /* Not the end of the case, but of the runner; resume goes on: */
+    RAD_FLOW_END_IN_DOUBT,   /* text: which, and what to do */
+    RAD_FLOW_END_INTERRUPTED /* commands that run go on */
+};
+
+typedef struct rad_flow_result {
+    enum rad_flow_end end;
+    char text[512]; /* why; "" when it is done */
+    char case_id[64];
+    uint64_t steps;
+    char digest[33]; /* of the trace */
+} rad_flow_result;
+
+/* Begins a case in a folder that is made if it is not there. RAD_EINPUT: there is a case in it. RAD_EIO: what was
+ * written so far is whole; resume goes on when the reason is gone. */
+RAD_API int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o,
+                         rad_flow_result *result, rad_error *error);
+
+/* Goes on. f may be NULL: the flow as it is in the folder (without registered functions). RAD_EINPUT: no case, one that
+ * another runner works on, a journal that is damaged or of another version, a flow that is not the one it was begun
+ * with. */
+RAD_API int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o,
+                            rad_flow_result *result, rad_error *error);
+
+/* What differs between the flow a case was begun with and this one, line by line; "" when nothing does. rad_free it. */
+RAD_API int rad_flow_changes(const rad_flow *f, const char *folder, char **text, rad_error *error);
+
+/* ---- From outside: any process, whether a runner lives or not ------------------------------------------- */
+
+/* RAD_EINPUT: no case, one that has ended, or no such signal in its flow. `text` may be NULL. */
+RAD_API int rad_flow_signal(const char *folder, const char *name, const char *text,
+                            rad_error *error);
+
+enum rad_flow_part { RAD_FLOW_PART_CASE = 0, RAD_FLOW_PART_REGION, RAD_FLOW_PART_TASK };
+RAD_API int rad_flow_cancel(const char *folder, enum rad_flow_part part, const char *name,
+                            rad_error *error);
+
+enum rad_flow_task_state {
+    RAD_FLOW_TASK_IS_QUEUED = 0,
+    RAD_FLOW_TASK_IS_RUNNING,
+    RAD_FLOW_TASK_HAS_RECEIPT, /* it has ended; no runner has seen it yet */
+    RAD_FLOW_TASK_IS_IN_DOUBT
+};
+
+typedef struct rad_flow_task_status {
+    const char *key, *task;
+    uint32_t attempt;
+    enum rad_flow_task_state state;
+    uint64_t since_ns; /* time of day, since 1970; 0: not begun */
+} rad_flow_task_status;
+
+typedef struct rad_flow_status {
+    const char *flow, *case_id, *policy;
+    uint64_t seed, began_ns, last_ns; /* times of day */
+    uint64_t records, steps;
+    bool has_ended;
+    enum rad_flow_end end; /* when it has */
+    const char *text;      /* why it failed; what it waits for */
+    int runner;            /* process that works on it; 0: none */
+    bool torn;             /* the last record is not whole (a runner may be writing it right now) */
+    uint32_t signals;      /* sent, and not taken */
+    uint32_t timers;
+    uint64_t next_timer_ns; /* time of day; 0: none */
+    const rad_flow_task_status *tasks;
+    uint32_t task_count;
+    const rad_flow_setting *data; /* of the first token, or as it ended */
+    uint32_t data_count;
+    void *inside;
+} rad_flow_status;
+
+/* Reads only, and needs no lock. rad_flow_status_free it, also after an error. */
+RAD_API int rad_flow_look(rad_flow_status *s, const char *folder, rad_error *error);
+RAD_API void rad_flow_status_free(rad_flow_status *s);
+
+/* What commands printed: of a task, a key, or (NULL) all, oldest first. rad_free the text. */
+RAD_API int rad_flow_logs(const char *folder, const char *task_or_key, char **text,
+                          rad_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

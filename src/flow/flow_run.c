@@ -1,0 +1,379 @@
+/* flow_run.c — see flow_run.h. */
+#include "flow/flow_run.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "flow/flow_run_parts.h"
+#include "os/durable.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { QUANTUM = 1 << 20, LOCK_TRIES = 20 };
+#define LOCK_PAUSE_NS   UINT64_C(20000000)
+#define LONGEST_WAIT_NS UINT64_C(1000000000) /* notices may get lost */
+
+/* ---- The lock ------------------------------------------------------------------------------------------- */
+
+/* The file stays for ever: whoever removed it could have it locked while another locks a new one of that name. */
+static int make_lock_file(rad_flow_runner *r, rad_error *error)
+{
+    char name[64];
+    int file;
+    int holder = r->host->holder(r->host->context, "lock", error);
+    if (holder != RAD_OS_NO_FILE) return holder < 0 ? holder : 0;
+    snprintf(name, sizeof name, "lock.%d.tmp", r->host->self(r->host->context));
+    int code = r->host->create(r->host->context, &file, name, error);
+    if (code != 0) return code;
+    r->host->close(r->host->context, file);
+    code = r->host->link(r->host->context, name, "lock", error);
+    r->host->remove(r->host->context, name, NULL);
+    return code < 0 ? code : 0;
+}
+
+static int take_lock(rad_flow_runner *r, rad_error *error)
+{
+    char text[24];
+    int code = make_lock_file(r, error), owner = 0;
+    if (code == 0) code = r->host->open_end(r->host->context, &r->lock, "lock", error);
+    if (code != 0) return code;
+    for (int tries = 0;; tries++) {
+        code = r->host->lock(r->host->context, r->lock, error);
+        if (code != 0) break;
+        /* A runner that was killed a moment ago may have a child that has not yet closed what it inherited. */
+        owner = rad__flow_lock_owner(r->host, "lock");
+        if (tries == LOCK_TRIES || (owner != 0 && r->host->is_alive(r->host->context, owner)))
+            break;
+        r->host->sleep(r->host->context, LOCK_PAUSE_NS);
+    }
+    if (code == 0)
+        return rad__error(error, RAD_EINPUT,
+                          "another runner, process %d, works on this case: wait for it, or stop it",
+                          owner);
+    if (code < 0) return code;
+    int length = snprintf(text, sizeof text, "%d\n", r->host->self(r->host->context));
+    code = r->host->cut(r->host->context, r->lock, 0, error);
+    return code != 0 ? code : r->host->put(r->host->context, r->lock, text, (size_t)length, error);
+}
+
+/* ---- Life ----------------------------------------------------------------------------------------------- */
+
+int rad__flow_runner_open(rad_flow_runner *r, const rad_flow_host *host, const rad_flow_program *p,
+                          const rad_flow_run_options *o, const rad_flow_journal_header *h,
+                          rad_error *error)
+{
+    r->host = host;
+    r->program = p;
+    r->options = o;
+    r->clock_ns = h->wall_ns;
+    r->timer_next_ns = UINT64_MAX;
+    rad__crc32_open(&r->crc);
+    snprintf(r->case_id, sizeof r->case_id, "%s", h->case_id);
+    rad_flow_case_options c = {.policy = h->policy,
+                               .seed = h->seed,
+                               .world = RAD_WORLD_LIVE,
+                               .initial = h->initial,
+                               .initial_count = h->initial_count};
+    return rad__flow_case_open(&r->c, p, &c, error);
+}
+
+void rad__flow_runner_close(rad_flow_runner *r)
+{
+    if (r->journal >= 0) r->host->close(r->host->context, r->journal);
+    if (r->lock >= 0) r->host->close(r->host->context, r->lock);
+    rad__flow_case_close(r->c);
+    rad__flow_effects_free(r);
+    for (uint32_t i = 0; i < r->timer_count; i++) rad__free(r->timers[i].key);
+    rad__free(r->timers);
+    rad__free(r->taken);
+    rad__map64_free(&r->seen);
+    rad__map64_free(&r->known);
+    rad__bytes_free(&r->room);
+}
+
+/* Before anything begins: a function that is missing would be missed in the middle. */
+static int check_functions(const rad_flow_program *p, const rad_flow_run_options *o,
+                           rad_error *error)
+{
+    for (uint32_t i = 0; i < p->tree->task_count; i++) {
+        const rad_flow_task *task = &p->tree->tasks[i];
+        const char *name = rad__flow_name(&p->file, task->command);
+        bool found = !task->is_call;
+        for (uint32_t k = 0; k < o->function_count; k++)
+            found |= strcmp(o->functions[k].name, name) == 0;
+        if (!found)
+            return rad__flow_error(&p->file, task->place, error,
+                                   "task %s calls \"%s\", and nobody has registered a function of "
+                                   "that name",
+                                   rad__flow_name(&p->file, task->name), name);
+    }
+    return 0;
+}
+
+/* ---- Turns ---------------------------------------------------------------------------------------------- */
+
+static bool has_ended(enum rad_flow_state state)
+{
+    return state != RAD_CASE_RUNNING && state != RAD_CASE_WAITING;
+}
+
+static int pause(rad_flow_runner *r, rad_error *error)
+{
+    uint64_t now = r->host->now(r->host->context), longest = LONGEST_WAIT_NS;
+    if (r->taken_count > 0) return rad__flow_runner_sync(r, error); /* and look again */
+    if (r->timer_count > 0 && r->timer_next_ns < now + longest)
+        longest = r->timer_next_ns > now ? r->timer_next_ns - now : 0;
+    return r->host->wait(r->host->context, longest, error);
+}
+
+static bool is_interrupted(const rad_flow_runner *r)
+{
+    return r->options->given.stop != NULL && *r->options->given.stop != 0;
+}
+
+static void tell_doubts(const rad_flow_runner *r, rad_flow_result *result)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < r->active_count && used < sizeof result->text; i++) {
+        const rad_flow_effect *e = &r->effects[r->active[i]];
+        if (e->state != RAD_EFFECT_DOUBTED) continue;
+        used += (size_t)snprintf(result->text + used, sizeof result->text - used, "%s%s (task %s)",
+                                 used > 0 ? ", " : "in doubt: ", e->key,
+                                 rad__flow_name(&r->program->file, rad__flow_task_of(r, e)->name));
+    }
+    if (used < sizeof result->text)
+        snprintf(result->text + used, sizeof result->text - used,
+                 ". It was begun, and nobody knows whether it was done. Find out, then resume with "
+                 "--doubt KEY=done, =failed or =again");
+}
+
+/* What the case no longer wants is ended and waited for; then the case has ended, too. */
+static int finish(rad_flow_runner *r, bool *over, rad_error *error)
+{
+    for (uint32_t i = 0; i < r->active_count; i++) {
+        rad_flow_effect *e = &r->effects[r->active[i]];
+        if (e->state != RAD_EFFECT_OVER && e->state != RAD_EFFECT_STOPPING) {
+            e->state = RAD_EFFECT_STOPPING;
+            e->told = false;
+        }
+    }
+    bool any = false;
+    int code = rad__flow_look_at_effects(r, &any, error);
+    if (code != 0) return code;
+    if (r->active_count > 0) return any ? 0 : pause(r, error);
+    rad_flow_record record = {.type = RAD_RECORD_END,
+                              .step = rad__flow_case_steps(r->c),
+                              .state = r->c->state,
+                              .digest = rad__flow_case_digest(r->c),
+                              .text = rad__flow_case_failure(r->c)};
+    code = rad__flow_runner_put(r, &record, error);
+    if (code == 0) code = rad__flow_runner_sync(r, error);
+    r->end = record;
+    *over = r->ended = code == 0;
+    return code;
+}
+
+/* *over: the runner is done, though perhaps not the case. */
+static int turn(rad_flow_runner *r, rad_flow_result *result, bool *over, rad_error *error)
+{
+    bool any = false;
+    enum rad_flow_state state = rad__flow_case_run(r->c, QUANTUM);
+    if (state == RAD_CASE_BROKEN || state == RAD_CASE_DIVERGED)
+        return rad__error(error, r->c->error.code, "%s", r->c->error.text);
+    int code = rad__flow_take_asks(r, error);
+    if (code == 0 && is_interrupted(r)) {
+        result->end = RAD_FLOW_END_INTERRUPTED;
+        snprintf(result->text, sizeof result->text,
+                 "interrupted: commands that run go on, and resume takes their results");
+        *over = true;
+        return rad__flow_runner_sync(r, error);
+    }
+    if (code == 0 && has_ended(state)) return finish(r, over, error);
+    if (code == 0) code = rad__flow_start_some(r, &any, error);
+    if (code == 0) code = rad__flow_look_at_effects(r, &any, error);
+    if (code == 0) code = rad__flow_look_at_timers(r, &any, error);
+    if (code == 0) code = rad__flow_look_at_spool(r, &any, error);
+    if (code == 0 && rad__flow_count(r, RAD_EFFECT_DOUBTED) > 0) {
+        result->end = RAD_FLOW_END_IN_DOUBT; /* at once: what runs may run for days */
+        tell_doubts(r, result);
+        *over = true;
+        return rad__flow_runner_sync(r, error);
+    }
+    return code != 0 || any || state == RAD_CASE_RUNNING ? code : pause(r, error);
+}
+
+static void tell_end(const rad_flow_runner *r, rad_flow_result *result)
+{
+    snprintf(result->case_id, sizeof result->case_id, "%s", r->case_id);
+    result->steps = rad__flow_case_steps(r->c);
+    rad__digest_text(rad__flow_case_digest(r->c), result->digest);
+    if (!r->ended) return;
+    result->end = r->end.state == RAD_CASE_DONE        ? RAD_FLOW_END_DONE
+                  : r->end.state == RAD_CASE_CANCELLED ? RAD_FLOW_END_CANCELLED
+                  : r->end.state == RAD_CASE_DEADLOCK  ? RAD_FLOW_END_DEADLOCK
+                                                       : RAD_FLOW_END_FAILED;
+    snprintf(result->text, sizeof result->text, "%s", r->end.text);
+}
+
+static int run_turns(rad_flow_runner *r, rad_flow_result *result, rad_error *error)
+{
+    bool over = r->ended;
+    int code = 0;
+    while (code == 0 && !over) code = turn(r, result, &over, error);
+    if (code == 0) tell_end(r, result);
+    return code;
+}
+
+/* ---- Run ------------------------------------------------------------------------------------------------ */
+
+static int refuse_existing(rad_flow_runner *r, rad_error *error)
+{
+    int holder = r->host->holder(r->host->context, "journal", error);
+    if (holder <= RAD_OS_NO_FILE) return holder;
+    return rad__error(error, RAD_EINPUT,
+                      "there is a case in this folder: resume it, or take another folder");
+}
+
+static int make_folder(rad_flow_runner *r, const rad_flow_program *p, rad_error *error)
+{
+    const rad_flow_host *h = r->host;
+    int code = h->make_folder(h->context, "", error);
+    if (code == 0) code = refuse_existing(r, error);
+    if (code == 0) code = take_lock(r, error);
+    if (code == 0)
+        code = refuse_existing(r, error); /* it may have come while nobody held the lock */
+    if (code == 0) code = h->make_folder(h->context, "effects", error);
+    if (code == 0) code = h->make_folder(h->context, "signals", error);
+    if (code == 0) code = rad__flow_check_effects(r, error); /* of a case whose journal is gone */
+    if (code == 0) code = rad__flow_write_whole(h, "", "flow", p->text, p->text_size, error);
+    return code;
+}
+
+/* The journal gets its name with its header in it: a case is there, or it is not. */
+static int write_header(rad_flow_runner *r, const rad_flow_journal_header *h, rad_error *error)
+{
+    rad_bytes bytes = {0};
+    rad__flow_journal_begin(&bytes, &r->crc, h);
+    int code = bytes.failed
+                   ? rad__error_memory(error)
+                   : rad__flow_write_whole(r->host, "", "journal", bytes.data, bytes.size, error);
+    rad__bytes_free(&bytes);
+    return code != 0 ? code : r->host->open_end(r->host->context, &r->journal, "journal", error);
+}
+
+int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p,
+                  const rad_flow_run_options *o, rad_flow_result *result, rad_error *error)
+{
+    char case_id[64];
+    rad_flow_runner r = {.host = host, .lock = -1, .journal = -1};
+    *result = (rad_flow_result){0};
+    rad_flow_initial initial[RAD_JOURNAL_INITIAL_MAX];
+    if (o->given.setting_count > RAD_JOURNAL_INITIAL_MAX)
+        return rad__error(error, RAD_EINPUT, "more data than a flow can have");
+    for (uint32_t i = 0; i < o->given.setting_count; i++)
+        initial[i] = (rad_flow_initial){o->given.settings[i].name, o->given.settings[i].text};
+    if (o->given.case_id != NULL)
+        snprintf(case_id, sizeof case_id, "%s", o->given.case_id);
+    else
+        snprintf(case_id, sizeof case_id, "%016llx",
+                 (unsigned long long)host->random(host->context));
+    rad_flow_journal_header h = {.raddle = rad_version(),
+                                 .hash = p->hash,
+                                 .flow = rad__flow_name(&p->file, p->tree->name),
+                                 .case_id = case_id,
+                                 .policy = o->given.policy != NULL ? o->given.policy : "first",
+                                 .seed = o->given.seed,
+                                 .wall_ns = host->now(host->context),
+                                 .initial = initial,
+                                 .initial_count = o->given.setting_count};
+    int code = check_functions(p, o, error);
+    if (code == 0)
+        code = rad__flow_runner_open(&r, host, p, o, &h, error); /* refuses bad data first */
+    if (code == 0) code = make_folder(&r, p, error);
+    if (code == 0) code = write_header(&r, &h, error);
+    if (code == 0) code = run_turns(&r, result, error);
+    rad__flow_runner_close(&r);
+    return code;
+}
+
+/* ---- Resume --------------------------------------------------------------------------------------------- */
+
+static int refuse_changed(rad_flow_runner *r, const rad_flow_program *p, rad_error *error)
+{
+    char *old = NULL, *difference = NULL;
+    size_t size = 0;
+    int got = r->host->read(r->host->context, "flow", &old, &size, error);
+    if (got < 0) return got;
+    if (got == 1) difference = rad__flow_difference(old, size, p->text, p->text_size);
+    int code = rad__error(error, RAD_EINPUT,
+                          "%s is not the flow this case was begun with; line by line (- then, + "
+                          "now):\n%.380s",
+                          p->file.file_name, difference != NULL ? difference : "(unknown)");
+    rad__free(difference);
+    rad__free(old);
+    return code;
+}
+
+/* Cuts off what is torn, says that there is a new runner, and makes sure of everything that was read: from here on
+ * others may be told of it. */
+static int take_up(rad_flow_runner *r, const rad_flow_journal *j, rad_error *error)
+{
+    char text[100];
+    int code = 0;
+    if (j->torn) {
+        snprintf(text, sizeof text, "%llu bytes after record %llu were not whole, and are cut off",
+                 (unsigned long long)(j->size - j->at), (unsigned long long)j->sequence);
+        code = r->host->cut(r->host->context, r->journal, j->at, error);
+        if (code == 0) rad__flow_tell(r, RAD_FLOW_JOURNAL_CUT, NULL, text, 0);
+    }
+    if (r->ended) return code;
+    rad_flow_record record = {.type = RAD_RECORD_RESUMED};
+    if (code == 0) code = rad__flow_runner_put(r, &record, error);
+    if (code == 0) code = rad__flow_runner_sync(r, error);
+    /* Whoever began the case may have died before its name was durable. */
+    if (code == 0) code = r->host->sync_folder(r->host->context, "", error);
+    if (code == 0) code = rad__flow_adopt(r, error);
+    return code;
+}
+
+static int resume_from(rad_flow_runner *r, const rad_flow_program *p, const rad_flow_run_options *o,
+                       rad_flow_journal *j, rad_error *error)
+{
+    int code = 0;
+    if (strcmp(p->hash, j->header.hash) != 0) return refuse_changed(r, p, error);
+    if (strcmp(rad__flow_name(&p->file, p->tree->name), j->header.flow) != 0)
+        return rad__error(error, RAD_EINPUT, "this case is of the flow %s, not of %s",
+                          j->header.flow, rad__flow_name(&p->file, p->tree->name));
+    code = rad__flow_runner_open(r, r->host, p, o, &j->header, error);
+    if (code == 0) code = rad__flow_replay(r, j, error);
+    if (code == 0) code = rad__flow_check_effects(r, error);
+    if (code == 0) code = r->host->open_end(r->host->context, &r->journal, "journal", error);
+    if (code == 0) code = take_up(r, j, error);
+    return code;
+}
+
+int rad__flow_resume(const rad_flow_host *host, const rad_flow_program *p,
+                     const rad_flow_run_options *o, rad_flow_result *result, rad_error *error)
+{
+    char *data = NULL;
+    size_t size = 0;
+    rad_flow_runner r = {.host = host, .lock = -1, .journal = -1};
+    *result = (rad_flow_result){0};
+    rad_flow_journal *j = rad__alloc(1, sizeof *j);
+    if (j == NULL) return rad__error_memory(error);
+    int code = check_functions(p, o, error);
+    if (code == 0 && host->holder(host->context, "journal", NULL) == RAD_OS_NO_FILE)
+        code = rad__error(error, RAD_EINPUT, "there is no case in this folder");
+    if (code == 0) code = take_lock(&r, error);
+    if (code == 0) {
+        int got = host->read(host->context, "journal", &data, &size, error);
+        code = got == 1 ? 0 : got < 0 ? got : rad__error(error, RAD_EINPUT, "there is no journal");
+    }
+    if (code == 0) code = rad__flow_journal_open(j, "journal", data, size, error);
+    if (code == 0) code = resume_from(&r, p, o, j, error);
+    if (code == 0) code = run_turns(&r, result, error);
+    rad__flow_runner_close(&r);
+    rad__free(data);
+    rad__free(j);
+    return code;
+}

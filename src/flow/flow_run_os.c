@@ -1,0 +1,341 @@
+/* flow_run_os.c — the host of production: the operating system. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "flow/flow_run.h"
+#include "flow/flow_run_shim.h"
+#include "os/append.h"
+#include "os/detach.h"
+#include "os/durable.h"
+#include "os/file.h"
+#include "os/machine.h"
+#include "os/notice.h"
+#include "os/process.h"
+#include "os/shell.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_ROOM = 4096 };
+#define FILE_BYTES_MAX (UINT64_C(1) << 40)
+
+typedef struct os_host {
+    char *folder;
+    int notice; /* negative: not open yet */
+    int *children;
+    uint32_t child_count, child_capacity;
+    rad_os_shell shell; /* of a shim */
+} os_host;
+
+static int path_of(const os_host *h, const char *name, char path[PATH_ROOM], rad_error *error)
+{
+    int length = name[0] != 0 ? snprintf(path, PATH_ROOM, "%s/%s", h->folder, name)
+                              : snprintf(path, PATH_ROOM, "%s", h->folder);
+    if (length < PATH_ROOM) return 0;
+    return rad__error(error, RAD_EINPUT, "%.200s…: the path is too long", h->folder);
+}
+
+/* ---- Files ---------------------------------------------------------------------------------------------- */
+
+/* The folder's own name is durable as well. */
+static int os_make_folder(void *host, const char *name, rad_error *error)
+{
+    char path[PATH_ROOM], parent[PATH_ROOM + 4];
+    int code = path_of(host, name, path, error);
+    if (code != 0) return code;
+    if (rad__os_exists(path)) return rad__os_make_directory(path, error);
+    code = rad__os_make_directory(path, error);
+    snprintf(parent, sizeof parent, "%s/..", path);
+    return code != 0 ? code : rad__os_sync_folder(parent, error);
+}
+
+static int os_create(void *host, int *file, const char *name, rad_error *error)
+{
+    char path[PATH_ROOM];
+    int code = path_of(host, name, path, error);
+    return code != 0 ? code : rad__os_create(file, path, error);
+}
+
+static int os_open_end(void *host, int *file, const char *name, rad_error *error)
+{
+    char path[PATH_ROOM];
+    int code = path_of(host, name, path, error);
+    return code != 0 ? code : rad__os_open_end(file, path, error);
+}
+
+static int os_put(void *host, int file, const void *data, size_t size, rad_error *error)
+{
+    return rad__os_put(file, ((os_host *)host)->folder, data, size, error);
+}
+
+static int os_cut(void *host, int file, uint64_t size, rad_error *error)
+{
+    return rad__os_cut(file, ((os_host *)host)->folder, size, error);
+}
+
+static int os_sync(void *host, int file, rad_error *error)
+{
+    return rad__os_sync(file, ((os_host *)host)->folder, error);
+}
+
+static void os_close(void *host, int file)
+{
+    (void)host;
+    rad__os_close(file);
+}
+
+static int os_sync_folder(void *host, const char *name, rad_error *error)
+{
+    char path[PATH_ROOM];
+    int code = path_of(host, name, path, error);
+    return code != 0 ? code : rad__os_sync_folder(path, error);
+}
+
+static int os_rename(void *host, const char *from, const char *to, rad_error *error)
+{
+    char a[PATH_ROOM], b[PATH_ROOM];
+    int code = path_of(host, from, a, error);
+    if (code == 0) code = path_of(host, to, b, error);
+    return code != 0 ? code : rad__os_rename(a, b, error);
+}
+
+static int os_link(void *host, const char *from, const char *to, rad_error *error)
+{
+    char a[PATH_ROOM], b[PATH_ROOM];
+    int code = path_of(host, from, a, error);
+    if (code == 0) code = path_of(host, to, b, error);
+    return code != 0 ? code : rad__os_link(a, b, error);
+}
+
+static int os_remove(void *host, const char *name, rad_error *error)
+{
+    char path[PATH_ROOM];
+    int code = path_of(host, name, path, error);
+    return code != 0 ? code : rad__os_remove(path, error);
+}
+
+static int os_read(void *host, const char *name, char **data, size_t *size, rad_error *error)
+{
+    char path[PATH_ROOM];
+    int code = path_of(host, name, path, error);
+    if (code != 0) return code;
+    if (!rad__os_exists(path)) return 0;
+    code = rad__os_read_file(path, FILE_BYTES_MAX, data, size, error);
+    return code == 0 ? 1 : code;
+}
+
+static int os_list(void *host, const char *name, rad_os_names *names, rad_error *error)
+{
+    char path[PATH_ROOM];
+    int code = path_of(host, name, path, error);
+    return code != 0 ? code : rad__os_list(names, path, error);
+}
+
+static int os_lock(void *host, int file, rad_error *error)
+{
+    return rad__os_lock_file(file, ((os_host *)host)->folder, error);
+}
+
+static int os_holder(void *host, const char *name, rad_error *error)
+{
+    char path[PATH_ROOM];
+    int code = path_of(host, name, path, error);
+    return code != 0 ? code : rad__os_holder(path, error);
+}
+
+/* ---- Shims, from the runner's side ----------------------------------------------------------------------- */
+
+struct child {
+    os_host *h;
+    rad_flow_shim *shim;
+};
+
+static void os_table(rad_flow_host *host, os_host *h);
+
+/* The child's own process: what it has of the runner is a copy. */
+static int be_a_shim(void *context)
+{
+    struct child *c = context;
+    rad_flow_host host;
+    os_table(&host, c->h);
+    c->h->shell = (rad_os_shell){.pid = -1, .output = -1, .signals = -1};
+    while (rad__flow_shim_step(c->shim, &host)) continue;
+    return 0;
+}
+
+static int os_launch(void *host, rad_flow_shim *shim, int *pid, rad_error *error)
+{
+    os_host *h = host;
+    struct child c = {h, shim};
+    int code = RAD_GROW(&h->children, &h->child_capacity, h->child_count + 1)
+                   ? rad__os_detach(pid, &c, be_a_shim, error)
+                   : rad__error_memory(error);
+    if (code == 0) h->children[h->child_count++] = *pid;
+    rad__flow_shim_free(shim);
+    return code;
+}
+
+static bool os_is_running(void *host, int pid)
+{
+    os_host *h = host;
+    rad_os_exit end;
+    for (uint32_t i = 0; i < h->child_count; i++) {
+        if (h->children[i] != pid) continue;
+        if (rad__os_wait(pid, false, &end, NULL) == 0) return true;
+        h->children[i] = h->children[--h->child_count];
+        return false;
+    }
+    return false;
+}
+
+/* A process that nobody waits for stays in the system's table. */
+static void reap(os_host *h)
+{
+    for (uint32_t i = h->child_count; i-- > 0;) os_is_running(h, h->children[i]);
+}
+
+static int os_ask_to_end(void *host, int pid, rad_error *error)
+{
+    (void)host;
+    return rad__os_ask_to_end(pid, error);
+}
+
+static bool os_is_alive(void *host, int pid)
+{
+    (void)host;
+    return rad__os_is_alive(pid);
+}
+
+static int open_notice(os_host *h, rad_error *error)
+{
+    char path[PATH_ROOM];
+    int code = rad__os_notice_open(&h->notice, error);
+    if (code == 0) code = path_of(h, "effects", path, error);
+    if (code == 0) code = rad__os_notice_folder(h->notice, path, error);
+    if (code == 0) code = path_of(h, "signals", path, error);
+    if (code == 0) code = rad__os_notice_folder(h->notice, path, error);
+    return code;
+}
+
+/* The first wait only begins to watch: what happened before is looked for once more. */
+static int os_wait(void *host, uint64_t timeout_ns, rad_error *error)
+{
+    os_host *h = host;
+    reap(h);
+    if (h->notice < 0) return open_notice(h, error);
+    int got = rad__os_notice_wait(h->notice, timeout_ns, error);
+    return got < 0 ? got : 0;
+}
+
+/* ---- Commands, from the shim's side ---------------------------------------------------------------------- */
+
+static int os_spawn(void *host, const rad_flow_shim *shim, rad_error *error)
+{
+    os_host *h = host;
+    char name[RAD_FLOW_FILE_MAX], log[PATH_ROOM];
+    rad__flow_effect_file(name, shim->id, "log");
+    int code = path_of(h, name, log, error);
+    if (code != 0) return code;
+    return rad__os_shell_start(&h->shell, shim->command, shim->dir, shim->environment, log, error);
+}
+
+static int64_t os_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
+                        rad_flow_watched *watched, rad_error *error)
+{
+    os_host *h = host;
+    int64_t got = rad__os_shell_watch(&h->shell, to, size, timeout_ns, error);
+    *watched = (rad_flow_watched){.ended = h->shell.ended,
+                                  .asked_to_end = h->shell.asked_to_end,
+                                  .status = h->shell.status,
+                                  .signal = h->shell.signal};
+    return got;
+}
+
+static int os_kill(void *host, bool at_once, rad_error *error)
+{
+    return rad__os_shell_kill(&((os_host *)host)->shell, at_once, error);
+}
+
+/* ---- The rest --------------------------------------------------------------------------------------------- */
+
+static int os_self(void *host)
+{
+    (void)host;
+    return rad__os_process_id();
+}
+
+static uint64_t os_now(void *host)
+{
+    (void)host;
+    return rad__os_time_of_day_ns();
+}
+
+static uint64_t os_random(void *host)
+{
+    (void)host;
+    return rad__os_random();
+}
+
+static void os_sleep(void *host, uint64_t ns)
+{
+    (void)host;
+    rad__os_poll(NULL, 0, (int)(ns / 1000000), NULL, NULL);
+}
+
+static void os_table(rad_flow_host *host, os_host *h)
+{
+    *host = (rad_flow_host){
+        .context = h,
+        .make_folder = os_make_folder,
+        .create = os_create,
+        .open_end = os_open_end,
+        .put = os_put,
+        .cut = os_cut,
+        .sync = os_sync,
+        .close = os_close,
+        .sync_folder = os_sync_folder,
+        .rename = os_rename,
+        .link = os_link,
+        .remove = os_remove,
+        .read = os_read,
+        .list = os_list,
+        .lock = os_lock,
+        .holder = os_holder,
+        .launch = os_launch,
+        .is_running = os_is_running,
+        .ask_to_end = os_ask_to_end,
+        .wait = os_wait,
+        .is_alive = os_is_alive,
+        .spawn = os_spawn,
+        .watch = os_watch,
+        .kill = os_kill,
+        .self = os_self,
+        .now = os_now,
+        .random = os_random,
+        .sleep = os_sleep,
+    };
+}
+
+int rad__flow_host_open(rad_flow_host *host, const char *folder, rad_error *error)
+{
+    os_host *h = rad__alloc(1, sizeof *h);
+    char *copy = rad__copy_text(folder);
+    if (h == NULL || copy == NULL) {
+        rad__free(h);
+        rad__free(copy);
+        return rad__error_memory(error);
+    }
+    h->folder = copy;
+    h->notice = -1;
+    os_table(host, h);
+    return 0;
+}
+
+void rad__flow_host_close(rad_flow_host *host)
+{
+    os_host *h = host->context;
+    reap(h);
+    rad__os_close(h->notice);
+    rad__free(h->children);
+    rad__free(h->folder);
+    rad__free(h);
+}

@@ -1,0 +1,56 @@
+/* flow_run_shim.h — the process that stands between a runner and a shell command.
+ *
+ *     claim      takes the effect's name for itself, durably: from here on it is begun
+ *     spawn      starts the command
+ *     watch      takes its output and its end; ends it when its time is up or somebody asks
+ *     write      writes the receipt: temporary name, sync, rename, sync
+ *
+ * It is started by a runner and needs it no more: it goes on when the runner is killed, and a later runner finds its
+ * lock held, or its receipt. When it dies before the receipt is durable, nobody knows whether the command has done
+ * its work: that is what "in doubt" means, and nothing else is.
+ *
+ * A step at a time, so that tests can stop the world between any two. */
+#ifndef RAD_FLOW_RUN_SHIM_H
+#define RAD_FLOW_RUN_SHIM_H
+
+#include "flow/flow_run_files.h"
+
+enum rad_flow_shim_state {
+    RAD_SHIM_CLAIM = 0,
+    RAD_SHIM_SPAWN,
+    RAD_SHIM_WATCH,
+    RAD_SHIM_WRITE,
+    RAD_SHIM_OVER
+};
+
+enum {
+    RAD_SHIM_WRITES_MAX =
+        60 /* how often it tries to write its receipt, once a second, when the disk is full */
+};
+#define RAD_SHIM_GRACE_NS UINT64_C(3000000000) /* between SIGTERM and SIGKILL */
+
+typedef struct rad_flow_shim {
+    /* What is to be done. */
+    char *id, *key, *command, *dir; /* dir may be NULL */
+    uint32_t attempt, run;
+    char **environment;  /* ends with NULL */
+    uint64_t timeout_ns; /* 0: none */
+    bool keeps_output;
+
+    /* How far it is. */
+    enum rad_flow_shim_state state;
+    int lock, out; /* files; negative: not open */
+    rad_flow_receipt receipt;
+    rad_bytes output;
+    uint64_t end_by_ns, kill_by_ns; /* 0: not set */
+    uint32_t writes;
+} rad_flow_shim;
+
+/* Nothing in it yet. NULL: no memory. */
+RAD_INTERNAL rad_flow_shim *rad__flow_shim_new(void);
+RAD_INTERNAL void rad__flow_shim_free(rad_flow_shim *shim); /* may be NULL */
+
+/* False: it is over. */
+RAD_INTERNAL bool rad__flow_shim_step(rad_flow_shim *shim, const rad_flow_host *host);
+
+#endif

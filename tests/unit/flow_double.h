@@ -1,0 +1,60 @@
+/* flow_double.h — a machine that can die at any moment, for runners of flows.
+ *
+ * Its files have two states: as they are, and as they would be after a power failure (bytes count when the file was
+ * synced, names when the folder was). Its processes are a runner (the code that calls, on the test's stack), shims
+ * (production's code, a step at a time) and commands, which only count that they were run. Every call to the host is a
+ * moment at which something may die: who is dead gets nothing but errors, and changes nothing any more. */
+#ifndef TESTS_FLOW_DOUBLE_H
+#define TESTS_FLOW_DOUBLE_H
+
+#include "flow/flow_run.h"
+#include "flow/flow_run_shim.h"
+
+enum double_crash {
+    DOUBLE_NONE = 0,
+    DOUBLE_KILL_RUNNER, /* whoever makes the call */
+    DOUBLE_KILL_SHIM,   /* the one that makes the call; nothing, when it is the runner's */
+    DOUBLE_LOSE,        /* the machine: what is not synced is lost */
+    DOUBLE_KEEP,        /* the machine: everything had been written, by chance */
+    DOUBLE_MIX,         /* the machine: some of it */
+    DOUBLE_TEAR, /* the machine: of the journal's last bytes `tear` are left, of the rest nothing */
+    DOUBLE_FULL /* the disk is full from here on, until double_empty, or `tear` calls that wanted room */
+};
+
+typedef struct double_world double_world;
+
+double_world *double_open(uint64_t seed);
+void double_close(double_world *w);
+
+/* At the n-th call from now; 0: never. */
+void double_crash_at(double_world *w, uint64_t n, enum double_crash what, uint32_t tear);
+bool double_has_crashed(const double_world *w);  /* since the last double_crash_at */
+uint64_t double_calls(const double_world *w);    /* since the last double_crash_at */
+uint32_t double_unsynced(const double_world *w); /* bytes of the journal that a tear was about */
+void double_empty(double_world *w);
+
+/* A new runner's host; the former runner, if it lives, is killed. */
+const rad_flow_host *double_runner(double_world *w);
+bool double_is_dead(const double_world *w); /* the runner */
+/* Another process, beside it: for signals, and for a second runner. */
+const rad_flow_host *double_other(double_world *w);
+
+/* How often the command of an effect has done its work, in its last attempt; key without the case. */
+uint32_t double_count(const double_world *w, const char *key);
+uint32_t double_total(const double_world *w);
+uint32_t double_most(const double_world *w); /* of one attempt of one effect */
+/* How often that command did, whatever its key. */
+uint32_t double_command_count(const double_world *w, const char *command);
+/* Whether it may be in doubt: its shim was alive at a crash, and had claimed it or was about to. */
+bool double_may_doubt(const double_world *w, const char *key);
+/* Environment of the last command of that text: the value of a name, or NULL. */
+const char *double_environment(const double_world *w, const char *command, const char *name);
+uint32_t double_syncs(const double_world *w); /* of the journal */
+bool double_has_file(const double_world *w, const char *name);
+void double_remove(double_world *w, const char *name); /* durably */
+/* Time goes on, and shims with it. */
+void double_ticks(double_world *w, uint32_t count);
+uint32_t double_living_commands(const double_world *w);
+uint64_t double_now(const double_world *w);
+
+#endif

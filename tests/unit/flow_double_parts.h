@@ -1,0 +1,89 @@
+/* flow_double_parts.h — the machine of flow_double.h from inside: flow_double_disk.c has its files, flow_double.c its
+ * processes and its time. */
+#ifndef TESTS_FLOW_DOUBLE_PARTS_H
+#define TESTS_FLOW_DOUBLE_PARTS_H
+
+#include "flow_double.h"
+
+#include "base/prng.h"
+
+#include <stdlib.h>
+
+enum { NAMES = 600, INODES = 2000, HANDLES = 4000, PROCESSES = 800, NAME_ROOM = 320, COUNTS = 400 };
+
+/* Its own memory: tests let that of the library run out. */
+typedef struct bytes {
+    uint8_t *data;
+    uint32_t size, capacity;
+} bytes;
+
+typedef struct inode {
+    bytes now, kept;
+    int holder; /* handle, or -1 */
+} inode;
+
+typedef struct entry {
+    char name[NAME_ROOM];
+    int inode; /* -1: no such name */
+} entry;
+
+typedef struct handle {
+    int inode, process; /* process -1: closed */
+} handle;
+
+typedef struct process {
+    double_world *w;
+    int pid;
+    bool alive, asked_to_end, is_shim;
+    rad_flow_host host;
+    rad_flow_shim *shim;
+    /* Its command. */
+    bool spawned, worked, ended, printed;
+    int status, signal;
+    uint32_t ticks_left;
+} process;
+
+typedef struct count {
+    char key[64], command[64];
+    uint32_t attempt;
+    uint32_t works;
+    bool may_doubt;
+    char environment[512];
+} count;
+
+struct double_world {
+    entry now[NAMES], kept[NAMES];
+    uint32_t now_count, kept_count;
+    inode inodes[INODES];
+    uint32_t inode_count;
+    handle handles[HANDLES];
+    uint32_t handle_count;
+    process *processes[PROCESSES];
+    uint32_t process_count;
+    process *runner;
+    count counts[COUNTS];
+    uint32_t count_count;
+    uint64_t clock_ns, calls, crash_at;
+    enum double_crash crash;
+    uint32_t tear, unsynced, syncs;
+    bool crashed, full, in_tick;
+    rad_prng prng;
+};
+
+static inline void double_require(bool condition)
+{
+    if (!condition) abort();
+}
+
+/* Every call begins here. NULL: the caller is dead. */
+double_world *double_enter(void *context, rad_error *error);
+
+/* ---- flow_double_disk.c ---------------------------------------------------------------------------------- */
+
+void double_set_name(entry *entries, uint32_t *n, const char *name, int at); /* at < 0: it goes */
+int double_inode_of(const double_world *w, const char *name);                /* -1: none */
+void double_close_handles(double_world *w, const process *p);
+void double_lose(double_world *w); /* what the crash takes with it */
+void double_file_table(rad_flow_host *host);
+
+#endif
