@@ -353,7 +353,7 @@ static bool world_cancel(lockstep *l)
     const rad_flow_tree *tree = l->r->tree;
     enum rad_flow_scope scope =
         tree->region_count > 0 && world_below(l, 2) ? RAD_CANCEL_REGION : RAD_CANCEL_TASK;
-    if (world_below(l, 20) == 0) scope = RAD_CANCEL_CASE;
+    if (tree->task_count == 0 || world_below(l, 20) == 0) scope = RAD_CANCEL_CASE;
     uint32_t name = 0;
     rad_flow_input in = {.kind = RAD_INPUT_CANCEL, .scope = scope, .name = "the case"};
     if (scope == RAD_CANCEL_REGION) {
