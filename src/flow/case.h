@@ -104,6 +104,7 @@ typedef struct rad_flow_case_options {
     uint32_t initial_count;
     bool keep_choices; /* for rad__flow_case_choices; at most RAD_CHOICES_MAX */
     bool whole_trace;
+    bool remember;          /* inputs, for rad__flow_case_save (snapshot.h) */
     rad_policy *own_policy; /* instead of the named one; the caller frees it */
     rad_observer *observers[RAD_OBSERVERS_MAX];
 } rad_flow_case_options;
@@ -119,6 +120,7 @@ typedef struct rad_flow_case {
     uint32_t ask_count, ask_capacity;
     rad_choice_buffer choices;
     uint64_t choice_count;
+    struct rad_flow_memory *memory; /* NULL: it does not remember */
     rad_error error;
 } rad_flow_case;
 
@@ -136,6 +138,9 @@ RAD_INTERNAL int rad__flow_case_feed(rad_flow_case *c, const rad_flow_input *inp
 
 /* The caller has seen to all asks. */
 RAD_INTERNAL void rad__flow_asks_taken(rad_flow_case *c);
+
+/* The caller has seen to none of them: those that nobody wants any more go. */
+RAD_INTERNAL void rad__flow_asks_prune(rad_flow_case *c);
 
 RAD_INTERNAL uint64_t rad__flow_case_steps(const rad_flow_case *c);
 RAD_INTERNAL rad_digest rad__flow_case_digest(const rad_flow_case *c); /* of the trace so far */

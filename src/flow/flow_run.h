@@ -2,7 +2,7 @@
  *
  *     run      lock, folder, header (synced) -> turns
  *     resume   lock, journal, replay, what was begun is looked for -> turns
- *     turn     steps -> asks -> STARTED records, one sync, launch -> receipts, timers, signals: an INPUT record each, fed
+ *     turn     steps -> asks -> STARTED records, one sync, launch -> receipts, timers, signals: an INPUT each, fed
  *     end      what runs is stopped and waited for -> END, synced
  *
  * I1  STARTED is durable before its effect can begin.

@@ -15,6 +15,15 @@ static void differs(rad_flow_replay *r, const rad_flow_record *record, const cha
              (unsigned long long)record->step, what);
 }
 
+/* A replay runs nothing; one that remembers is gone on with, by somebody who has to know what is under way. */
+static void forget_asks(rad_flow_case *c)
+{
+    if (c->memory != NULL)
+        rad__flow_asks_prune(c);
+    else
+        rad__flow_asks_taken(c);
+}
+
 /* Until `step` steps are done, or nothing can go on. */
 static void go_to(rad_flow_case *c, uint64_t step, uint64_t quantum)
 {
@@ -22,7 +31,7 @@ static void go_to(rad_flow_case *c, uint64_t step, uint64_t quantum)
         uint64_t at = rad__flow_case_steps(c), left = step - at;
         if (at >= step) return;
         rad__flow_case_run(c, quantum > 0 && quantum < left ? quantum : left);
-        rad__flow_asks_taken(c);
+        forget_asks(c);
         if (rad__flow_case_steps(c) == at) return;
     }
 }
@@ -60,17 +69,16 @@ static void take(rad_flow_replay *r, const rad_flow_record *record, uint64_t qua
         differs(r, record, "the flow has not ended in that way");
 }
 
-int rad__flow_replay_journal(rad_flow_replay *out, const rad_flow_program *p, rad_flow_journal *j,
-                             bool whole_trace, uint64_t quantum, rad_error *error)
+static int replay(rad_flow_replay *out, const rad_flow_program *p, rad_flow_journal *j,
+                  rad_flow_case_options o, uint64_t quantum, rad_error *error)
 {
     *out = (rad_flow_replay){.as_recorded = true};
     if (strcmp(j->header.hash, p->hash) != 0)
         return rad__error(error, RAD_EINPUT, "%s: begun with another text of the flow", j->name);
-    rad_flow_case_options o = {.policy = j->header.policy,
-                               .seed = j->header.seed,
-                               .initial = j->header.initial,
-                               .initial_count = j->header.initial_count,
-                               .whole_trace = whole_trace};
+    o.policy = j->header.policy;
+    o.seed = j->header.seed;
+    o.initial = j->header.initial;
+    o.initial_count = j->header.initial_count;
     int status = rad__flow_case_open(&out->c, p, &o, error);
     if (status != 0) return status;
     rad_flow_record record;
@@ -84,8 +92,20 @@ int rad__flow_replay_journal(rad_flow_replay *out, const rad_flow_program *p, ra
     }
     if (out->as_recorded && !out->ended) { /* what follows from the last input */
         while (rad__flow_case_run(out->c, UINT64_C(1) << 20) == RAD_CASE_RUNNING)
-            rad__flow_asks_taken(out->c);
-        rad__flow_asks_taken(out->c);
+            forget_asks(out->c);
+        forget_asks(out->c);
     }
     return 0;
+}
+
+int rad__flow_replay_journal(rad_flow_replay *out, const rad_flow_program *p, rad_flow_journal *j,
+                             bool whole_trace, uint64_t quantum, rad_error *error)
+{
+    return replay(out, p, j, (rad_flow_case_options){.whole_trace = whole_trace}, quantum, error);
+}
+
+int rad__flow_replay_remembering(rad_flow_replay *out, const rad_flow_program *p,
+                                 rad_flow_journal *j, rad_error *error)
+{
+    return replay(out, p, j, (rad_flow_case_options){.remember = true}, 0, error);
 }

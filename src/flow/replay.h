@@ -21,4 +21,8 @@ RAD_INTERNAL int rad__flow_replay_journal(rad_flow_replay *out, const rad_flow_p
                                           rad_flow_journal *j, bool whole_trace, uint64_t quantum,
                                           rad_error *error);
 
+/* The same with a case that remembers what it is fed, for snapshots. */
+RAD_INTERNAL int rad__flow_replay_remembering(rad_flow_replay *out, const rad_flow_program *p,
+                                              rad_flow_journal *j, rad_error *error);
+
 #endif

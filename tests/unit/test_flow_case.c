@@ -8,8 +8,10 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "flow/history.h"
 #include "flow/replay.h"
+#include "flow/snapshot.h"
 #include "flow/vm.h"
 
 #include <stdio.h>
@@ -485,6 +487,125 @@ static void a_journal_replays_and_tells_where_it_does_not(void **state)
     rad__flow_program_free(p);
 }
 
+/* ---- Snapshots ---------------------------------------------------------------------------------------- */
+
+static const char LONG[] =
+    "flow f { data { x: int = 0 merge sum s: text }\n"
+    "task t { run \"true\" capture x retry 1 delay 2s undo u } task u { run \"true\" reads x }\n"
+    "region r { par { loop 3 { do t } } and { many 2 { do t defer { on signal go into s { } on "
+    "timer 9s "
+    "{ } } } } do t } on failure { compensate r } }";
+
+/* The world of a test: answers what was asked, in an order and with outcomes that depend on a number. */
+static bool answer_one(rad_flow_case *c, uint64_t *number)
+{
+    char key[RAD_FLOW_KEY_MAX];
+    bool used;
+    uint64_t n = *number = *number * UINT64_C(6364136223846793005) + 1442695040888963407;
+    if (n >> 60 == 0) {
+        rad_flow_input signal = {.kind = RAD_INPUT_SIGNAL, .name = "go", .text = "hi", .length = 2};
+        assert_int_equal(feed(c, &signal, &used), 0);
+        return true;
+    }
+    rad__flow_asks_prune(c);
+    if (c->ask_count == 0) return false;
+    const rad_flow_ask *a = &c->asks[(n >> 33) % c->ask_count];
+    char digit[2] = {(char)('0' + (n >> 50) % 10), 0};
+    rad_flow_write write = {0, digit, 1};
+    rad__flow_case_key(c, a->token, a->effect, key);
+    rad_flow_input in = {.kind = a->kind == RAD_ASK_START ? RAD_INPUT_RESULT : RAD_INPUT_TIMER,
+                         .key = key,
+                         .attempt = a->attempt,
+                         .alternative = a->alternative,
+                         .ok = (n >> 40) % 4 != 0,
+                         .writes = &write,
+                         .write_count = 1};
+    assert_int_equal(feed(c, &in, &used), 0);
+    assert_true(used);
+    return true;
+}
+
+static rad_flow_case *put_aside(const rad_flow_program *p, rad_flow_case *c)
+{
+    rad_bytes bytes = {0};
+    rad_error error = {0};
+    rad_flow_case *again;
+    assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
+    if (rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error) != 0)
+        fail_msg("%s", error.text);
+    rad__bytes_free(&bytes);
+    rad__flow_case_close(c);
+    return again;
+}
+
+/* Saved and restored after every few steps and before every input, or never: the same run. */
+static void snapshots_do_not_change_the_run(void **state)
+{
+    (void)state;
+    rad_flow_program *p = read_flow(LONG);
+    uint64_t ends[8] = {0};
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        rad_digest digests[2];
+        char values[2][24];
+        for (uint32_t aside = 0; aside < 2; aside++) {
+            rad_flow_case_options o = {.policy = "random", .seed = seed, .remember = true};
+            rad_flow_case *c = open_case(p, &o);
+            uint64_t number = seed * 977 + 1;
+            for (;;) {
+                enum rad_flow_state now = rad__flow_case_run(c, 2);
+                if (aside && now <= RAD_CASE_WAITING) c = put_aside(p, c);
+                if (now == RAD_CASE_RUNNING) continue;
+                if (now != RAD_CASE_WAITING) break;
+                while (!answer_one(c, &number)) {
+                }
+            }
+            ends[c->state]++;
+            digests[aside] = rad__flow_case_digest(c);
+            snprintf(values[aside], 24, "%s", value_of(c, "x"));
+            rad__flow_case_close(c);
+        }
+        assert_true(rad__digest_equal(digests[0], digests[1]));
+        assert_string_equal(values[0], values[1]);
+    }
+    assert_true(ends[RAD_CASE_DONE] > 50 && ends[RAD_CASE_FAILED] > 0);
+    rad__flow_program_free(p);
+}
+
+static void damaged_snapshots_are_refused(void **state)
+{
+    (void)state;
+    rad_flow_program *p = read_flow(LONG), *other = read_flow(LIVE);
+    rad_flow_case *c = open_case(p, &(rad_flow_case_options){.policy = "first", .remember = true});
+    rad_bytes bytes = {0};
+    rad_error error = {0};
+    uint64_t number = 1;
+    rad__flow_case_run(c, 100);
+    answer_one(c, &number);
+    assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
+    rad_flow_case *again;
+    assert_int_equal(rad__flow_case_restore(&again, other, bytes.data, bytes.size, &error),
+                     RAD_EINPUT);
+    for (uint32_t size = 0; size < bytes.size; size++) {
+        rad__error_clear(&error);
+        assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, size, &error), RAD_EINPUT);
+        assert_null(again);
+    }
+    for (uint32_t bit = 0; bit < bytes.size * 8; bit++) {
+        bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        rad__error_clear(&error);
+        assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error),
+                         RAD_EINPUT);
+        bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    rad__bytes_free(&bytes);
+    rad__flow_case_close(c);
+    c = open_case(p, &(rad_flow_case_options){.policy = "first"});
+    assert_int_equal(rad__flow_case_save(c, &bytes, &error), RAD_EINPUT);
+    rad__flow_case_close(c);
+    rad__flow_program_free(p);
+    rad__flow_program_free(other);
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------------------- */
 
 /* The n-th allocation fails, for every n: an error, and nothing is lost. */
@@ -531,6 +652,8 @@ int main(void)
         cmocka_unit_test(a_live_case_is_fed),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(a_journal_replays_and_tells_where_it_does_not),
+        cmocka_unit_test(snapshots_do_not_change_the_run),
+        cmocka_unit_test(damaged_snapshots_are_refused),
         cmocka_unit_test(lack_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

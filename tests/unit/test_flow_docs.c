@@ -1,4 +1,4 @@
-/* test_flow_docs.c — docs/flow.md: every flow and every pattern on the page is read, and the errors it quotes are said. */
+/* test_flow_docs.c — docs/flow.md: every flow and pattern on the page is read, and the errors it quotes are said. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
