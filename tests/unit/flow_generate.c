@@ -20,6 +20,7 @@ bool generate_chance(generator *g, uint32_t percent)
     return generate_below(g, 100) < percent;
 }
 
+static void generate_put_list(generator *g, const char *format, va_list args) RAD_PRINTF(2, 0);
 static void generate_put_list(generator *g, const char *format, va_list args)
 {
     va_list again;

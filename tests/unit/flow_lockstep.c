@@ -122,6 +122,26 @@ static bool lockstep_same_data(lockstep *l, const char *path, const int64_t *val
     return true;
 }
 
+/* Inside the same regions, whose owners are inside or not. */
+static bool lockstep_same_regions(lockstep *l, const char *path, uint32_t token,
+                                  const reference_token *t)
+{
+    const rad_flow_vm *vm = l->c->vm;
+    uint32_t at = vm->tokens[token].region;
+    for (const reference_region *r = reference_innermost(t); r != NULL || at != RAD_NONE;
+         r = r->outer, at = vm->regions[at].parent) {
+        if (r == NULL || at == RAD_NONE)
+            return lockstep_differ(l, "%s is inside %s regions than it should", path,
+                                   r == NULL ? "more" : "fewer");
+        const rad_region_instance *i = &vm->regions[at];
+        if (!i->used || vm->program->regions[i->region].name != r->statement->name ||
+            (i->owner != RAD_NONE) != r->owner_inside)
+            return lockstep_differ(l, "%s is not inside of the region of line %u as it should",
+                                   path, r->statement->place.line);
+    }
+    return true;
+}
+
 static bool lockstep_same_token(lockstep *l, uint32_t token)
 {
     const rad_flow_vm *vm = l->c->vm;
@@ -150,7 +170,8 @@ static bool lockstep_same_token(lockstep *l, uint32_t token)
                                "%s is in attempt %u of effect %u (task %u), not in %u of %u (%u)",
                                path, vm->tokens[token].attempt, vm->tokens[token].effect,
                                vm->tokens[token].task, t->attempt, t->effect, t->task);
-    return lockstep_same_data(l, path, rad__data_at(vm, vm->tokens[token].data),
+    return lockstep_same_regions(l, path, token, t) &&
+           lockstep_same_data(l, path, rad__data_at(vm, vm->tokens[token].data),
                               vm->tokens[token].written, &t->data);
 }
 

@@ -368,7 +368,11 @@ static bool world_cancel(lockstep *l)
     if (rad__flow_case_feed(l->c, &in, &used, &error) != 0)
         return lockstep_differ(l, "cancelling is refused: %s", error.text);
     l->seen->cancelled += used;
+    uint32_t before = reference_fates(l->r, REFERENCE_STOPPED) + l->r->diverted;
     reference_cancel_from_outside(l->r, scope, name);
+    if (used != (reference_fates(l->r, REFERENCE_STOPPED) + l->r->diverted > before))
+        return lockstep_differ(l, "cancelling %s is %s", in.name,
+                               used ? "taken, and nobody is there" : "not taken");
     return world_compare_asks(l) && world_forget(l);
 }
 

@@ -84,6 +84,7 @@ static void reference_divert(reference *r, reference_region *region, const rad_f
     owner->waits = NULL;
     while (owner->top->region != region) reference_pop(r, owner);
     reference_pop(r, owner);
+    r->diverted++;
     reference_push(r, owner, FRAME_PLAIN, region->statement, &handler->block);
     reference_go_on(r, owner);
 }

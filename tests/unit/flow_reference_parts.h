@@ -130,7 +130,8 @@ struct reference {
     reference_pick pick;
     void *pick_context;
     uint64_t steps;
-    char why[256]; /* of an expression or merge that failed */
+    uint32_t diverted; /* how often a token went into a handler */
+    char why[256];     /* of an expression or merge that failed */
 };
 
 /* ---- flow_reference_data.c ------------------------------------------------------------------------------ */

@@ -347,6 +347,16 @@ static void a_task_wherever_it_is(void **state)
     flow_live_close(l);
 }
 
+/* What takes something back is a task, too, before each of its attempts. */
+static void a_task_that_takes_back(void **state)
+{
+    (void)state;
+    FLOW_EXPECT("flow f { task u { call \"u\" outcomes ok undo a }  task a { call \"a\" outcomes "
+                "fail retry 1 }\n"
+                "par { region r { do u } compensate r } and { cancel task a } join sync }",
+                "u a! a! | failed (task a failed)", "u -a | done", "u a! | done", "u a! -a | done");
+}
+
 /* ---- What a cancelled token had -------------------------------------------------------------- */
 
 static void locks_are_given_back(void **state)
@@ -497,6 +507,7 @@ int main(void)
         cmocka_unit_test(a_sync_join_of_nobody_goes_on),
         cmocka_unit_test(other_joins_wait_for_ever),
         cmocka_unit_test(a_task_wherever_it_is),
+        cmocka_unit_test(a_task_that_takes_back),
         cmocka_unit_test(locks_are_given_back),
         cmocka_unit_test(timers_are_forgotten),
         cmocka_unit_test(a_failure_cancels_what_else_is_inside),
