@@ -259,6 +259,7 @@ static void replays_are_the_same_run(void **state)
         rad_flow_case *d = open_case(p, &again);
         assert_int_equal(rad__flow_case_run(d, 100000), end);
         assert_int_equal(rad__flow_case_steps(c), rad__flow_case_steps(d));
+        assert_int_equal(d->kernel->decisions, c->choice_count); /* counted, if not kept */
         assert_true(rad__digest_equal(rad__flow_case_digest(c), rad__flow_case_digest(d)));
         char *one = rad__flow_history_text(c), *two = rad__flow_history_text(d);
         assert_string_equal(one, two);
@@ -443,6 +444,10 @@ static void write_journal(const rad_flow_program *p, rad_bytes *out, bool lie)
         rad__flow_journal_put(out, &crc, &records[i]);
         assert_int_equal(feed(c, &records[i].input, &used), 0);
         assert_true(used);
+        /* An input is in the trace before anything follows from it. */
+        rad_digest before = records[i].digest;
+        if (lie && i == 1) before.low--;
+        assert_false(rad__digest_equal(before, rad__flow_case_digest(c)));
     }
     while (rad__flow_case_run(c, 3) == RAD_CASE_RUNNING) {
     }
@@ -585,6 +590,7 @@ static void damaged_snapshots_are_refused(void **state)
     rad_flow_case *again;
     assert_int_equal(rad__flow_case_restore(&again, other, bytes.data, bytes.size, &error),
                      RAD_EINPUT);
+    assert_string_equal(error.text, "snapshot: begun with another text of the flow");
     for (uint32_t size = 0; size < bytes.size; size++) {
         rad__error_clear(&error);
         assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, size, &error), RAD_EINPUT);
@@ -604,6 +610,21 @@ static void damaged_snapshots_are_refused(void **state)
     rad__flow_case_close(c);
     rad__flow_program_free(p);
     rad__flow_program_free(other);
+}
+
+/* A digest that is not the flow's: whoever wrote it did something else. */
+static void a_snapshot_of_something_else_is_refused(void **state)
+{
+    (void)state;
+    rad_flow_program *p = read_flow(LIVE);
+    rad_bytes bytes = {0};
+    rad_error error = {0};
+    rad_flow_case *again;
+    write_journal(p, &bytes, true);
+    assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error), RAD_EINPUT);
+    assert_non_null(strstr(error.text, "the flow has done something else before"));
+    rad__bytes_free(&bytes);
+    rad__flow_program_free(p);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------------------- */
@@ -654,6 +675,7 @@ int main(void)
         cmocka_unit_test(a_journal_replays_and_tells_where_it_does_not),
         cmocka_unit_test(snapshots_do_not_change_the_run),
         cmocka_unit_test(damaged_snapshots_are_refused),
+        cmocka_unit_test(a_snapshot_of_something_else_is_refused),
         cmocka_unit_test(lack_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
