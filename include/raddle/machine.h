@@ -75,7 +75,8 @@ RAD_API void rad_touch(rad_kernel *k, uint32_t object, enum rad_access access);
 RAD_API void rad_value(rad_kernel *k, uint64_t value);
 
 /* One more event of this step in the trace. kind < 0x8000, named by kind_name. In a name the sign % stands for the
- * value ("wakes worker %"); where there is none, the value follows unless it is 0 and there is no object. */
+ * value ("wakes worker %"), the sign @ for the name of the actor of that number; where there is neither, the value
+ * follows unless it is 0 and there is no object. */
 RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value);
 
 /* The current actor offers its turn: the baseline goes to another one. */
@@ -217,7 +218,8 @@ typedef struct rad_machine {
      * `own` asks. RAD_NONE: it has no opinion. */
     uint32_t (*prefer)(const void *self);
     const char *(*kind_name)(const void *self, uint32_t kind); /* of actions and notes */
-    const char *(*site_name)(const void *self, uint32_t site); /* NULL beyond the last site */
+    const char *(*site_name)(const void *self,
+                             uint32_t site); /* NULL beyond the last site; "": unused */
     /* The state in words, for reports: calls `line` for each line of it. A machine that has this speaks for
      * itself: a step is told by its notes alone, or, when it has none, by the name of its site. */
     void (*describe)(const void *self, void (*line)(void *context, const char *text),

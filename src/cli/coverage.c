@@ -41,7 +41,7 @@ static void report_oracles(cli *c, const rad_target *t, const rad_exploration *e
 
 static void report_sites(cli *c, const rad_target *t, const rad_exploration *e)
 {
-    uint32_t count = e->site_count < SITES_MAX ? e->site_count : SITES_MAX, missed = 0;
+    uint32_t count = e->site_count < SITES_MAX ? e->site_count : SITES_MAX, missed = 0, used = 0;
     site_names names;
     if (count == 0) {
         return;
@@ -50,15 +50,19 @@ static void report_sites(cli *c, const rad_target *t, const rad_exploration *e)
     report_label(c, "sites");
     for (uint32_t i = 0; i < count; i++) {
         const char *name = sites_name(&names, i);
+        if (name && *name == 0) {
+            continue; /* nothing can be reached there */
+        }
+        used++;
         if (!e->site_reached[i]) {
             out(c, "%s%s", missed == 0 ? "never reached: " : ", ", name ? name : "(unnamed)");
             missed++;
         }
     }
     if (missed == 0) {
-        out(c, "all %s reached\n", number(count));
+        out(c, "all %s reached\n", number(used));
     } else {
-        out(c, " (%s of %s reached)\n", number(count - missed), number(count));
+        out(c, " (%s of %s reached)\n", number(used - missed), number(used));
     }
     sites_close(&names);
 }
@@ -154,8 +158,12 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     sites_open(&names, t);
     put_array(j, "sites");
     for (uint32_t i = 0; i < e->site_count && i < SITES_MAX; i++) {
+        const char *name = sites_name(&names, i);
+        if (name && *name == 0) {
+            continue;
+        }
         put_object(j, NULL);
-        put_text(j, "name", sites_name(&names, i));
+        put_text(j, "name", name);
         put_bool(j, "reached", e->site_reached[i] != 0);
         put_bool(j, "bug_site", t->machine->bug_site == i);
         put_close(j, '}');

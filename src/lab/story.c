@@ -35,13 +35,18 @@ static const char *kind_text(const rad_kernel *k, uint32_t kind)
     return name ? name : "step";
 }
 
-/* "wakes worker %" and 2: "wakes worker 2"; "broadcast" and 3: "broadcast 3". */
-static void note_text(char *text, size_t size, const char *comma, const char *name,
-                      const rad_event *e)
+/* "wakes worker %" and 2: "wakes worker 2"; "cancels @" and 2: "cancels " and the name of actor 2; "broadcast" and 3:
+ * "broadcast 3". */
+static void note_text(char *text, size_t size, const char *comma, const rad_kernel *k,
+                      const char *name, const rad_event *e)
 {
-    const char *sign = strchr(name, '%');
+    const char *sign = strchr(name, '%'), *who = strchr(name, '@');
     unsigned long long value = (unsigned long long)e->value;
-    if (sign)
+    if (who) {
+        char actor[RAD_NAME_MAX];
+        rad__actor_name(k, e->value < k->actor_count ? (uint32_t)e->value : RAD_NONE, actor);
+        snprintf(text, size, "%s%.*s%s%s", comma, (int)(who - name), name, actor, who + 1);
+    } else if (sign)
         snprintf(text, size, "%s%.*s%llu%s", comma, (int)(sign - name), name, value, sign + 1);
     else if (e->object == RAD_NONE && e->value == 0) /* nothing but the fact */
         snprintf(text, size, "%s%s", comma, name);
@@ -60,7 +65,7 @@ static void line_note(rad_line *line, const rad_kernel *k, const rad_event *e)
                  picks[e->kind < RAD_PICK_KINDS ? e->kind : 0], (unsigned long long)e->value,
                  (unsigned)e->count);
     else
-        note_text(line->note + used, sizeof line->note - used, comma, kind_text(k, e->kind), e);
+        note_text(line->note + used, sizeof line->note - used, comma, k, kind_text(k, e->kind), e);
 }
 
 static enum rad_switch line_turn(const told *t, uint64_t step)
