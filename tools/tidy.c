@@ -44,8 +44,9 @@ static const struct {
     [EXEC] = {"exec", BIT(BASE), "shell", BIT(OS)},
     [RT] = {"rt", BIT(BASE) | BIT(OS) | BIT(EXEC), NULL, 0},
     [LAB] = {"lab",
-             BIT(BASE) | BIT(OS) | BIT(CORE) | BIT(EXEC) | BIT(RT) | BIT(SESSION) | BIT(LOAD), NULL,
-             0},
+             BIT(BASE) | BIT(OS) | BIT(CORE) | BIT(EXEC) | BIT(RT) | BIT(SESSION) | BIT(FLOW) |
+                 BIT(LOAD),
+             NULL, 0},
     [SESSION] = {"session", BIT(BASE) | BIT(CORE), "session_", BIT(OS) | BIT(EXEC)},
     [FLOW] = {"flow", BIT(BASE) | BIT(CORE), "flow_run", BIT(OS) | BIT(EXEC)},
     [LOAD] = {"load", BIT(BASE) | BIT(CORE), "live", BIT(OS) | BIT(EXEC)},

@@ -52,6 +52,10 @@ RAD_API int rad_target_protocol(rad_target *t, const char *path, const char *pro
 /* A load scenario (TOML) as a target of the machine `load-scenario`. */
 RAD_API int rad_target_scenario(rad_target *t, const char *path, rad_error *error);
 
+/* The case of machine `flow` that a flow file (docs/flow.md) is about, of the flow of that name or, NULL, of the last
+ * one: rad_target_free it. */
+RAD_API int rad_target_flow(rad_target *t, const char *path, const char *flow, rad_error *error);
+
 /* The text of a case file, which rad_target_read reads back; rad_free it. */
 RAD_API char *rad_target_json(const rad_target *t, rad_error *error);
 

@@ -7,8 +7,8 @@
 
 void hunt_name(hunt *h, const char *path, const char *machine)
 {
-    static const char *const ends[] = {".min.raddle.json", ".raddle.json", ".json", ".raddle.log",
-                                       ".session"};
+    static const char *const ends[] = {".min.raddle.json", ".raddle.json", ".json",
+                                       ".raddle.log",      ".session",     ".flow"};
     const char *slash = path ? strrchr(path, '/') : NULL;
     const char *name = slash ? slash + 1 : path ? path : machine;
     size_t stem = strlen(name);

@@ -31,7 +31,7 @@ bool target_is_file(const char *word)
 {
     return rad_machine_find(word) == NULL &&
            (ends_with(word, ".json") || ends_with(word, ".session") || ends_with(word, ".toml") ||
-            rad_is_log(word));
+            ends_with(word, ".flow") || rad_is_log(word));
 }
 
 static int read_case(cli *c, char **words, rad_target *t, rad_error *error)
@@ -44,6 +44,7 @@ static int read_case(cli *c, char **words, rad_target *t, rad_error *error)
     if (status != 0) {
         return status;
     }
+    if (ends_with(path, ".flow")) return rad_target_flow(t, path, NULL, error);
     if (ends_with(path, ".toml")) return rad_target_scenario(t, path, error);
     return ends_with(path, ".session") ? rad_target_protocol(t, path, NULL, error)
                                        : rad_target_read(t, path, error);

@@ -110,6 +110,7 @@ void rad__flow_vm_close(rad_flow_vm *vm)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) rad__free(all[i]);
     rad__map64_free(&vm->text_map);
     rad__arena_free(&vm->text_arena);
+    rad__arena_free(&vm->names);
     rad__free(vm);
 }
 
@@ -135,6 +136,7 @@ static void empty(rad_flow_vm *vm)
     pool_empty(&vm->frame_pool);
     pool_empty(&vm->signal_pool);
     pool_empty(&vm->data_pool);
+    rad__arena_free(&vm->names);
     vm->token_count = vm->live = vm->answer_count = vm->answers_open = 0;
     vm->settle_count = vm->doomed_count = 0;
     vm->signal_first = vm->signal_last = vm->final = RAD_NONE;

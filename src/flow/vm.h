@@ -150,6 +150,8 @@ typedef struct rad_flow_vm {
     rad_kernel *k;
     enum rad_flow_world world;
     uint64_t outcome_seed;
+    bool named; /* actors are called by the paths of their tokens: `names` */
+    rad_arena names;
     enum rad_flow_state result; /* RAD_CASE_RUNNING until it ends */
     char failure[400];
 
@@ -228,8 +230,7 @@ enum rad_flow_note {
     RAD_FLOW_NOTE_INPUT = 1, /* value: hash of what was fed */
     RAD_FLOW_NOTE_CANCELS,   /* token */
     RAD_FLOW_NOTE_FIRES,     /* the join of token's fork */
-    RAD_FLOW_NOTE_FAILS,
-    RAD_FLOW_NOTE_MAKES /* token */
+    RAD_FLOW_NOTE_FAILS
 };
 
 /* "0/3.1'2". Cut off when it does not fit. */

@@ -171,7 +171,11 @@ static void describe_wait(const rad_flow_vm *vm, const rad_token *t, char *text,
                  rad__flow_name(file, tree->milestones[op->a]),
                  vm->milestones[op->a] == 2 ? ", which has expired" : "");
     } else if (op->code == RAD_OP_ACQUIRE) {
-        snprintf(text, size, "waits for the lock %s", rad__flow_name(file, tree->locks[op->a]));
+        char holder[100] = "nobody";
+        if (vm->locks[op->a] != RAD_NONE)
+            rad__flow_path(vm, vm->locks[op->a], holder, sizeof holder);
+        snprintf(text, size, "waits for the lock %s, which %s has",
+                 rad__flow_name(file, tree->locks[op->a]), holder);
     } else if (t->wait == RAD_TOKEN_FOR_RESULT || op->code == RAD_OP_FINISH) {
         snprintf(text, size, "is in task %s, attempt %u",
                  rad__flow_name(file, tree->tasks[t->task].name), t->attempt);
@@ -212,8 +216,8 @@ const char *rad__flow_vm_site(const void *self, uint32_t site)
 
 const char *rad__flow_vm_kind(const void *self, uint32_t kind)
 {
-    static const char *const names[] = {"step",          "is told",          "cancels token %",
-                                        "joins token %", "fails in token %", "makes token %"};
+    static const char *const names[] = {"step", "is told", "cancels @", "@ goes on",
+                                        "failure at @"};
     (void)self;
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }

@@ -67,6 +67,20 @@ static size_t path_part(const rad_token *t, char part[48])
     return (size_t)length;
 }
 
+/* The name of its actor: in the lab its path, elsewhere nobody reads it. */
+static const char *token_role(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index,
+                              uint32_t ordinal)
+{
+    char path[160];
+    const rad_token child = {.statement = statement, .index = index, .ordinal = ordinal};
+    if (!vm->named) return "token";
+    if (parent == RAD_NONE) return "0";
+    rad__flow_path(vm, parent, path, sizeof path - 48);
+    size_t used = strlen(path);
+    const char *role = rad__arena_text(&vm->names, path, used + path_part(&child, path + used));
+    return role != NULL ? role : "token";
+}
+
 static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index,
                           uint32_t ordinal)
 {
@@ -75,7 +89,7 @@ static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, 
         rad__flow_broken(vm, RAD_ELIMIT, "more than 4 million paths");
         return RAD_NONE;
     }
-    uint32_t actor = rad_actor(vm->k, parent, "token");
+    uint32_t actor = rad_actor(vm->k, parent, token_role(vm, parent, statement, index, ordinal));
     if (!RAD_GROW(&vm->tokens, &vm->token_capacity, at + 1) || actor == RAD_NONE ||
         rad_action(vm->k, 0, actor, RAD_NONE, 0) == RAD_NONE) {
         rad__flow_broken(vm, RAD_ENOMEM, "out of memory for tokens");

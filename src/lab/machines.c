@@ -1,7 +1,7 @@
 /* machines.c — the table of machines, and targets: a machine with its parameters set.
  *
- * Built-in ones come first: the toys in the order of RAD_TOY_LIST, the executor, sessions, load, the models of L2 in
- * the order of theirs; then those added, in the order of adding. */
+ * Built-in ones come first: the toys in the order of RAD_TOY_LIST, the executor, sessions, load, flows, the models of
+ * L2 in the order of theirs; then those added, in the order of adding. */
 #include "lab/machines.h"
 
 #include "base/alloc.h"
@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "lab/case.h"
 #include "lab/executor/executor.h"
+#include "lab/flow/flow.h"
 #include "lab/l2/machine.h"
 #include "lab/load/load.h"
 #include "lab/session/session.h"
@@ -20,7 +21,7 @@
 #define MACHINES_ROW(name) &rad__toy_##name,
 static const rad_machine *const machines_own[] = {RAD_TOY_LIST(MACHINES_ROW) & rad__machine_exec,
                                                   &rad__machine_session, &rad__machine_load,
-                                                  &rad__machine_scenario};
+                                                  &rad__machine_scenario, &rad__machine_flow};
 #undef MACHINES_ROW
 
 enum { MACHINES_OWN = sizeof machines_own / sizeof *machines_own, MACHINES_NAME_MAX = 40 };

@@ -16,9 +16,9 @@
 static void the_table_is_in_order_and_complete(void **state)
 {
     static const char *const names[] = {
-        "counter", "buffer",      "buffer-if", "philosophers", "locks",   "event",
-        "aba",     "reorder",     "twostage",  "bank",         "program", "crash",
-        "inc",     "independent", "exec",      "session",      "load",    "load-scenario"};
+        "counter", "buffer",   "buffer-if", "philosophers",  "locks", "event", "aba",
+        "reorder", "twostage", "bank",      "program",       "crash", "inc",   "independent",
+        "exec",    "session",  "load",      "load-scenario", "flow"};
     uint32_t count = sizeof names / sizeof *names;
     (void)state;
     for (uint32_t i = 0; i < count; i++) {
