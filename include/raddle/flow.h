@@ -154,8 +154,7 @@ RAD_API int rad_flow_changes(const rad_flow *f, const char *folder, char **text,
 /* ---- From outside: any process, whether a runner lives or not ------------------------------------------- */
 
 /* RAD_EINPUT: no case, one that has ended, or no such signal in its flow. `text` may be NULL. */
-RAD_API int rad_flow_signal(const char *folder, const char *name, const char *text,
-                            rad_error *error);
+RAD_API int rad_flow_send(const char *folder, const char *name, const char *text, rad_error *error);
 
 enum rad_flow_part { RAD_FLOW_PART_CASE = 0, RAD_FLOW_PART_REGION, RAD_FLOW_PART_TASK };
 RAD_API int rad_flow_cancel(const char *folder, enum rad_flow_part part, const char *name,
@@ -198,9 +197,78 @@ typedef struct rad_flow_status {
 RAD_API int rad_flow_look(rad_flow_status *s, const char *folder, rad_error *error);
 RAD_API void rad_flow_status_free(rad_flow_status *s);
 
-/* What commands printed: of a task, a key, or (NULL) all, oldest first. rad_free the text. */
+/* What commands printed, and their errors: of a task, a key, or (NULL) all, oldest first. rad_free the text. */
 RAD_API int rad_flow_logs(const char *folder, const char *task_or_key, char **text,
                           rad_error *error);
+
+/* ---- Cases in memory: the caller is the world ------------------------------------------------------------ */
+
+/* The same machine without folder, clock and processes: it takes steps until it needs something, says what it wants,
+ * and is told what came of it. Fed the same before the same steps it does the same, and has the same digest. */
+typedef struct rad_flow_instance rad_flow_instance;
+
+/* Of the options: policy, seed, settings. The flow must outlive it. */
+RAD_API int rad_flow_open(rad_flow_instance **i, const rad_flow *f, const rad_flow_options *o,
+                          rad_error *error);
+RAD_API void rad_flow_close(rad_flow_instance *i); /* may be NULL */
+
+enum rad_flow_now {
+    RAD_FLOW_NOW_RUNNING = 0, /* the steps were used up */
+    RAD_FLOW_NOW_WAITING,     /* for what it has wished for, or a signal */
+    RAD_FLOW_NOW_DONE,
+    RAD_FLOW_NOW_FAILED,
+    RAD_FLOW_NOW_CANCELLED,
+    RAD_FLOW_NOW_DEADLOCK,
+    RAD_FLOW_NOW_BROKEN /* no memory, or a limit */
+};
+
+/* At most so many steps; how they are split does not matter. */
+RAD_API enum rad_flow_now rad_flow_go(rad_flow_instance *i, uint64_t steps);
+
+enum rad_flow_wish_kind {
+    RAD_FLOW_WISH_START = 1, /* run the task */
+    RAD_FLOW_WISH_STOP,      /* nobody wants its result any more */
+    RAD_FLOW_WISH_TIMER,     /* tell me after delay_ns */
+    RAD_FLOW_WISH_NO_TIMER
+};
+
+enum { RAD_FLOW_WISH_KEY_MAX = 8192 };
+
+typedef struct rad_flow_wish {
+    enum rad_flow_wish_kind kind;
+    const char *task;    /* of START and STOP */
+    const char *command; /* of START: the shell command, or the function's name */
+    uint32_t attempt;
+    uint32_t alternative; /* of timers */
+    uint64_t delay_ns;
+    char key[RAD_FLOW_WISH_KEY_MAX];
+    uint32_t data; /* for rad_flow_wish_value */
+} rad_flow_wish;
+
+/* False: there are no more. Values can be asked for until the next rad_flow_go. */
+RAD_API bool rad_flow_next_wish(rad_flow_instance *i, rad_flow_wish *wish);
+/* What a variable is where the task starts; NULL: there is none of that name. rad_free it. */
+RAD_API char *rad_flow_wish_value(const rad_flow_instance *i, const rad_flow_wish *wish,
+                                  const char *name);
+
+/* Before the next step. What nobody waits for any more is ignored. RAD_EINPUT: it never was wished for, there is no
+ * such name, or a value does not fit. `why` and `text` may be NULL. */
+RAD_API int rad_flow_give_result(rad_flow_instance *i, const char *key, uint32_t attempt, bool ok,
+                                 const rad_flow_setting *writes, uint32_t write_count,
+                                 const char *why, rad_error *error);
+RAD_API int rad_flow_give_timer(rad_flow_instance *i, const char *key, uint32_t attempt,
+                                uint32_t alternative, rad_error *error);
+RAD_API int rad_flow_give_signal(rad_flow_instance *i, const char *name, const char *text,
+                                 rad_error *error);
+RAD_API int rad_flow_give_cancel(rad_flow_instance *i, enum rad_flow_part part, const char *name,
+                                 rad_error *error);
+
+RAD_API uint64_t rad_flow_instance_steps(const rad_flow_instance *i);
+RAD_API void rad_flow_instance_digest(const rad_flow_instance *i, char digest[33]);
+RAD_API const char *rad_flow_instance_failure(
+    const rad_flow_instance *i); /* "" when there is none */
+/* Of the flow as it ended, or of its first token now. rad_free it. */
+RAD_API char *rad_flow_instance_value(const rad_flow_instance *i, const char *name);
 
 #ifdef __cplusplus
 }

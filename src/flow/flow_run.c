@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { QUANTUM = 1 << 20, LOCK_TRIES = 20 };
+enum { QUANTUM = 1 << 20, LOCK_TRIES = 10 };
 #define LOCK_PAUSE_NS   UINT64_C(20000000)
 #define LONGEST_WAIT_NS UINT64_C(1000000000) /* notices may get lost */
 
@@ -40,10 +40,9 @@ static int take_lock(rad_flow_runner *r, rad_error *error)
     for (int tries = 0;; tries++) {
         code = r->host->lock(r->host->context, r->lock, error);
         if (code != 0) break;
-        /* A runner that was killed a moment ago may have a child that has not yet closed what it inherited. */
         owner = rad__flow_lock_owner(r->host, "lock");
-        if (tries == LOCK_TRIES || (owner != 0 && r->host->is_alive(r->host->context, owner)))
-            break;
+        if (tries == LOCK_TRIES) break;
+        /* A runner that ended a moment ago may have a child that has not yet closed what it inherited. */
         r->host->sleep(r->host->context, LOCK_PAUSE_NS);
     }
     if (code == 0)

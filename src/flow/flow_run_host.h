@@ -45,7 +45,6 @@ typedef struct rad_flow_host {
     int (*ask_to_end)(void *host, int pid, rad_error *error);
     /* Until something has changed in "effects" or "signals", the time is up, or for some other reason. */
     int (*wait)(void *host, uint64_t timeout_ns, rad_error *error);
-    bool (*is_alive)(void *host, int pid); /* any process */
 
     /* For a shim: its one command. Output that was read; see rad__os_shell_watch. */
     int (*spawn)(void *host, const struct rad_flow_shim *shim, rad_error *error);

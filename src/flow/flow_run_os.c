@@ -199,12 +199,6 @@ static int os_ask_to_end(void *host, int pid, rad_error *error)
     return rad__os_ask_to_end(pid, error);
 }
 
-static bool os_is_alive(void *host, int pid)
-{
-    (void)host;
-    return rad__os_is_alive(pid);
-}
-
 static int open_notice(os_host *h, rad_error *error)
 {
     char path[PATH_ROOM];
@@ -304,7 +298,6 @@ static void os_table(rad_flow_host *host, os_host *h)
         .is_running = os_is_running,
         .ask_to_end = os_ask_to_end,
         .wait = os_wait,
-        .is_alive = os_is_alive,
         .spawn = os_spawn,
         .watch = os_watch,
         .kill = os_kill,

@@ -1,9 +1,10 @@
 /* fuzz_flow_journal.c — any bytes as a journal. The first byte says how deep they go in, because sums would keep nearly
  * all of them out: 'f': the rest is a file; else it is payloads, each after a byte with its type and two with its
  * size, and the rest of each record is made here.
+ * 'r' and 's': what is in a receipt, or a message in the spool; its seal is made here.
  * A journal is refused with the place of what is wrong, or read; what was read and is written again reads the same. */
 #include "base/alloc.h"
-#include "flow/journal.h"
+#include "flow/flow_run_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,12 +83,45 @@ static void use(const rad_crc32 *crc, const uint8_t *data, size_t size)
                      : got == RAD_EINPUT && strstr(error.text, "damaged at byte ") != NULL);
 }
 
+/* What was read and written again reads the same: twice, as numbers may have been longer than need be. */
+static void use_sealed(const rad_crc32 *crc, bool is_receipt, const uint8_t *data, size_t size)
+{
+    rad_bytes file = {0}, again = {0}, more = {0};
+    rad_flow_receipt receipt;
+    rad_flow_input input;
+    rad_error error = {0};
+    rad__bytes_put(&file, is_receipt ? "RADRCPT1" : "RADSPOO1", 8);
+    rad__bytes_put(&file, data, size);
+    uint32_t sum = rad__crc32(crc, file.data, file.size);
+    rad__bytes_put(&file, &sum, sizeof sum);
+    uint8_t *exact = rad__alloc(file.size, 1);
+    require(exact != NULL);
+    memcpy(exact, file.data, file.size);
+    int code = is_receipt ? rad__flow_receipt_read(&receipt, "file", exact, file.size, &error)
+                          : rad__flow_spool_read(&input, "file", exact, file.size, &error);
+    require(code == 0 || (code == RAD_EINPUT && strncmp(error.text, "file: damaged", 13) == 0));
+    if (code == 0 && is_receipt) {
+        rad__flow_receipt_put(&again, &receipt);
+        require(rad__flow_receipt_read(&receipt, "again", again.data, again.size, &error) == 0);
+        rad__flow_receipt_put(&more, &receipt);
+        require(again.size == more.size && memcmp(again.data, more.data, more.size) == 0);
+    }
+    rad__free(exact);
+    rad__bytes_free(&file);
+    rad__bytes_free(&again);
+    rad__bytes_free(&more);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     rad_bytes file = {0};
     rad_crc32 crc;
     if (size == 0) return 0;
     rad__crc32_open(&crc);
+    if (data[0] == 'r' || data[0] == 's') {
+        use_sealed(&crc, data[0] == 'r', data + 1, size - 1);
+        return 0;
+    }
     if (data[0] == 'f')
         rad__bytes_put(&file, data + 1, size - 1);
     else

@@ -223,11 +223,6 @@ static int do_kill(void *context, bool at_once, rad_error *error)
     return 0;
 }
 
-static bool do_is_alive(void *context, int pid)
-{
-    return do_is_running(context, pid);
-}
-
 static int do_self(void *context)
 {
     return ((process *)context)->pid;
@@ -263,7 +258,6 @@ static process *new_process(double_world *w)
         .is_running = do_is_running,
         .ask_to_end = do_ask_to_end,
         .wait = do_wait,
-        .is_alive = do_is_alive,
         .spawn = do_spawn,
         .watch = do_watch,
         .kill = do_kill,
