@@ -38,8 +38,9 @@ RAD_INTERNAL int rad__flow_resume(const rad_flow_host *host, const rad_flow_prog
                                   const rad_flow_run_options *o, rad_flow_result *result,
                                   rad_error *error);
 
-/* Production's host. */
-RAD_INTERNAL int rad__flow_host_open(rad_flow_host *host, const char *folder, rad_error *error);
+/* Production's host. Unsynced: nothing is. */
+RAD_INTERNAL int rad__flow_host_open(rad_flow_host *host, const char *folder, bool unsynced,
+                                     rad_error *error);
 RAD_INTERNAL void rad__flow_host_close(rad_flow_host *host);
 
 /* Lines that are only in one of two texts, "-" and "+" before them, with their numbers; rad__free it. */

@@ -121,7 +121,7 @@ int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o,
     rad__error_clear(error);
     if (error == NULL) error = &own;
     rad_flow_run_options full = full_options(f, o);
-    int code = rad__flow_host_open(&host, folder, error);
+    int code = rad__flow_host_open(&host, folder, full.given.unsynced, error);
     if (code != 0) return code;
     code = rad__flow_run(&host, f->program, &full, result, error);
     rad__flow_host_close(&host);
@@ -185,7 +185,7 @@ int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o,
     if (error == NULL) error = &own;
     *result = (rad_flow_result){0};
     rad_flow_run_options full = full_options(f, o);
-    int code = rad__flow_host_open(&host, folder, error);
+    int code = rad__flow_host_open(&host, folder, full.given.unsynced, error);
     if (code != 0) return code;
     code = f != NULL ? rad__flow_resume(&host, f->program, &full, result, error)
                      : resume_copy(&host, &full, result, error);
@@ -202,7 +202,7 @@ int rad_flow_changes(const rad_flow *f, const char *folder, char **text, rad_err
     size_t size;
     rad__error_clear(error);
     *text = NULL;
-    int code = rad__flow_host_open(&host, folder, error);
+    int code = rad__flow_host_open(&host, folder, false, error);
     if (code != 0) return code;
     int got = host.read(host.context, "flow", &old, &size, error);
     if (got == 1) *text = rad__flow_difference(old, size, f->program->text, f->program->text_size);

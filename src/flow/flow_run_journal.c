@@ -26,7 +26,7 @@ int rad__flow_runner_put(rad_flow_runner *r, rad_flow_record *record, rad_error 
 
 int rad__flow_runner_sync(rad_flow_runner *r, rad_error *error)
 {
-    if (r->dirty && !r->options->given.unsynced) {
+    if (r->dirty) {
         int code = r->host->sync(r->host->context, r->journal, error);
         if (code != 0) return code;
     }

@@ -20,7 +20,8 @@ enum { PATH_ROOM = 4096 };
 
 typedef struct os_host {
     char *folder;
-    int notice; /* negative: not open yet */
+    bool unsynced; /* the user said so: whatever wants to be durable is taken at its word */
+    int notice;    /* negative: not open yet */
     int *children;
     uint32_t child_count, child_capacity;
     rad_os_shell shell; /* of a shim */
@@ -74,7 +75,8 @@ static int os_cut(void *host, int file, uint64_t size, rad_error *error)
 
 static int os_sync(void *host, int file, rad_error *error)
 {
-    return rad__os_sync(file, ((os_host *)host)->folder, error);
+    const os_host *h = host;
+    return h->unsynced ? 0 : rad__os_sync(file, h->folder, error);
 }
 
 static void os_close(void *host, int file)
@@ -86,6 +88,7 @@ static void os_close(void *host, int file)
 static int os_sync_folder(void *host, const char *name, rad_error *error)
 {
     char path[PATH_ROOM];
+    if (((const os_host *)host)->unsynced) return 0;
     int code = path_of(host, name, path, error);
     return code != 0 ? code : rad__os_sync_folder(path, error);
 }
@@ -308,7 +311,7 @@ static void os_table(rad_flow_host *host, os_host *h)
     };
 }
 
-int rad__flow_host_open(rad_flow_host *host, const char *folder, rad_error *error)
+int rad__flow_host_open(rad_flow_host *host, const char *folder, bool unsynced, rad_error *error)
 {
     os_host *h = rad__alloc(1, sizeof *h);
     char *copy = rad__copy_text(folder);
@@ -318,6 +321,7 @@ int rad__flow_host_open(rad_flow_host *host, const char *folder, rad_error *erro
         return rad__error_memory(error);
     }
     h->folder = copy;
+    h->unsynced = unsynced;
     h->notice = -1;
     os_table(host, h);
     return 0;

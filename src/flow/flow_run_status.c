@@ -33,7 +33,7 @@ typedef struct inside {
 static int open_inside(inside *in, const char *folder, rad_error *error)
 {
     size_t size;
-    int code = rad__flow_host_open(&in->host, folder, error);
+    int code = rad__flow_host_open(&in->host, folder, false, error);
     if (code != 0) return code;
     in->runner = (rad_flow_runner){.host = &in->host, .lock = -1, .journal = -1};
     int got = in->host.read(in->host.context, "journal", &in->data, &size, error);

@@ -383,6 +383,31 @@ static void test_answers(void **state)
     rad__flow_program_free(p);
 }
 
+/* An answer is about what was left, not about what happens next. */
+static void test_an_answer_counts_once(void **state)
+{
+    (void)state;
+    rad_flow_program *p = program_of("flow f { task a { run \"a\" } do a }");
+    static const rad_flow_settle again = {"0#1", RAD_FLOW_ANSWER_AGAIN, NULL};
+    uint32_t doubts = 0;
+    for (uint64_t n = 1;; n++) {
+        life l;
+        doubt(&l, p);
+        uint32_t before = double_count(l.w, "0#1");
+        l.options.given.settles = &again;
+        l.options.given.settle_count = 1;
+        double_crash_at(l.w, n, DOUBLE_KILL_SHIM, 0);
+        live_once(&l);
+        bool crashed = double_has_crashed(l.w);
+        assert_true(double_count(l.w, "0#1") <= before + 1);
+        doubts += l.code == 0 && l.result.end == RAD_FLOW_END_IN_DOUBT;
+        double_close(l.w);
+        if (!crashed) break;
+    }
+    assert_true(doubts > 3);
+    rad__flow_program_free(p);
+}
+
 /* ---- Signals -------------------------------------------------------------------------------------------- */
 
 static void send(double_world *w, const char *name, const char *text)
@@ -557,6 +582,57 @@ static void test_lost_records(void **state)
     double_close(l.w);
 }
 
+/* The journal anew, with the digest of its n-th input, or its step, another one, and all sums right. */
+static void forge(double_world *w, uint32_t n, uint64_t step)
+{
+    static rad_flow_journal j;
+    static rad_flow_record record;
+    char *data;
+    size_t size;
+    int file;
+    rad_error error = {0};
+    rad_bytes out = {0};
+    const rad_flow_host *h = double_other(w);
+    assert_int_equal(h->read(h->context, "journal", &data, &size, &error), 1);
+    assert_int_equal(rad__flow_journal_open(&j, "journal", data, size, &error), 0);
+    rad__flow_journal_begin(&out, &j.crc, &j.header);
+    while (rad__flow_journal_next(&j, &record, &error) == 1) {
+        if (record.type == RAD_RECORD_INPUT && n-- == 1) {
+            if (step == 0) record.digest.low ^= 1;
+            record.step += step;
+        }
+        rad__flow_journal_put(&out, &j.crc, &record);
+    }
+    assert_int_equal(h->create(h->context, &file, "journal", &error), 0);
+    assert_int_equal(h->put(h->context, file, out.data, out.size, &error), 0);
+    h->close(h->context, file);
+    rad__free(data);
+    rad__bytes_free(&out);
+}
+
+/* A program that does something else than the one that wrote the journal does not go on. */
+static void test_another_way(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"the flow has done something else before",
+                                        "the flow does not come to that step"};
+    for (uint32_t i = 0; i < 2; i++) {
+        life l;
+        open_life(&l, program, 1);
+        double_crash_at(l.w, 400, DOUBLE_KILL_RUNNER, 0);
+        live_once(&l);
+        double_crash_at(l.w, 0, DOUBLE_NONE, 0);
+        forge(l.w, 2, i * 1000);
+        uint32_t before = double_total(l.w);
+        live_once(&l);
+        assert_int_equal(l.code, RAD_EINPUT);
+        if (strstr(l.error.text, texts[i]) == NULL) fail_msg("%s", l.error.text);
+        assert_non_null(strstr(l.error.text, "journal: record "));
+        assert_true(double_total(l.w) <= before + 2); /* what ran goes on; nothing begins */
+        double_close(l.w);
+    }
+}
+
 /* Every allocation fails once: the run ends with an error, and resuming brings it to its end. */
 static void test_no_memory(void **state)
 {
@@ -595,12 +671,14 @@ int main(void)
         cmocka_unit_test(test_on_doubt_probe_shrugs),
         cmocka_unit_test(test_on_doubt_stop),
         cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_an_answer_counts_once),
         cmocka_unit_test(test_signals_are_taken_once),
         cmocka_unit_test(test_cancel_from_outside),
         cmocka_unit_test(test_a_full_disk),
         cmocka_unit_test(test_group_commit),
         cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_lost_records),
+        cmocka_unit_test(test_another_way),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("flow_crash", tests, read_flow, free_flow);

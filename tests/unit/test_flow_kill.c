@@ -59,7 +59,7 @@ static bool live(uint32_t at, enum moment when)
         rad_flow_run_options o = {.given = {.jobs = 6}, .environment = rad__os_environment()};
         rad_flow_result r;
         rad_error error = {0};
-        if (rad__flow_host_open(&table, "case", &error) != 0) _exit(99);
+        if (rad__flow_host_open(&table, "case", false, &error) != 0) _exit(99);
         rad_flow_host host = table;
         host.put = put_and_die;
         kill_at = at;
