@@ -270,6 +270,39 @@ RAD_API const char *rad_flow_instance_failure(
 /* Of the flow as it ended, or of its first token now. rad_free it. */
 RAD_API char *rad_flow_instance_value(const rad_flow_instance *i, const char *name);
 
+/* ---- To look at ------------------------------------------------------------------------------------------ */
+
+typedef struct rad_flow_facts {
+    const char *about;  /* "" when nothing is said */
+    const char *sha256; /* of the file's text */
+    uint32_t statements, operations, tasks, data, signals;
+} rad_flow_facts;
+
+RAD_API void rad_flow_look_at(const rad_flow *f, rad_flow_facts *facts);
+/* By number; NULL behind the last. */
+RAD_API const char *rad_flow_task_name(const rad_flow *f, uint32_t i);
+RAD_API const char *rad_flow_data_name(const rad_flow *f, uint32_t i);
+RAD_API const char *rad_flow_signal_name(const rad_flow *f, uint32_t i);
+
+/* The graph as SVG; of a case with what it has gone through. rad_free it. */
+RAD_API int rad_flow_draw(const rad_flow *f, char **svg, rad_error *error);
+RAD_API int rad_flow_draw_case(const char *folder, char **svg, rad_error *error);
+
+typedef struct rad_flow_replayed {
+    bool as_recorded;
+    char reason[400];  /* what differs, when not */
+    const char *state; /* "done", "waiting", … */
+    uint64_t steps, inputs;
+    char digest[33];
+} rad_flow_replayed;
+
+/* Every step again from the journal; nothing is run or written. `steps` (may be NULL): a line for each; rad_free it. */
+RAD_API int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps,
+                            rad_error *error);
+
+/* Whole, or not at all. */
+RAD_API int rad_flow_keep(const char *path, const char *text, rad_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void differs(rad_flow_replay *r, const rad_flow_record *record, const char *what)
+static void differs(rad_flow_rerun *r, const rad_flow_record *record, const char *what)
 {
     r->as_recorded = false;
     snprintf(r->reason, sizeof r->reason, "record %llu (%s) at step %llu: %.300s",
@@ -37,7 +37,7 @@ static void go_to(rad_flow_case *c, uint64_t step, uint64_t quantum)
 }
 
 /* The step and the trace up to there. */
-static bool comes_to(rad_flow_replay *r, const rad_flow_record *record, uint64_t quantum)
+static bool comes_to(rad_flow_rerun *r, const rad_flow_record *record, uint64_t quantum)
 {
     rad_digest digest;
     go_to(r->c, record->step, quantum);
@@ -52,7 +52,7 @@ static bool comes_to(rad_flow_replay *r, const rad_flow_record *record, uint64_t
     return r->as_recorded;
 }
 
-static void take(rad_flow_replay *r, const rad_flow_record *record, uint64_t quantum)
+static void take(rad_flow_rerun *r, const rad_flow_record *record, uint64_t quantum)
 {
     bool used;
     rad_error why = {0};
@@ -69,10 +69,10 @@ static void take(rad_flow_replay *r, const rad_flow_record *record, uint64_t qua
         differs(r, record, "the flow has not ended in that way");
 }
 
-static int replay(rad_flow_replay *out, const rad_flow_program *p, rad_flow_journal *j,
+static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
                   rad_flow_case_options o, uint64_t quantum, rad_error *error)
 {
-    *out = (rad_flow_replay){.as_recorded = true};
+    *out = (rad_flow_rerun){.as_recorded = true};
     if (strcmp(j->header.hash, p->hash) != 0)
         return rad__error(error, RAD_EINPUT, "%s: begun with another text of the flow", j->name);
     o.policy = j->header.policy;
@@ -98,13 +98,13 @@ static int replay(rad_flow_replay *out, const rad_flow_program *p, rad_flow_jour
     return 0;
 }
 
-int rad__flow_replay_journal(rad_flow_replay *out, const rad_flow_program *p, rad_flow_journal *j,
+int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
                              bool whole_trace, uint64_t quantum, rad_error *error)
 {
     return replay(out, p, j, (rad_flow_case_options){.whole_trace = whole_trace}, quantum, error);
 }
 
-int rad__flow_replay_remembering(rad_flow_replay *out, const rad_flow_program *p,
+int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p,
                                  rad_flow_journal *j, rad_error *error)
 {
     return replay(out, p, j, (rad_flow_case_options){.remember = true}, 0, error);

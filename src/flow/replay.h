@@ -7,22 +7,22 @@
 
 #include "flow/journal.h"
 
-typedef struct rad_flow_replay {
+typedef struct rad_flow_rerun {
     rad_flow_case *c; /* rad__flow_case_close it */
     bool as_recorded;
     char reason[400]; /* what differs, when not */
     uint64_t inputs;
     bool ended; /* the journal has an END */
-} rad_flow_replay;
+} rad_flow_rerun;
 
 /* RAD_EINPUT: the journal is damaged, or of another flow. `quantum`: steps at a time, 0 = as many as there are; how
  * they are divided changes nothing. */
-RAD_INTERNAL int rad__flow_replay_journal(rad_flow_replay *out, const rad_flow_program *p,
+RAD_INTERNAL int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p,
                                           rad_flow_journal *j, bool whole_trace, uint64_t quantum,
                                           rad_error *error);
 
 /* The same with a case that remembers what it is fed, for snapshots. */
-RAD_INTERNAL int rad__flow_replay_remembering(rad_flow_replay *out, const rad_flow_program *p,
+RAD_INTERNAL int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p,
                                               rad_flow_journal *j, rad_error *error);
 
 #endif

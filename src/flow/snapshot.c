@@ -71,7 +71,7 @@ int rad__flow_case_restore(rad_flow_case **out, const rad_flow_program *p, const
                            size_t size, rad_error *error)
 {
     rad_flow_journal j;
-    rad_flow_replay r = {.c = NULL};
+    rad_flow_rerun r = {.c = NULL};
     *out = NULL;
     int status = rad__flow_journal_open(&j, "snapshot", data, size, error);
     if (status == 0) status = rad__flow_replay_remembering(&r, p, &j, error);

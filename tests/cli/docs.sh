@@ -7,7 +7,8 @@ sed 's/\\-/-/g' "$src/docs/raddle.1" >man
 for verb in tour list run explore replay shrink show corpus "exec gen" "exec run" "exec explore" "exec stress" \
     "session check" "session run" "session invariant" "session project" "session trace" "session draw" "load run" \
     "load replay" "load analyze" "load diff" "load validate" "load report" "load serve" "load strip" "load export" \
-    "load toml"; do
+    "load toml" "flow check" "flow run" "flow resume" "flow status" "flow logs" "flow signal" "flow cancel" "flow replay" \
+    "flow draw" "flow validate"; do
     # shellcheck disable=SC2086
     "$RADDLE" $verb --help >help
     has man "raddle $verb" "the man page has $verb"
@@ -38,7 +39,7 @@ while read -r words; do
 done <five
 
 # Links of the front documents lead somewhere.
-for file in README.md docs/cli.md docs/machine.md docs/executor-cases.md docs/architecture.md docs/load.md; do
+for file in README.md docs/cli.md docs/machine.md docs/executor-cases.md docs/architecture.md docs/load.md docs/flow.md; do
     grep -oE '\]\([A-Za-z/._-]+\)' "$src/$file" | sed 's/](\(.*\))/\1/' >links
     while read -r link; do
         check "$file: $link exists" [ -e "$src/$(dirname $file)/$link" ]

@@ -470,7 +470,7 @@ static void a_journal_replays_and_tells_where_it_does_not(void **state)
         for (uint64_t quantum = 0; quantum < 3; quantum++) {
             rad_bytes bytes = {0};
             rad_flow_journal j;
-            rad_flow_replay r;
+            rad_flow_rerun r;
             rad_error error = {0};
             write_journal(p, &bytes, lie);
             assert_int_equal(rad__flow_journal_open(&j, "j", bytes.data, bytes.size, &error), 0);

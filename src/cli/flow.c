@@ -1,0 +1,100 @@
+/* flow.c — `raddle flow`: workflows, and what its parts share. */
+#include "flow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const verb *const PARTS[] = {&VERB_FLOW_CHECK,  &VERB_FLOW_RUN,    &VERB_FLOW_RESUME,
+                                    &VERB_FLOW_STATUS, &VERB_FLOW_LOGS,   &VERB_FLOW_SIGNAL,
+                                    &VERB_FLOW_CANCEL, &VERB_FLOW_REPLAY, &VERB_FLOW_DRAW};
+enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
+
+static int flow_run(cli *c, int argc, char **argv)
+{
+    return run_part(c, &VERB_FLOW, PARTS, PART_COUNT, argc, argv);
+}
+
+/* ---- Shared ------------------------------------------------------------------------------------------------ */
+
+int read_folder_word(cli *c, const words *w, const char **folder)
+{
+    if (w->count != 1) return bad_usage(c, "expected the folder of a case");
+    *folder = w->at[0];
+    return 0;
+}
+
+const char *flow_end_name(enum rad_flow_end end)
+{
+    static const char *const NAMES[] = {"done",     "failed",   "cancelled",
+                                        "deadlock", "in doubt", "interrupted"};
+    return NAMES[end];
+}
+
+/* Days since 1970 → a date; the civil calendar, counted from March so that the leap day is the last. */
+static void date_of(int64_t days, int *year, int *month, int *day)
+{
+    int64_t z = days + 719468, era = z / 146097, doe = z - era * 146097;
+    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+    *day = (int)(doy - (153 * mp + 2) / 5 + 1);
+    *month = (int)(mp < 10 ? mp + 3 : mp - 9);
+    *year = (int)(yoe + era * 400 + (*month <= 2));
+}
+
+const char *time_text(uint64_t ns)
+{
+    static char texts[4][32];
+    static uint32_t next;
+    if (ns == 0) return "-";
+    char *text = texts[next++ % 4];
+    int year, month, day;
+    uint64_t seconds = ns / 1000000000;
+    date_of((int64_t)(seconds / 86400), &year, &month, &day);
+    snprintf(text, sizeof texts[0], "%04d-%02d-%02d %02d:%02d:%02d", year, month, day,
+             (int)(seconds / 3600 % 24), (int)(seconds / 60 % 60), (int)(seconds % 60));
+    return text;
+}
+
+static const char *const FLOW_EXAMPLES[] = {
+    "raddle flow check examples/flow/build.flow",
+    "is it well-formed, and what is in it",
+    "raddle flow run examples/flow/build.flow --dir cases/1 --jobs 4",
+    "run it, four commands at a time",
+    "raddle flow resume cases/1",
+    "go on after it was killed: what has a receipt does not run again",
+    "raddle flow validate examples/flow/approval.flow",
+    "try every schedule and every outcome: can it get stuck?",
+    "raddle flow draw cases/1 --output run.svg",
+    "which branch was taken when, as a picture",
+    NULL};
+
+const verb VERB_FLOW = {
+    "flow",
+    "workflows: check, run, resume, replay, validate, draw, status, logs, cancel, signal",
+    "check|run|resume|status|logs|signal|cancel|replay|draw|validate …",
+    "A flow file says which tasks there are and what follows what: in order, side by side, "
+    "repeated, with choices, "
+    "cancellation, deadlines and what to undo; docs/flow.md has the language. Tasks are shell "
+    "commands. A case is one "
+    "execution, in a folder of its own, with a journal: whoever is killed goes on where it was, "
+    "and no command that "
+    "has ended runs again.\n\n"
+    "check      is the file well-formed, and what is in it\n"
+    "run        begins a case\n"
+    "resume     goes on with one that was left\n"
+    "status     what it has done, what runs, what it waits for\n"
+    "logs       what its commands printed\n"
+    "signal     tells it something it waits for, now or later\n"
+    "cancel     the case, a region, or a task\n"
+    "replay     does every step again from the journal, running nothing, and compares\n"
+    "draw       the flow, or a case of it, as a picture (SVG)\n"
+    "validate   every schedule and outcome: deadlock, dead tasks, …\n\n"
+    "The machine 'flow' of the lab takes the same files: raddle explore FILE.flow.\n\n"
+    "Exit status: 0 all as it should be, 1 a case failed, was cancelled, is stuck or in doubt; a "
+    "property does not hold; "
+    "a replay differs; 2 bad usage, a bad file or journal, 3 trouble with files or memory, 130 "
+    "interrupted.",
+    NULL,
+    FLOW_EXAMPLES,
+    flow_run,
+};

@@ -1,0 +1,29 @@
+/* flow.h — what the parts of `raddle flow` share. */
+#ifndef RADDLE_CLI_FLOW_H
+#define RADDLE_CLI_FLOW_H
+
+#include "json.h"
+#include "options.h"
+
+#include <raddle/flow.h>
+
+extern const verb VERB_FLOW_CHECK, VERB_FLOW_RUN, VERB_FLOW_RESUME, VERB_FLOW_REPLAY,
+    VERB_FLOW_VALIDATE, VERB_FLOW_DRAW, VERB_FLOW_STATUS, VERB_FLOW_LOGS, VERB_FLOW_CANCEL,
+    VERB_FLOW_SIGNAL;
+
+#define OPTION_FLOW(type)                                                                          \
+    {                                                                                              \
+        "flow", OPTION_TEXT, offsetof(type, flow), "NAME",                                         \
+            "of several in the file (preset: the last)", 0, 0, 0                                   \
+    }
+
+/* The one word is the folder of a case. Returns 0 or an exit status. */
+int read_folder_word(cli *c, const words *w, const char **folder);
+
+/* "done", "failed", … */
+const char *flow_end_name(enum rad_flow_end end);
+
+/* "2026-11-16 07:45:12", in UTC; "-" for 0. Up to four results live at a time. */
+const char *time_text(uint64_t ns);
+
+#endif

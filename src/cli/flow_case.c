@@ -1,0 +1,235 @@
+/* flow_case.c — `raddle flow status`, `logs`, `signal`, `cancel`: a case seen from outside. */
+#include "flow.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct case_words {
+    bool json;
+} case_words;
+
+static const option JSON_OPTIONS[] = {OPTION_JSON(case_words),
+                                      {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+/* ---- status ---------------------------------------------------------------------------------------------------- */
+
+static const char *task_state_name(enum rad_flow_task_state state)
+{
+    static const char *const NAMES[] = {"queued", "running", "ended, not seen yet", "in doubt"};
+    return NAMES[state];
+}
+
+static const char *state_of(const rad_flow_status *s)
+{
+    if (s->has_ended) return flow_end_name(s->end);
+    for (uint32_t i = 0; i < s->task_count; i++)
+        if (s->tasks[i].state == RAD_FLOW_TASK_IS_IN_DOUBT) return "in doubt";
+    return s->runner != 0 ? "running" : "left";
+}
+
+static void status_json(cli *c, const rad_flow_status *s)
+{
+    writer j;
+    put_begin(&j, c);
+    put_text(&j, "flow", s->flow);
+    put_text(&j, "case", s->case_id);
+    put_text(&j, "state", state_of(s));
+    put_text(&j, "text", s->text);
+    put_text(&j, "policy", s->policy);
+    put_count(&j, "seed", s->seed);
+    put_count(&j, "steps", s->steps);
+    put_count(&j, "records", s->records);
+    put_integer(&j, "runner", s->runner);
+    put_count(&j, "began_ns", s->began_ns);
+    put_count(&j, "last_ns", s->last_ns);
+    put_count(&j, "signals", s->signals);
+    put_count(&j, "timers", s->timers);
+    put_bool(&j, "torn", s->torn);
+    put_array(&j, "tasks");
+    for (uint32_t i = 0; i < s->task_count; i++) {
+        put_object(&j, NULL);
+        put_text(&j, "task", s->tasks[i].task);
+        put_text(&j, "key", s->tasks[i].key);
+        put_count(&j, "attempt", s->tasks[i].attempt);
+        put_text(&j, "state", task_state_name(s->tasks[i].state));
+        put_count(&j, "since_ns", s->tasks[i].since_ns);
+        put_close(&j, '}');
+    }
+    put_close(&j, ']');
+    put_object(&j, "data");
+    for (uint32_t i = 0; i < s->data_count; i++) put_text(&j, s->data[i].name, s->data[i].text);
+    put_close(&j, '}');
+    put_end(&j);
+}
+
+/* Values may be long, and have more than one line. */
+static void out_value(cli *c, const char *name, const char *text)
+{
+    char value[100];
+    size_t length = strcspn(text, "\n");
+    bool cut = length >= sizeof value - 4 || text[length] != 0;
+    if (length > sizeof value - 8) length = sizeof value - 8;
+    memcpy(value, text, length);
+    memcpy(value + length, cut ? " …" : "", cut ? sizeof " …" : 1);
+    make_harmless(value);
+    out(c, "  %s = %s\n", name, value);
+}
+
+static void status_text(cli *c, const char *folder, const rad_flow_status *s)
+{
+    out(c, "%s%s%s  flow %s, case %s\n", style(c, STYLE_BOLD), state_of(s), style(c, STYLE_OFF),
+        s->flow, s->case_id);
+    out(c, "begun %s, last heard of %s (UTC); %s step%s, %s record%s\n", time_text(s->began_ns),
+        time_text(s->last_ns), number(s->steps), plural(s->steps), number(s->records),
+        plural(s->records));
+    if (s->runner != 0) out(c, "run by process %d\n", s->runner);
+    if (s->text != NULL && s->text[0] != 0) out(c, "%s\n", s->text);
+    for (uint32_t i = 0; i < s->task_count; i++) {
+        const rad_flow_task_status *t = &s->tasks[i];
+        out(c, "  %-20s %s, attempt %u, since %s  (%s)\n", t->task, task_state_name(t->state),
+            t->attempt, time_text(t->since_ns), t->key);
+    }
+    if (s->timers > 0)
+        out(c, "%u timer%s, the next at %s\n", s->timers, plural(s->timers),
+            time_text(s->next_timer_ns));
+    if (s->signals > 0) out(c, "%u signal%s not taken yet\n", s->signals, plural(s->signals));
+    if (s->data_count > 0) out(c, "data\n");
+    for (uint32_t i = 0; i < s->data_count; i++) out_value(c, s->data[i].name, s->data[i].text);
+    if (!s->has_ended && s->runner == 0)
+        out(c, "next: raddle flow resume %s\n", shell_word(folder));
+}
+
+static int flow_status_run(cli *c, int argc, char **argv)
+{
+    case_words r = {.json = false};
+    words w;
+    const char *folder;
+    int status = options_parse(c, &VERB_FLOW_STATUS, argc, argv, &r, &w);
+    if (status != GO_ON) return status;
+    if ((status = read_folder_word(c, &w, &folder)) != 0) return status;
+    rad_flow_status s;
+    rad_error error = {.code = 0};
+    int code = rad_flow_look(&s, folder, &error);
+    if (code != 0)
+        status = complain_error(c, &error);
+    else if (r.json)
+        status_json(c, &s);
+    else
+        status_text(c, folder, &s);
+    rad_flow_status_free(&s);
+    return status;
+}
+
+const verb VERB_FLOW_STATUS = {
+    "flow status",
+    "what a case has done, what runs, what it waits for",
+    "DIR [--json]",
+    "Reads the journal of a case, whether somebody works on it or not.\n\nExit status: 0, 2 no "
+    "case, or a damaged "
+    "journal, 3 trouble with files.",
+    JSON_OPTIONS,
+    NULL,
+    flow_status_run,
+};
+
+/* ---- logs ------------------------------------------------------------------------------------------------------ */
+
+static int flow_logs_run(cli *c, int argc, char **argv)
+{
+    case_words r = {.json = false};
+    words w;
+    int status = options_parse(c, &VERB_FLOW_LOGS, argc, argv, &r, &w);
+    if (status != GO_ON) return status;
+    if (w.count == 0 || w.count > 2)
+        return bad_usage(c, "expected the folder of a case, and perhaps a task or a key");
+    char *text = NULL;
+    rad_error error = {.code = 0};
+    if (rad_flow_logs(w.at[0], w.count == 2 ? w.at[1] : NULL, &text, &error) != 0)
+        return complain_error(c, &error);
+    out_text(c, text);
+    rad_free(text);
+    return EXIT_FINE;
+}
+
+static const option NO_OPTIONS[] = {{NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+const verb VERB_FLOW_LOGS = {
+    "flow logs",
+    "what the commands of a case printed",
+    "DIR [TASK|KEY]",
+    "What the commands printed to stdout and stderr, oldest first: of all tasks, of one, or of one "
+    "execution of it (its "
+    "key, as 'raddle flow status' shows it).",
+    NO_OPTIONS,
+    NULL,
+    flow_logs_run,
+};
+
+/* ---- signal and cancel ------------------------------------------------------------------------------------------ */
+
+static int flow_signal_run(cli *c, int argc, char **argv)
+{
+    case_words r = {.json = false};
+    words w;
+    int status = options_parse(c, &VERB_FLOW_SIGNAL, argc, argv, &r, &w);
+    if (status != GO_ON) return status;
+    if (w.count < 2 || w.count > 3)
+        return bad_usage(c, "expected the folder of a case, the signal, and perhaps a text");
+    rad_error error = {.code = 0};
+    if (rad_flow_send(w.at[0], w.at[1], w.count == 3 ? w.at[2] : NULL, &error) != 0)
+        return complain_error(c, &error);
+    out(c, "signal %s sent\n", w.at[1]);
+    return EXIT_FINE;
+}
+
+static const char *const SIGNAL_EXAMPLES[] = {
+    "raddle flow signal approval.case approve", "what the case waits for",
+    "raddle flow signal approval.case approve 'by Ann'", "with a text, for 'into'", NULL};
+
+const verb VERB_FLOW_SIGNAL = {
+    "flow signal",
+    "tell a case something it waits for",
+    "DIR NAME [TEXT]",
+    "Signals are kept in the folder until somebody who works on the case takes them, and until the "
+    "case waits for them: "
+    "they can be sent before that, and while nobody runs it. Each is taken once.",
+    NO_OPTIONS,
+    SIGNAL_EXAMPLES,
+    flow_signal_run,
+};
+
+static int flow_cancel_run(cli *c, int argc, char **argv)
+{
+    static const char *const PARTS[] = {"case", "region", "task"};
+    case_words r = {.json = false};
+    words w;
+    int status = options_parse(c, &VERB_FLOW_CANCEL, argc, argv, &r, &w);
+    if (status != GO_ON) return status;
+    uint32_t part = 0;
+    if (w.count == 3)
+        for (part = 1; part < 3 && strcmp(w.at[1], PARTS[part]) != 0;) part++;
+    if ((w.count != 1 && w.count != 3) || part == 3)
+        return bad_usage(c, "expected the folder of a case, or DIR region NAME, or DIR task NAME");
+    rad_error error = {.code = 0};
+    if (rad_flow_cancel(w.at[0], (enum rad_flow_part)part, w.count == 3 ? w.at[2] : NULL, &error) !=
+        0)
+        return complain_error(c, &error);
+    out(c, "cancel sent: %s%s%s\n", PARTS[part], part > 0 ? " " : "", part > 0 ? w.at[2] : "");
+    return EXIT_FINE;
+}
+
+static const char *const CANCEL_EXAMPLES[] = {
+    "raddle flow cancel build.case", "all of it", "raddle flow cancel build.case region tests",
+    "what is inside that region, which may have a handler", NULL};
+
+const verb VERB_FLOW_CANCEL = {
+    "flow cancel",
+    "cancel a case, a region or a task",
+    "DIR [region NAME | task NAME]",
+    "Like a signal it is kept until somebody who works on the case takes it. Commands that run get "
+    "SIGTERM, and SIGKILL "
+    "if they do not end.",
+    NO_OPTIONS,
+    CANCEL_EXAMPLES,
+    flow_cancel_run,
+};

@@ -1,0 +1,197 @@
+/* flow_file.c — `raddle flow check`, `draw` and `replay`. */
+#include "flow.h"
+
+#include <string.h>
+
+typedef struct file_words {
+    const char *flow, *output;
+    bool json, steps;
+} file_words;
+
+#define AT(field) offsetof(file_words, field)
+
+/* ---- check ------------------------------------------------------------------------------------------------------ */
+
+static const option CHECK_OPTIONS[] = {
+    OPTION_FLOW(file_words), OPTION_JSON(file_words), {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+static void put_names(writer *j, const char *key, const rad_flow *f,
+                      const char *(*name)(const rad_flow *, uint32_t))
+{
+    const char *text;
+    put_array(j, key);
+    for (uint32_t i = 0; (text = name(f, i)) != NULL; i++) put_text(j, NULL, text);
+    put_close(j, ']');
+}
+
+static void check_json(cli *c, const rad_flow *f, const rad_flow_facts *facts)
+{
+    writer j;
+    put_begin(&j, c);
+    put_text(&j, "flow", rad_flow_name(f));
+    put_text(&j, "about", facts->about);
+    put_text(&j, "sha256", facts->sha256);
+    put_count(&j, "statements", facts->statements);
+    put_count(&j, "operations", facts->operations);
+    put_names(&j, "tasks", f, rad_flow_task_name);
+    put_names(&j, "data", f, rad_flow_data_name);
+    put_names(&j, "signals", f, rad_flow_signal_name);
+    put_end(&j);
+}
+
+static void out_names(cli *c, const char *what, uint32_t count, const rad_flow *f,
+                      const char *(*name)(const rad_flow *, uint32_t))
+{
+    enum { MOST = 12 };
+    if (count == 0) return;
+    out(c, "  %u %s%s", count, what, plural(count));
+    for (uint32_t i = 0; i < count && i < MOST; i++)
+        out(c, "%s%s", i == 0 ? ": " : ", ", name(f, i));
+    out(c, "%s\n", count > MOST ? ", …" : "");
+}
+
+static int flow_check_run(cli *c, int argc, char **argv)
+{
+    file_words r = {.flow = NULL};
+    words w;
+    const char *path;
+    int status = options_parse(c, &VERB_FLOW_CHECK, argc, argv, &r, &w);
+    if (status != GO_ON) return status;
+    if ((status = read_file_word(c, w.at, w.count, &path)) != 0) return status;
+    rad_error error = {.code = 0};
+    rad_flow *f;
+    rad_flow_facts facts;
+    if (rad_flow_read(&f, path, r.flow, &error) != 0) return complain_error(c, &error);
+    rad_flow_look_at(f, &facts);
+    if (r.json) {
+        check_json(c, f, &facts);
+    } else {
+        out(c, "flow %s%s%s: well-formed, %s statement%s, %s operation%s\n", rad_flow_name(f),
+            facts.about[0] ? ", " : "", facts.about, number(facts.statements),
+            plural(facts.statements), number(facts.operations), plural(facts.operations));
+        out_names(c, "task", facts.tasks, f, rad_flow_task_name);
+        out_names(c, "variable", facts.data, f, rad_flow_data_name);
+        out_names(c, "signal", facts.signals, f, rad_flow_signal_name);
+        out(c, "next: raddle flow validate %s\n", shell_word(path));
+    }
+    rad_flow_free(f);
+    return EXIT_FINE;
+}
+
+const verb VERB_FLOW_CHECK = {
+    "flow check",
+    "is a flow file well-formed, and what is in it",
+    "FILE.flow [--flow NAME] [--json]",
+    "Reads a flow file. Mistakes are told with line and column.\n\nExit status: 0 well-formed, 2 "
+    "not.",
+    CHECK_OPTIONS,
+    NULL,
+    flow_check_run,
+};
+
+/* ---- draw ------------------------------------------------------------------------------------------------------- */
+
+static const option DRAW_OPTIONS[] = {
+    OPTION_FLOW(file_words),
+    {"output", OPTION_TEXT, AT(output), "FILE.svg", "where to (preset: stdout)", 0, 0, 'o'},
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+static int flow_draw_run(cli *c, int argc, char **argv)
+{
+    file_words r = {.flow = NULL};
+    words w;
+    int status = options_parse(c, &VERB_FLOW_DRAW, argc, argv, &r, &w);
+    if (status != GO_ON) return status;
+    if (w.count != 1) return bad_usage(c, "expected a flow file, or the folder of a case");
+    rad_error error = {.code = 0};
+    rad_flow *f = NULL;
+    char *svg = NULL;
+    int code;
+    if (ends_with(w.at[0], ".flow")) {
+        code = rad_flow_read(&f, w.at[0], r.flow, &error);
+        if (code == 0) code = rad_flow_draw(f, &svg, &error);
+    } else {
+        code = rad_flow_draw_case(w.at[0], &svg, &error);
+    }
+    if (code == 0 && r.output != NULL) code = rad_flow_keep(r.output, svg, &error);
+    if (code == 0 && r.output == NULL) out_text(c, svg);
+    if (code == 0 && r.output != NULL) out(c, "%s\n", r.output);
+    rad_free(svg);
+    rad_flow_free(f);
+    return code == 0 ? EXIT_FINE : complain_error(c, &error);
+}
+
+static const char *const DRAW_EXAMPLES[] = {
+    "raddle flow draw examples/flow/order.flow -o order.svg", "the graph",
+    "raddle flow draw order.case -o run.svg", "which branch was taken when", NULL};
+
+const verb VERB_FLOW_DRAW = {
+    "flow draw",
+    "a flow, or a case of it, as a picture",
+    "FILE.flow | DIR [--output FILE.svg]",
+    "Draws the graph of a flow as SVG. Of a case, what it has gone through is drawn over it: the "
+    "numbers say in which "
+    "order, the frames what was done, waits, failed or was cancelled.",
+    DRAW_OPTIONS,
+    DRAW_EXAMPLES,
+    flow_draw_run,
+};
+
+/* ---- replay ----------------------------------------------------------------------------------------------------- */
+
+static const option REPLAY_OPTIONS[] = {
+    {"steps", OPTION_FLAG, AT(steps), NULL, "print every step", 0, 0, 0},
+    OPTION_JSON(file_words),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+static void replay_json(cli *c, const rad_flow_replayed *r)
+{
+    writer j;
+    put_begin(&j, c);
+    put_bool(&j, "as_recorded", r->as_recorded);
+    put_text(&j, "reason", r->reason);
+    put_text(&j, "state", r->state);
+    put_count(&j, "steps", r->steps);
+    put_count(&j, "inputs", r->inputs);
+    put_text(&j, "digest", r->digest);
+    put_end(&j);
+}
+
+static int flow_replay_run(cli *c, int argc, char **argv)
+{
+    file_words r = {.flow = NULL};
+    words w;
+    const char *folder;
+    int status = options_parse(c, &VERB_FLOW_REPLAY, argc, argv, &r, &w);
+    if (status != GO_ON) return status;
+    if ((status = read_folder_word(c, &w, &folder)) != 0) return status;
+    rad_error error = {.code = 0};
+    rad_flow_replayed done;
+    char *steps = NULL;
+    if (rad_flow_replay(folder, &done, r.steps ? &steps : NULL, &error) != 0)
+        return complain_error(c, &error);
+    if (steps != NULL) out_text(c, steps);
+    rad_free(steps);
+    if (r.json)
+        replay_json(c, &done);
+    else if (done.as_recorded)
+        out(c, "as recorded: %s after %s step%s and %s input%s, digest %s\n", done.state,
+            number(done.steps), plural(done.steps), number(done.inputs), plural(done.inputs),
+            done.digest);
+    else
+        out(c, "differs: %s\n", done.reason);
+    return done.as_recorded ? EXIT_FINE : EXIT_FOUND;
+}
+
+const verb VERB_FLOW_REPLAY = {
+    "flow replay",
+    "every step of a case again, from its journal",
+    "DIR [--steps] [--json]",
+    "Feeds what the journal has to the flow, at the steps where it came in, and compares the trace "
+    "at each of them. "
+    "Nothing is run, nothing is written.\n\nExit status: 0 as recorded, 1 it differs, 2 no case or "
+    "a damaged journal.",
+    REPLAY_OPTIONS,
+    NULL,
+    flow_replay_run,
+};

@@ -1,0 +1,317 @@
+/* flow_run.c — `raddle flow run` and `raddle flow resume`. */
+#include "flow.h"
+
+#include "progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SETTINGS_MOST = 256 };
+
+typedef struct run_words {
+    const char *flow, *dir, *policy, *doubt, *output;
+    uint64_t seed, jobs;
+    bool json, quiet, no_sync;
+} run_words;
+
+#define AT(field) offsetof(run_words, field)
+#define OPTION_JOBS                                                                                \
+    {                                                                                              \
+        "jobs", OPTION_COUNT, AT(jobs), "N", "commands at a time (preset: as many as processors)", \
+            1, 4096, 'j'                                                                           \
+    }
+#define OPTION_NO_SYNC                                                                             \
+    {                                                                                              \
+        "no-sync", OPTION_FLAG, AT(no_sync), NULL,                                                 \
+            "sync nothing: fast, and safe from kill, not from a power failure", 0, 0, 0            \
+    }
+#define OPTION_QUIET                                                                               \
+    {                                                                                              \
+        "quiet", OPTION_FLAG, AT(quiet), NULL, "only how it ended", 0, 0, 'q'                      \
+    }
+
+static const option RUN_OPTIONS[] = {
+    {"dir", OPTION_TEXT, AT(dir), "DIR", "the folder of the case (preset: NAME.case)", 0, 0, 0},
+    OPTION_FLOW(run_words),
+    OPTION_JOBS,
+    {"policy", OPTION_TEXT, AT(policy), "P",
+     "who goes on when several can: first, random, fair, pct:3 (preset: first)", 0, 0, 0},
+    OPTION_SEED(run_words),
+    OPTION_NO_SYNC,
+    OPTION_QUIET,
+    OPTION_JSON(run_words),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+static const option RESUME_OPTIONS[] = {
+    OPTION_FLOW(run_words),
+    OPTION_JOBS,
+    {"doubt", OPTION_TEXT, AT(doubt), "KEY=WHAT",
+     "settle a task in doubt: it was done, has failed, or runs again", 0, 0, 0},
+    {"with-output", OPTION_TEXT, AT(output), "TEXT", "of a task that was done: what it printed", 0,
+     0, 0},
+    OPTION_NO_SYNC,
+    OPTION_QUIET,
+    OPTION_JSON(run_words),
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+/* ---- Telling ------------------------------------------------------------------------------------------------ */
+
+typedef struct teller {
+    cli *c;
+    bool quiet, json;
+} teller;
+
+static const char *took_text(uint64_t ns, char text[24])
+{
+    double seconds = (double)ns * 1e-9;
+    snprintf(text, 24, seconds < 1 ? "%.0f ms" : "%.1f s", seconds < 1 ? seconds * 1e3 : seconds);
+    return text;
+}
+
+/* A line for what happened; "" when it is not worth one. */
+static void news_line(const rad_flow_progress *p, char *line, size_t size)
+{
+    char took[24], again[24] = "";
+    if (p->attempt > 1) snprintf(again, sizeof again, " (attempt %u)", p->attempt);
+    line[0] = 0;
+    switch (p->news) {
+    case RAD_FLOW_TASK_STARTED: snprintf(line, size, "> %s%s", p->task, again); break;
+    case RAD_FLOW_TASK_TAKEN_OVER: snprintf(line, size, "> %s still runs", p->task); break;
+    case RAD_FLOW_TASK_DONE:
+        snprintf(line, size, "+ %s%s, %s", p->task, again, took_text(p->took_ns, took));
+        break;
+    case RAD_FLOW_TASK_FAILED:
+        snprintf(line, size, "! %s%s failed: %s", p->task, again, p->text);
+        break;
+    case RAD_FLOW_TASK_STOPPED: snprintf(line, size, "x %s cancelled", p->task); break;
+    case RAD_FLOW_TASK_IN_DOUBT: snprintf(line, size, "? %s is in doubt", p->task); break;
+    case RAD_FLOW_TASK_AGAIN: snprintf(line, size, "> %s again", p->task); break;
+    case RAD_FLOW_SIGNAL_TAKEN: snprintf(line, size, "* signal %s", p->text); break;
+    case RAD_FLOW_CANCEL_TAKEN: snprintf(line, size, "x cancel %s", p->text); break;
+    case RAD_FLOW_TIMER_FIRED: break;
+    case RAD_FLOW_JOURNAL_CUT: snprintf(line, size, "the journal: %s", p->text); break;
+    }
+    make_harmless(line);
+}
+
+static void watch(void *context, const rad_flow_progress *p)
+{
+    const teller *t = context;
+    char line[700];
+    if (t->c->progress) fprintf(stderr, "\r\033[K");
+    news_line(p, line, sizeof line);
+    if (line[0] != 0 && !t->quiet) fprintf(stderr, "%s\n", line);
+    if (t->c->progress)
+        fprintf(stderr, "%u running, %u queued, %u timers, %" PRIu64 " done, %" PRIu64 " failed",
+                p->running, p->queued, p->timers, p->done, p->failed);
+    fflush(stderr);
+}
+
+static void tell_json(cli *c, const char *folder, const rad_flow_result *r)
+{
+    writer j;
+    put_begin(&j, c);
+    put_text(&j, "case", r->case_id);
+    put_text(&j, "folder", folder);
+    put_text(&j, "end", flow_end_name(r->end));
+    put_text(&j, "text", r->text);
+    put_count(&j, "steps", r->steps);
+    put_text(&j, "digest", r->digest);
+    put_end(&j);
+}
+
+static void tell_text(cli *c, const char *folder, const rad_flow_result *r)
+{
+    char text[sizeof r->text];
+    enum style s = r->end == RAD_FLOW_END_DONE          ? STYLE_GOOD
+                   : r->end == RAD_FLOW_END_INTERRUPTED ? STYLE_MARK
+                                                        : STYLE_BAD;
+    memcpy(text, r->text, sizeof text);
+    make_harmless(text);
+    out(c, "%s%s%s%s%s\n", style(c, s), flow_end_name(r->end), style(c, STYLE_OFF),
+        text[0] ? ": " : "", text);
+    out(c, "case %s, %s step%s, digest %s\n", r->case_id, number(r->steps), plural(r->steps),
+        r->digest);
+    if (r->end == RAD_FLOW_END_INTERRUPTED || r->end == RAD_FLOW_END_IN_DOUBT)
+        out(c, "next: raddle flow resume %s\n", shell_word(folder));
+    else
+        out(c, "next: raddle flow draw %s --output run.svg\n", shell_word(folder));
+}
+
+static int ended(cli *c, const run_words *w, const char *folder, int code, const rad_error *error,
+                 const rad_flow_result *r)
+{
+    progress_clear(c);
+    if (code != 0) return complain_error(c, error);
+    if (w->json)
+        tell_json(c, folder, r);
+    else
+        tell_text(c, folder, r);
+    if (r->end == RAD_FLOW_END_INTERRUPTED) return EXIT_INTERRUPTED;
+    return r->end == RAD_FLOW_END_DONE ? EXIT_FINE : EXIT_FOUND;
+}
+
+static rad_flow_options options_of(cli *c, const run_words *w, teller *t)
+{
+    rad_flow_options o = rad_flow_preset();
+    *t = (teller){c, w->quiet, w->json};
+    o.jobs = (uint32_t)w->jobs;
+    o.unsynced = w->no_sync;
+    o.stop = c->stop;
+    o.watch = watch;
+    o.context = t;
+    return o;
+}
+
+/* ---- run ------------------------------------------------------------------------------------------------------ */
+
+/* name=value */
+static int read_settings(cli *c, const words *w, rad_flow_setting *settings, uint32_t *count)
+{
+    *count = 0;
+    for (uint32_t i = 1; i < w->count; i++) {
+        char *equals = strchr(w->at[i], '=');
+        if (equals == NULL || equals == w->at[i])
+            return bad_usage(c, "'%.80s': expected NAME=VALUE", w->at[i]);
+        if (*count == SETTINGS_MOST) return bad_usage(c, "more than %d settings", SETTINGS_MOST);
+        *equals = 0;
+        settings[(*count)++] = (rad_flow_setting){w->at[i], equals + 1};
+    }
+    return 0;
+}
+
+static int flow_run_run(cli *c, int argc, char **argv)
+{
+    run_words r = {.policy = "first", .seed = 1};
+    static rad_flow_setting settings[SETTINGS_MOST];
+    words w;
+    int status = options_parse(c, &VERB_FLOW_RUN, argc, argv, &r, &w);
+    if (status != GO_ON) return status;
+    if (w.count == 0) return bad_usage(c, "expected a flow file");
+    rad_error error = {.code = 0};
+    rad_flow *f;
+    teller t;
+    rad_flow_options o = options_of(c, &r, &t);
+    if ((status = check_policy(c, r.policy)) != 0) return status;
+    if ((status = read_settings(c, &w, settings, &o.setting_count)) != 0) return status;
+    if (rad_flow_read(&f, w.at[0], r.flow, &error) != 0) return complain_error(c, &error);
+    char preset[200];
+    snprintf(preset, sizeof preset, "%.100s.case", rad_flow_name(f));
+    const char *folder = r.dir != NULL ? r.dir : preset;
+    rad_flow_result result = {.steps = 0};
+    o.policy = r.policy;
+    o.seed = r.seed;
+    o.settings = settings;
+    if (!r.json && !r.quiet)
+        fprintf(stderr, "case in %s, policy %s, seed %" PRIu64 "\n", folder, r.policy, r.seed);
+    int code = rad_flow_run(f, folder, &o, &result, &error);
+    status = ended(c, &r, folder, code, &error, &result);
+    rad_flow_free(f);
+    return status;
+}
+
+static const char *const RUN_EXAMPLES[] = {
+    "raddle flow run examples/flow/build.flow --dir cases/1", "a case of its own folder",
+    "raddle flow run examples/flow/order.flow item=book amount=12 --policy random --seed 7",
+    "with other data, and another order of what can go either way", NULL};
+
+const verb VERB_FLOW_RUN = {
+    "flow run",
+    "begin a case of a flow",
+    "FILE.flow [NAME=VALUE …] [options]",
+    "Runs a flow. The folder gets a journal (every input, and every command before it begins), the "
+    "flow's text, and what "
+    "the commands printed. Data can begin with other values than in the file. Commands run in the "
+    "current folder, or in "
+    "the task's own; each sees the data it reads as variables of the environment, and "
+    "RADDLE_EFFECT_ID, which is the "
+    "same if it has to be run again.\n\nCtrl-C ends the runner and leaves commands to themselves: "
+    "resume takes their "
+    "results.\n\nExit status: 0 done, 1 failed, cancelled, deadlock or in doubt, 2 bad usage or a "
+    "bad file, 3 trouble "
+    "with files or memory, 130 interrupted.",
+    RUN_OPTIONS,
+    RUN_EXAMPLES,
+    flow_run_run,
+};
+
+/* ---- resume --------------------------------------------------------------------------------------------------- */
+
+static int read_doubt(cli *c, const run_words *r, rad_flow_settle *s)
+{
+    static const char *const NAMES[] = {"done", "failed", "again"};
+    static char key[8192];
+    const char *equals = strrchr(r->doubt, '=');
+    if (equals == NULL || equals == r->doubt || (size_t)(equals - r->doubt) >= sizeof key)
+        return bad_usage(c, "--doubt: expected KEY=done, KEY=failed or KEY=again");
+    memcpy(key, r->doubt, (size_t)(equals - r->doubt));
+    key[equals - r->doubt] = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (strcmp(equals + 1, NAMES[i]) != 0) continue;
+        *s = (rad_flow_settle){key, (enum rad_flow_answer)(RAD_FLOW_ANSWER_DONE + i), r->output};
+        return 0;
+    }
+    return bad_usage(c, "--doubt: '%.40s': expected done, failed or again", equals + 1);
+}
+
+/* The difference, which is what people need to see. */
+static void show_changes(cli *c, const rad_flow *f, const char *folder)
+{
+    char *text = NULL;
+    rad_error ignored = {.code = 0};
+    if (rad_flow_changes(f, folder, &text, &ignored) == 0 && text[0] != 0)
+        fprintf(stderr, "%s", text);
+    rad_free(text);
+    (void)c;
+}
+
+static int flow_resume_run(cli *c, int argc, char **argv)
+{
+    run_words r = {.seed = 1};
+    words w;
+    int status = options_parse(c, &VERB_FLOW_RESUME, argc, argv, &r, &w);
+    if (status != GO_ON) return status;
+    if (w.count == 0 || w.count > 2)
+        return bad_usage(c, "expected the folder of a case, and perhaps its flow file");
+    rad_error error = {.code = 0};
+    rad_flow *f = NULL;
+    rad_flow_settle settle;
+    teller t;
+    rad_flow_options o = options_of(c, &r, &t);
+    if (r.doubt != NULL) {
+        if ((status = read_doubt(c, &r, &settle)) != 0) return status;
+        o.settles = &settle;
+        o.settle_count = 1;
+    }
+    if (w.count == 2 && rad_flow_read(&f, w.at[1], r.flow, &error) != 0)
+        return complain_error(c, &error);
+    rad_flow_result result = {.steps = 0};
+    int code = rad_flow_resume(f, w.at[0], &o, &result, &error);
+    if (code == RAD_EINPUT && f != NULL) show_changes(c, f, w.at[0]);
+    status = ended(c, &r, w.at[0], code, &error, &result);
+    rad_flow_free(f);
+    return status;
+}
+
+static const char *const RESUME_EXAMPLES[] = {
+    "raddle flow resume cases/1", "go on where it was",
+    "raddle flow resume cases/1 --doubt '0/3.1#1=done'",
+    "somebody has looked: the command was done when the machine went down", NULL};
+
+const verb VERB_FLOW_RESUME = {
+    "flow resume",
+    "go on with a case that was left",
+    "DIR [FILE.flow] [options]",
+    "Does every step again from the journal, without running anything, then goes on: commands that "
+    "still run are waited "
+    "for, those that have ended have left a receipt, those that were never begun are begun. A "
+    "command whose own process "
+    "was killed, or whose machine went down, is in doubt: the task's on_doubt says what to do, or "
+    "--doubt.\n\nWith a flow "
+    "file, the case must have been begun with that very text; otherwise the difference is shown "
+    "and nothing is done.",
+    RESUME_OPTIONS,
+    RESUME_EXAMPLES,
+    flow_resume_run,
+};
