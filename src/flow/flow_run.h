@@ -9,7 +9,8 @@
  * I2  An INPUT is in the journal before it is fed; it need not be durable: whoever loses it has still got its receipt,
  *     timer or spool file, and nothing that followed from it has left the machine before the next sync.
  * I3  A spool file goes after the INPUT it became is durable.
- * I4  Whoever does not hold the lock of the folder writes to its spool only. */
+ * I4  What a case no longer wants is ended after the INPUT that is the reason is durable.
+ * I5  Whoever does not hold the lock of the folder writes to its spool only. */
 #ifndef RAD_FLOW_RUN_H
 #define RAD_FLOW_RUN_H
 

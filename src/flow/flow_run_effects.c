@@ -397,17 +397,20 @@ static int write_stopped(rad_flow_runner *r, rad_flow_effect *e, rad_error *erro
 static int forestall(rad_flow_runner *r, rad_flow_effect *e, const char *id, rad_error *error)
 {
     int file;
-    int got = rad__flow_claim(r->host, id, &file, error);
+    int got = rad__flow_runner_sync(r, error);
+    if (got == 0) got = rad__flow_claim(r->host, id, &file, error);
     if (got <= 0) return got; /* somebody was faster: next time */
     r->host->close(r->host->context, file);
     return write_stopped(r, e, error);
 }
 
+/* Why it is to end must be durable: whoever has forgotten it would take its end for a failure. */
 static int ask_to_end(rad_flow_runner *r, rad_flow_effect *e, int pid, rad_error *error)
 {
     if (e->told || pid == 0) return 0;
     e->told = true;
-    return r->host->ask_to_end(r->host->context, pid, error);
+    int code = rad__flow_runner_sync(r, error);
+    return code != 0 ? code : r->host->ask_to_end(r->host->context, pid, error);
 }
 
 static int look_at_stopping(rad_flow_runner *r, rad_flow_effect *e, bool *any, rad_error *error)

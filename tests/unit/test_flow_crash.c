@@ -278,6 +278,35 @@ static void test_many_crashes(void **state)
     }
 }
 
+/* A branch wins, the other is ended, and nothing begins that would make the win durable by the way: what ended the
+ * loser must not be forgotten, or it has failed. */
+static void test_the_winner_is_remembered(void **state)
+{
+    (void)state;
+    rad_flow_program *p = program_of(
+        "flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+        "par { par { do quick } and { do slow } join first wait 30ms }\n"
+        "and { region r { do slow } on cancel { wait 50ms } } and { wait 30ms cancel region r } }");
+    for (enum double_crash what = DOUBLE_KILL_RUNNER; what <= DOUBLE_MIX; what++)
+        for (uint32_t seed = 1; seed <= 4; seed++)
+            for (uint64_t n = 1;; n++) {
+                life l;
+                open_life(&l, p, seed);
+                l.options.given.jobs = 3;
+                l.kills_shims = what == DOUBLE_KILL_SHIM;
+                double_crash_at(l.w, n, what, 0);
+                live(&l);
+                bool crashed = double_has_crashed(l.w);
+                if (l.result.end != RAD_FLOW_END_DONE)
+                    fail_msg("seed %lu, call %llu: %s", (unsigned long)seed, (unsigned long long)n,
+                             l.result.text);
+                assert_int_equal(double_living_commands(l.w), 0);
+                double_close(l.w);
+                if (!crashed) break;
+            }
+    rad__flow_program_free(p);
+}
+
 /* ---- Doubt ---------------------------------------------------------------------------------------------- */
 
 static void crash_with(const char *text, bool counts_once, bool doubts)
@@ -666,6 +695,7 @@ int main(void)
         cmocka_unit_test(test_power_failure_loses_some),
         cmocka_unit_test(test_torn_at_every_byte),
         cmocka_unit_test(test_many_crashes),
+        cmocka_unit_test(test_the_winner_is_remembered),
         cmocka_unit_test(test_on_doubt_retry),
         cmocka_unit_test(test_on_doubt_probe),
         cmocka_unit_test(test_on_doubt_probe_shrugs),

@@ -26,7 +26,7 @@ enum { LIVES = 1000 };
 /* 50 effects: 1 + 3 * 12 + 12 + 1, up to six at a time. */
 static const char FLOW[] =
     "flow f {\n"
-    "  task t { run \"echo $RADDLE_EFFECT_ID >> out/done\" }\n"
+    "  task t { run \"echo $RADDLE_EFFECT_ID >> flow_made/done\" }\n"
     "  do t\n"
     "  par { loop 12 { do t } } and { loop 12 { do t } } and { loop 12 { do t } }\n"
     "  many 12 { do t }\n"
@@ -59,13 +59,14 @@ static bool live(uint32_t at, enum moment when)
         rad_flow_run_options o = {.given = {.jobs = 6}, .environment = rad__os_environment()};
         rad_flow_result r;
         rad_error error = {0};
-        if (rad__flow_host_open(&table, "case", false, &error) != 0) _exit(99);
+        if (rad__flow_host_open(&table, "flow_case", false, &error) != 0) _exit(99);
         rad_flow_host host = table;
         host.put = put_and_die;
         kill_at = at;
         kill_when = when;
-        int code = rad__os_exists("case/journal") ? rad__flow_resume(&host, program, &o, &r, &error)
-                                                  : rad__flow_run(&host, program, &o, &r, &error);
+        int code = rad__os_exists("flow_case/journal")
+                       ? rad__flow_resume(&host, program, &o, &r, &error)
+                       : rad__flow_run(&host, program, &o, &r, &error);
         if (code != 0) fprintf(stderr, "# %s\n", error.text);
         if (code == 0 && r.end != RAD_FLOW_END_DONE) fprintf(stderr, "# %s\n", r.text);
         _exit(code != 0 ? 98 : r.end);
@@ -81,14 +82,15 @@ static bool live(uint32_t at, enum moment when)
 
 static void expect_each_once(void)
 {
-    assert_int_equal(system("[ $(wc -l <out/done) = 50 ] && [ $(sort -u out/done | wc -l) = 50 ]"),
-                     0);
+    assert_int_equal(
+        system("[ $(wc -l <flow_made/done) = 50 ] && [ $(sort -u flow_made/done | wc -l) = 50 ]"),
+        0);
 }
 
 static int fresh(void **state)
 {
     (void)state;
-    return system("rm -rf case out; mkdir out");
+    return system("rm -rf flow_case flow_made; mkdir flow_made");
 }
 
 static int read_flow(void **state)

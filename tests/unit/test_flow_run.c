@@ -26,7 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char folder[] = "case";
+static const char folder[] = "flow_case";
 
 static int fresh(void **state)
 {
@@ -34,8 +34,9 @@ static int fresh(void **state)
     rad__os_fail_at(0);
     rad__alloc_fail_at(0);
     /* Shims of an earlier test may still be writing there. */
-    return system("chmod -R u+w case 2>/dev/null; until rm -rf case out 2>/dev/null; do sleep 0.1; "
-                  "done; mkdir out");
+    return system("chmod -R u+w flow_case 2>/dev/null; until rm -rf flow_case flow_made "
+                  "2>/dev/null; do sleep 0.1; "
+                  "done; mkdir flow_made");
 }
 
 static rad_flow *flow_of(const char *text)
@@ -157,7 +158,7 @@ static void test_long_output_is_cut(void **state)
     (void)state;
     expect_done("flow f { task t { run \"yes | head -c 3000000\" } do t }");
     struct stat s;
-    assert_int_equal(stat("case/effects/0-1@1.out", &s), 0);
+    assert_int_equal(stat("flow_case/effects/0-1@1.out", &s), 0);
     assert_int_equal(s.st_size, 1048576);
 }
 
@@ -167,7 +168,7 @@ static void test_timeout_kills_who_does_not_listen(void **state)
     (void)state;
     uint64_t began = rad__os_now_ns();
     expect_failed(
-        "run \"trap '' TERM; echo $$ > out/pid; while :; do sleep 1; done\" timeout 100ms",
+        "run \"trap '' TERM; echo $$ > flow_made/pid; while :; do sleep 1; done\" timeout 100ms",
         "its time was up");
     uint64_t took = rad__os_now_ns() - began;
     assert_true(took > UINT64_C(2500000000) && took < UINT64_C(12000000000));
@@ -176,9 +177,9 @@ static void test_timeout_kills_who_does_not_listen(void **state)
 static void test_retry(void **state)
 {
     (void)state;
-    expect_done("flow f { task t { run \"echo x >> out/t; [ $RADDLE_ATTEMPT = 3 ]\"\n"
+    expect_done("flow f { task t { run \"echo x >> flow_made/t; [ $RADDLE_ATTEMPT = 3 ]\"\n"
                 "retry 2 delay 100ms backoff 2 } do t }");
-    expect_file("out/t", "x\nx\nx\n");
+    expect_file("flow_made/t", "x\nx\nx\n");
     char *text;
     rad_error error = {0};
     assert_int_equal(rad_flow_logs(folder, NULL, &text, &error), 0);
@@ -218,13 +219,13 @@ static void test_side_by_side(void **state)
 static void test_losers_are_killed(void **state)
 {
     (void)state;
-    expect_done(
-        "flow f { task a { run \"true\" }\n"
-        "task b { run \"echo $$ > out/pid; echo begun > out/b; sleep 20; echo late > out/b\" }\n"
-        "task c { run \"while [ ! -s out/pid ]; do sleep 0.01; done\" }\n"
-        "par { do c } and { do b } join first do a }");
-    expect_file("out/b", "begun\n");
-    assert_int_equal(system("kill -0 $(cat out/pid) 2>/dev/null"), 1 << 8);
+    expect_done("flow f { task a { run \"true\" }\n"
+                "task b { run \"echo $$ > flow_made/pid; echo begun > flow_made/b; sleep 20; echo "
+                "late > flow_made/b\" }\n"
+                "task c { run \"while [ ! -s flow_made/pid ]; do sleep 0.01; done\" }\n"
+                "par { do c } and { do b } join first do a }");
+    expect_file("flow_made/b", "begun\n");
+    assert_int_equal(system("kill -0 $(cat flow_made/pid) 2>/dev/null"), 1 << 8);
 }
 
 static void test_ends(void **state)
@@ -303,8 +304,8 @@ static void start_runner(const char *text)
     rad_flow_options o = options();
     rad_flow_result r;
     rad_error error = {0};
-    int code = rad__os_exists("case/journal") ? rad_flow_resume(f, folder, &o, &r, &error)
-                                              : rad_flow_run(f, folder, &o, &r, &error);
+    int code = rad__os_exists("flow_case/journal") ? rad_flow_resume(f, folder, &o, &r, &error)
+                                                   : rad_flow_run(f, folder, &o, &r, &error);
     rad_flow_free(f);
     _exit(code != 0 ? 99 : (int)r.end);
 }
@@ -341,7 +342,7 @@ static void wait_for_records(uint64_t count)
     fail_msg("no %llu records", (unsigned long long)count);
 }
 
-static const char WAITS[] = "flow f { data { x : text } task t { run \"echo $x >> out/x\" }\n"
+static const char WAITS[] = "flow f { data { x : text } task t { run \"echo $x >> flow_made/x\" }\n"
                             "wait signal go into x do t wait signal go into x do t\n"
                             "region r { wait signal never } on cancel { do t } }";
 
@@ -352,9 +353,9 @@ static void test_signals(void **state)
     rad_flow_status s;
     expect_refused(rad_flow_send(folder, "go", "x", &error), &error, RAD_EINPUT, "no case");
     start_runner(WAITS);
-    wait_for_file("case/journal");
+    wait_for_file("flow_case/journal");
     expect_refused(rad_flow_send(folder, "gone", "x", &error), &error, RAD_EINPUT,
-                   "case: the flow f has no signal gone");
+                   "flow_case: the flow f has no signal gone");
     expect_refused(rad_flow_cancel(folder, RAD_FLOW_PART_REGION, "q", &error), &error, RAD_EINPUT,
                    "has no region q");
     expect_refused(rad_flow_cancel(folder, RAD_FLOW_PART_TASK, "q", &error), &error, RAD_EINPUT,
@@ -377,23 +378,24 @@ static void test_signals(void **state)
     usleep(300000);
     assert_int_equal(rad_flow_cancel(folder, RAD_FLOW_PART_REGION, "r", &error), 0);
     assert_int_equal(wait_for_runner(), RAD_FLOW_END_DONE);
-    expect_file("out/x", "one\ntwo\ntwo\n");
+    expect_file("flow_made/x", "one\ntwo\ntwo\n");
     expect_refused(rad_flow_send(folder, "go", "x", &error), &error, RAD_EINPUT, "has ended");
 }
 
 static void test_status(void **state)
 {
     (void)state;
-    static const char text[] = "flow f { data { n : int = 5 }\n"
-                               "task t { run \"touch out/go; sleep 20\" } task u { run \"true\" }\n"
-                               "par { do t } and { wait 50s } and { do u } }";
+    static const char text[] =
+        "flow f { data { n : int = 5 }\n"
+        "task t { run \"touch flow_made/go; sleep 20\" } task u { run \"true\" }\n"
+        "par { do t } and { wait 50s } and { do u } }";
     rad_flow_status s;
     rad_error error = {0};
     expect_refused(rad_flow_look(&s, folder, &error), &error, RAD_EINPUT,
-                   "case: there is no case in this folder");
+                   "flow_case: there is no case in this folder");
     rad_flow_status_free(&s);
     start_runner(text);
-    wait_for_file("out/go");
+    wait_for_file("flow_made/go");
     wait_for_records(3);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(rad_flow_look(&s, folder, &error), 0);
@@ -429,31 +431,32 @@ static void test_a_running_command_is_taken_over(void **state)
     (void)state;
     static const char text[] =
         "flow f { data { x : text }\n"
-        "task t { run \"echo x >> out/begun; touch out/go; "
-        "while [ ! -e out/end ]; do sleep 0.05; done; echo said\" capture x }\n"
+        "task t { run \"echo x >> flow_made/begun; touch flow_made/go; "
+        "while [ ! -e flow_made/end ]; do sleep 0.05; done; echo said\" capture x }\n"
         "do t }";
     start_runner(text);
-    wait_for_file("out/go");
+    wait_for_file("flow_made/go");
     kill_runner();
     start_runner(text);
     usleep(200000);
     kill_runner(); /* once more */
     start_runner(text);
     usleep(200000);
-    assert_int_equal(system("touch out/end"), 0);
+    assert_int_equal(system("touch flow_made/end"), 0);
     assert_int_equal(wait_for_runner(), RAD_FLOW_END_DONE);
-    expect_file("out/begun", "x\n");
+    expect_file("flow_made/begun", "x\n");
     expect_data("x", "said");
 }
 
 static void test_a_killed_shim_is_doubt(void **state)
 {
     (void)state;
-    static const char text[] = "flow f { task t { run \"echo x >> out/begun; sleep 30\" } do t }";
+    static const char text[] =
+        "flow f { task t { run \"echo x >> flow_made/begun; sleep 30\" } do t }";
     start_runner(text);
-    wait_for_file("out/begun");
-    wait_for_file("case/effects/0-1@1.lock");
-    assert_int_equal(system("kill -KILL $(cat case/effects/0-1@1.lock)"), 0);
+    wait_for_file("flow_made/begun");
+    wait_for_file("flow_case/effects/0-1@1.lock");
+    assert_int_equal(system("kill -KILL $(cat flow_case/effects/0-1@1.lock)"), 0);
     assert_int_equal(wait_for_runner(), RAD_FLOW_END_IN_DOUBT); /* while the runner lives */
     rad_flow_status s;
     rad_error error = {0};
@@ -472,7 +475,7 @@ static void test_a_killed_shim_is_doubt(void **state)
     o.settle_count = 1;
     assert_int_equal(rad_flow_resume(NULL, folder, &o, &r, &error), 0); /* the flow in the folder */
     assert_int_equal(r.end, RAD_FLOW_END_DONE);
-    expect_file("out/begun", "x\n");
+    expect_file("flow_made/begun", "x\n");
     rad_flow_free(f);
 }
 
@@ -480,7 +483,7 @@ static void test_interrupted(void **state)
 {
     (void)state;
     static volatile int stop = 1;
-    rad_flow *f = flow_of("flow f { task t { run \"echo x >> out/x\" } do t }");
+    rad_flow *f = flow_of("flow f { task t { run \"echo x >> flow_made/x\" } do t }");
     rad_flow_options o = options();
     rad_flow_result r;
     rad_error error = {0};
@@ -490,18 +493,18 @@ static void test_interrupted(void **state)
     o.stop = NULL;
     assert_int_equal(rad_flow_resume(f, folder, &o, &r, &error), 0);
     assert_int_equal(r.end, RAD_FLOW_END_DONE);
-    expect_file("out/x", "x\n");
+    expect_file("flow_made/x", "x\n");
     rad_flow_free(f);
 }
 
-/* The same case in one go and with a runner that is killed again and again: the same steps, the same digest. */
+/* Time goes on while nobody runs. */
 static void test_timers_go_on(void **state)
 {
     (void)state;
     static const char text[] = "flow f { wait 1500ms }";
     uint64_t began = rad__os_now_ns();
     start_runner(text);
-    wait_for_file("case/journal");
+    wait_for_file("flow_case/journal");
     usleep(700000);
     kill_runner();
     start_runner(text);
@@ -522,16 +525,16 @@ static void test_two_runners(void **state)
     rad_flow_result r;
     rad_error error = {0};
     start_runner(WAITS);
-    wait_for_file("case/journal");
+    wait_for_file("flow_case/journal");
     usleep(100000);
-    snprintf(text, sizeof text, "case: another runner, process %d, works on this case",
+    snprintf(text, sizeof text, "flow_case: another runner, process %d, works on this case",
              pid_of_runner);
     expect_refused(rad_flow_resume(f, folder, &o, &r, &error), &error, RAD_EINPUT, text);
     expect_refused(rad_flow_run(f, folder, &o, &r, &error), &error, RAD_EINPUT,
-                   "case: there is a case in this folder");
+                   "flow_case: there is a case in this folder");
     kill_runner();
     expect_refused(rad_flow_run(f, folder, &o, &r, &error), &error, RAD_EINPUT,
-                   "case: there is a case in this folder");
+                   "flow_case: there is a case in this folder");
     expect_refused(rad_flow_resume(f, "nowhere", &o, &r, &error), &error, RAD_EINPUT,
                    "nowhere: there is no case in this folder");
     rad_flow_free(f);
@@ -542,7 +545,7 @@ static void leave(void)
 {
     start_runner(WAITS);
     rad_error error = {0};
-    wait_for_file("case/journal");
+    wait_for_file("flow_case/journal");
     assert_int_equal(rad_flow_send(folder, "go", "one", &error), 0);
     wait_for_records(3);
     kill_runner();
@@ -561,9 +564,10 @@ static void expect_resume_refused(const char *flow, const char *text)
 static void test_a_changed_flow(void **state)
 {
     (void)state;
-    static const char changed[] = "flow f { data { x : text } task t { run \"echo $x >> out/x\" }\n"
-                                  "wait signal go into x do t do t wait signal go into x do t\n"
-                                  "region r { wait signal never } on cancel { do t } }";
+    static const char changed[] =
+        "flow f { data { x : text } task t { run \"echo $x >> flow_made/x\" }\n"
+        "wait signal go into x do t do t wait signal go into x do t\n"
+        "region r { wait signal never } on cancel { do t } }";
     leave();
     expect_resume_refused(changed, "test.flow is not the flow this case was begun with");
     expect_resume_refused(changed, "-    2  wait signal go into x do t wait signal go into x do t\n"
@@ -584,7 +588,7 @@ static void test_a_changed_flow(void **state)
 
 static void edit_journal(long at, uint8_t with)
 {
-    FILE *file = fopen("case/journal", "r+b");
+    FILE *file = fopen("flow_case/journal", "r+b");
     assert_non_null(file);
     assert_int_equal(fseek(file, at, at < 0 ? SEEK_END : SEEK_SET), 0);
     int byte = fgetc(file);
@@ -598,8 +602,9 @@ static void test_another_version(void **state)
     (void)state;
     leave();
     edit_journal(8, 1 ^ 9);
-    expect_resume_refused(WAITS, "case/journal: a journal of version 9, but this program reads and "
-                                 "writes version 1");
+    expect_resume_refused(WAITS,
+                          "flow_case/journal: a journal of version 9, but this program reads and "
+                          "writes version 1");
     rad_flow_status s;
     rad_error error = {0};
     expect_refused(rad_flow_look(&s, folder, &error), &error, RAD_EINPUT, "version 9");
@@ -611,10 +616,10 @@ static void test_a_flipped_bit(void **state)
     (void)state;
     leave();
     edit_journal(-30, 4);
-    expect_resume_refused(WAITS, "case/journal: damaged at byte ");
+    expect_resume_refused(WAITS, "flow_case/journal: damaged at byte ");
     edit_journal(-30, 4);
     edit_journal(40, 1);
-    expect_resume_refused(WAITS, "case/journal: its header is damaged");
+    expect_resume_refused(WAITS, "flow_case/journal: its header is damaged");
     edit_journal(40, 1);
     rad_error error = {0};
     assert_int_equal(rad_flow_cancel(folder, RAD_FLOW_PART_CASE, NULL, &error), 0);
@@ -636,8 +641,8 @@ static void test_a_torn_record(void **state)
     static volatile int stop = 1;
     struct stat before, after;
     leave();
-    assert_int_equal(stat("case/journal", &before), 0);
-    FILE *file = fopen("case/journal", "ab");
+    assert_int_equal(stat("flow_case/journal", &before), 0);
+    FILE *file = fopen("flow_case/journal", "ab");
     fwrite("\x20\0\0\0\x04", 1, 5, file);
     fclose(file);
     rad_flow_status s;
@@ -653,7 +658,7 @@ static void test_a_torn_record(void **state)
     if (rad_flow_resume(f, folder, &o, &r, &error) != 0) fail_msg("%s", error.text);
     assert_string_equal(news, "5 bytes after record 3 were not whole, and are cut off");
     if (rad_flow_resume(f, folder, &o, &r, &error) != 0) fail_msg("%s", error.text);
-    assert_int_equal(stat("case/journal", &after), 0);
+    assert_int_equal(stat("flow_case/journal", &after), 0);
     assert_true(after.st_size > before.st_size);
     rad_flow_free(f);
 }
@@ -662,18 +667,18 @@ static void test_a_read_only_folder(void **state)
 {
     (void)state;
     if (getuid() == 0) { /* root may write anywhere: a folder below a file will do */
-        assert_int_equal(system("mkdir -p out && touch out/file"), 0);
+        assert_int_equal(system("mkdir -p flow_made && touch flow_made/file"), 0);
         rad_flow *f = flow_of(WAITS);
         rad_flow_options o = options();
         rad_flow_result r;
         rad_error error = {0};
-        expect_refused(rad_flow_run(f, "out/file/case", &o, &r, &error), &error, RAD_EIO,
-                       "out/file/case: cannot make the folder: ");
+        expect_refused(rad_flow_run(f, "flow_made/file/case", &o, &r, &error), &error, RAD_EIO,
+                       "flow_made/file/case: cannot make the folder: ");
         rad_flow_free(f);
         return;
     }
     leave();
-    assert_int_equal(system("chmod -R a-w case"), 0);
+    assert_int_equal(system("chmod -R a-w flow_case"), 0);
     rad_flow *f = flow_of(WAITS);
     rad_flow_options o = options();
     rad_flow_result r;
@@ -683,7 +688,7 @@ static void test_a_read_only_folder(void **state)
     rad_flow_status s;
     assert_int_equal(rad_flow_look(&s, folder, &error), 0); /* reading is enough */
     rad_flow_status_free(&s);
-    assert_int_equal(system("chmod -R u+w case"), 0);
+    assert_int_equal(system("chmod -R u+w flow_case"), 0);
     rad_flow_free(f);
 }
 
@@ -691,7 +696,8 @@ static void test_a_read_only_folder(void **state)
 static void test_a_full_disk(void **state)
 {
     (void)state;
-    static const char text[] = "flow f { task t { run \"echo x >> out/x\" } loop 8 { do t } }";
+    static const char text[] =
+        "flow f { task t { run \"echo x >> flow_made/x\" } loop 8 { do t } }";
     rad_flow *f = flow_of(text);
     rad_flow_options o = options();
     rad_flow_result r;
@@ -704,11 +710,11 @@ static void test_a_full_disk(void **state)
     setrlimit(RLIMIT_FSIZE, &small);
     int code = rad_flow_run(f, folder, &o, &r, &error);
     setrlimit(RLIMIT_FSIZE, &before);
-    expect_refused(code, &error, RAD_EIO, "case: cannot write: ");
+    expect_refused(code, &error, RAD_EIO, "flow_case: cannot write: ");
     error = (rad_error){0};
     if (rad_flow_resume(f, folder, &o, &r, &error) != 0) fail_msg("%s", error.text);
     assert_int_equal(r.end, RAD_FLOW_END_DONE);
-    expect_file("out/x", "x\nx\nx\nx\nx\nx\nx\nx\n");
+    expect_file("flow_made/x", "x\nx\nx\nx\nx\nx\nx\nx\n");
     rad_flow_free(f);
 }
 
@@ -716,7 +722,7 @@ static void test_a_full_disk(void **state)
 static void test_every_call_can_fail(void **state)
 {
     (void)state;
-    static const char text[] = "flow f { task t { run \"echo x >> out/x\" } do t do t }";
+    static const char text[] = "flow f { task t { run \"echo x >> flow_made/x\" } do t do t }";
     static const rad_flow_settle again[] = {{"0#1", RAD_FLOW_ANSWER_AGAIN, NULL},
                                             {"0#2", RAD_FLOW_ANSWER_AGAIN, NULL}};
     rad_flow *f = flow_of(text);
@@ -726,7 +732,7 @@ static void test_every_call_can_fail(void **state)
         rad_flow_result r;
         rad_error error = {0};
         char name[40], journal[60];
-        snprintf(name, sizeof name, "out/case-%llu", (unsigned long long)n);
+        snprintf(name, sizeof name, "flow_made/case-%llu", (unsigned long long)n);
         snprintf(journal, sizeof journal, "%s/journal", name);
         rad__os_fail_at(n);
         int code = rad_flow_run(f, name, &o, &r, &error);
