@@ -22,16 +22,35 @@ static const char *task_name(const flow_live *l, uint32_t task)
     return rad__flow_name(&l->program->file, l->program->tree->tasks[task].name);
 }
 
+static uint32_t variable_of(const flow_live *l, const char *name)
+{
+    const rad_flow_tree *tree = l->program->tree;
+    uint32_t i = 0;
+    while (i < tree->variable_count &&
+           strcmp(rad__flow_name(&l->program->file, tree->variables[i].name), name) != 0)
+        i++;
+    if (i == tree->variable_count) fail_msg("there is no variable %s", name);
+    return i;
+}
+
+static int note_start(const flow_live *l, const rad_flow_ask *a, const char *key, char *line,
+                      size_t room)
+{
+    const char *name = task_name(l, a->task);
+    char number[24];
+    size_t size;
+    if (l->show == NULL) return snprintf(line, room, "start %s %s %u; ", key, name, a->attempt);
+    const char *value = rad__flow_case_value(l->c, a->data, variable_of(l, l->show), number, &size);
+    return snprintf(line, room, "start %s %s %u %s=%s; ", key, name, a->attempt, l->show, value);
+}
+
 static void note_ask(flow_live *l, const rad_flow_ask *a)
 {
     char key[RAD_FLOW_KEY_MAX], line[RAD_FLOW_KEY_MAX + 200];
     rad__flow_case_key(l->c, a->token, a->effect, key);
     int length = 0;
     switch (a->kind) {
-    case RAD_ASK_START:
-        length =
-            snprintf(line, sizeof line, "start %s %s %u; ", key, task_name(l, a->task), a->attempt);
-        break;
+    case RAD_ASK_START: length = note_start(l, a, key, line, sizeof line); break;
     case RAD_ASK_STOP: length = snprintf(line, sizeof line, "stop %s; ", key); break;
     case RAD_ASK_TIMER:
         length = snprintf(line, sizeof line, "timer %s.%u %llus; ", key, a->alternative,
@@ -44,7 +63,7 @@ static void note_ask(flow_live *l, const rad_flow_ask *a)
     l->length += (uint32_t)length;
 }
 
-static enum rad_flow_state go_on(flow_live *l)
+enum rad_flow_state flow_live_go_on(flow_live *l)
 {
     enum rad_flow_state state = rad__flow_case_run(l->c, STEPS_MOST);
     const char *what;
@@ -56,14 +75,20 @@ static enum rad_flow_state go_on(flow_live *l)
 
 flow_live *flow_live_open(const char *text)
 {
+    return flow_live_open_showing(text, NULL);
+}
+
+flow_live *flow_live_open_showing(const char *text, const char *show)
+{
     rad_error error = {.code = 0};
     flow_live *l = rad__alloc(1, sizeof *l);
     if (l == NULL || !RAD_GROW(&l->log, &l->capacity, 1)) abort();
+    l->show = show;
     if (rad__flow_program_read(&l->program, "test", text, strlen(text), NULL, &error) != 0)
         fail_msg("%s", error.text);
     rad_flow_case_options o = {.world = RAD_WORLD_LIVE};
     if (rad__flow_case_open(&l->c, l->program, &o, &error) != 0) fail_msg("%s", error.text);
-    go_on(l);
+    flow_live_go_on(l);
     return l;
 }
 
@@ -87,7 +112,8 @@ static uint32_t under_way(const flow_live *l, const char *task, const char *behi
         if (task != NULL && strcmp(task_name(l, t->task), task) != 0) continue;
         char key[RAD_FLOW_KEY_MAX], line[RAD_FLOW_KEY_MAX + 100];
         rad__flow_case_key(l->c, i, t->effect, key);
-        snprintf(line, sizeof line, "start %s %s %u; ", key, task_name(l, t->task), t->attempt);
+        snprintf(line, sizeof line, "start %s %s %u%c", key, task_name(l, t->task), t->attempt,
+                 l->show != NULL ? ' ' : ';');
         const char *here = strstr(l->log, line);
         if (here == NULL) fail_msg("%s is under way and was not asked for", key);
         if ((behind != NULL && here <= behind) || (*at != NULL && here > *at)) continue;
@@ -112,16 +138,21 @@ const char *flow_live_under_way(flow_live *l)
     }
 }
 
-bool flow_live_result(flow_live *l, const char *key, uint32_t attempt, bool ok)
+static bool give(flow_live *l, const rad_flow_input *in)
 {
     rad_error error = {.code = 0};
     bool used;
-    rad_flow_input in = {.kind = RAD_INPUT_RESULT, .key = key, .attempt = attempt, .ok = ok};
-    if (rad__flow_case_feed(l->c, &in, &used, &error) != 0) fail_msg("%s", error.text);
+    if (rad__flow_case_feed(l->c, in, &used, &error) != 0) fail_msg("%s", error.text);
     return used;
 }
 
-static enum rad_flow_state answer(flow_live *l, const char *task, bool ok)
+bool flow_live_result(flow_live *l, const char *key, uint32_t attempt, bool ok)
+{
+    rad_flow_input in = {.kind = RAD_INPUT_RESULT, .key = key, .attempt = attempt, .ok = ok};
+    return give(l, &in);
+}
+
+static enum rad_flow_state answer(flow_live *l, const char *task, rad_flow_input in)
 {
     const char *at;
     uint32_t token = under_way(l, task, NULL, &at);
@@ -129,26 +160,34 @@ static enum rad_flow_state answer(flow_live *l, const char *task, bool ok)
     char key[RAD_FLOW_KEY_MAX];
     const rad_token *t = &l->c->vm->tokens[token];
     rad__flow_case_key(l->c, token, t->effect, key);
-    if (!flow_live_result(l, key, t->attempt, ok)) fail_msg("the result of %s is not taken", task);
-    return go_on(l);
+    in.kind = RAD_INPUT_RESULT;
+    in.key = key;
+    in.attempt = t->attempt;
+    if (!give(l, &in)) fail_msg("the result of %s is not taken", task);
+    return flow_live_go_on(l);
 }
 
 enum rad_flow_state flow_live_ok(flow_live *l, const char *task)
 {
-    return answer(l, task, true);
+    return answer(l, task, (rad_flow_input){.ok = true});
 }
 
 enum rad_flow_state flow_live_fail(flow_live *l, const char *task)
 {
-    return answer(l, task, false);
+    return answer(l, task, (rad_flow_input){.ok = false});
+}
+
+enum rad_flow_state flow_live_wrote(flow_live *l, const char *task, const char *variable,
+                                    const char *value)
+{
+    rad_flow_write write = {variable_of(l, variable), value, strlen(value)};
+    return answer(l, task, (rad_flow_input){.ok = true, .writes = &write, .write_count = 1});
 }
 
 static enum rad_flow_state feed(flow_live *l, const rad_flow_input *in)
 {
-    rad_error error = {.code = 0};
-    bool used;
-    if (rad__flow_case_feed(l->c, in, &used, &error) != 0) fail_msg("%s", error.text);
-    return go_on(l);
+    give(l, in);
+    return flow_live_go_on(l);
 }
 
 enum rad_flow_state flow_live_signal(flow_live *l, const char *name, const char *payload)
@@ -168,8 +207,11 @@ enum rad_flow_state flow_live_cancel(flow_live *l, enum rad_flow_scope scope, co
 
 enum rad_flow_state flow_live_ring(flow_live *l, const char *key, uint32_t alternative)
 {
-    rad_flow_input in = {
-        .kind = RAD_INPUT_TIMER, .key = key, .alternative = alternative, .attempt = 1};
+    uint32_t token = rad__flow_path_find(l->c->vm, key, strcspn(key, "#"));
+    rad_flow_input in = {.kind = RAD_INPUT_TIMER,
+                         .key = key,
+                         .alternative = alternative,
+                         .attempt = token != RAD_NONE ? l->c->vm->tokens[token].attempt : 0};
     return feed(l, &in);
 }
 
@@ -177,12 +219,7 @@ const char *flow_live_value(flow_live *l, const char *variable)
 {
     static char number[24];
     size_t length;
-    const rad_flow_tree *tree = l->program->tree;
-    for (uint32_t i = 0; i < tree->variable_count; i++)
-        if (strcmp(rad__flow_name(&l->program->file, tree->variables[i].name), variable) == 0)
-            return rad__flow_case_value(l->c, RAD_NONE, i, number, &length);
-    fail_msg("there is no variable %s", variable);
-    return "";
+    return rad__flow_case_value(l->c, RAD_NONE, variable_of(l, variable), number, &length);
 }
 
 uint32_t flow_live_count(const flow_live *l, const char *words)
