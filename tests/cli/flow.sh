@@ -1,0 +1,228 @@
+#!/bin/sh
+# raddle flow: check, run, resume, status, logs, signal, cancel, replay, draw; with real commands, real kills, and files
+# that are not as they should be.
+. "$(dirname "$0")/tap"
+src=${RADDLE_SRC:-$(dirname "$0")/../..}
+
+# ---- The examples: each runs, replays, and is drawn -------------------------------------------------------------------
+for example in "$src"/examples/flow/*.flow; do
+    name=$(basename "$example" .flow)
+    try flow check "$example"
+    status 0 "$name: check"
+    mkdir -p "run_$name"
+    (cd "run_$name" && "$RADDLE" flow run "$example" --dir case >../out 2>../err </dev/null)
+    status=$?
+    status 0 "$name: run"
+    has out "done" "$name: is done"
+    digest=$(sed -n 's/.*digest //p' out)
+    try flow replay "run_$name/case"
+    status 0 "$name: replay"
+    has out "as recorded: done" "$name: as recorded"
+    has out "$digest" "$name: with the same digest"
+    try flow status "run_$name/case"
+    has out "done" "$name: status"
+    try flow draw "run_$name/case"
+    has out "<svg" "$name: a picture"
+    try flow resume "run_$name/case"
+    status 0 "$name: resuming what is done changes nothing"
+    has out "$digest" "$name: the same digest again"
+done
+check "order: taken back" [ ! -e run_order/stock/reserved ]
+check "order: and a letter" [ -s run_order/letter ]
+
+# ---- Policies: other orders, the same end -------------------------------------------------------------------------------
+cat >sum.flow <<'F'
+flow sum {
+    data { total : int merge sum }
+    task one { run "echo 1" capture total }
+    task two { run "echo 2" capture total }
+    par { do one } and { do two } and { do one do two } and { loop 5 { set total = total + 1 } }
+}
+F
+seed=0
+while [ $seed -lt 10 ]; do
+    try flow run sum.flow --dir "s$seed" --policy random --seed $seed --no-sync --quiet
+    status 0 "seed $seed"
+    "$RADDLE" flow status "s$seed" --json >status.json
+    has status.json '"total": "10"' "seed $seed: a confluent flow ends in one way"
+    "$RADDLE" flow replay "s$seed" --steps >steps
+    "$RADDLE" flow replay "s$seed" --steps >again
+    same steps again "seed $seed: replays byte for byte"
+    cksum <steps >>orders
+    seed=$((seed + 1))
+done
+check "the orders are different" [ "$(sort -u orders | wc -l)" -gt 5 ]
+
+# ---- Killed, and gone on with --------------------------------------------------------------------------------------------
+cat >slow.flow <<'F'
+flow slow {
+    task a { run "echo a >> ran; sleep 0.4; echo a >> ended" }
+    task b { run "echo b >> ran; sleep 0.7; echo b >> ended" }
+    task c { run "echo c >> ran" }
+    par { do a } and { do b }
+    do c
+}
+F
+"$RADDLE" flow run slow.flow --dir slow >out 2>err </dev/null &
+pid=$!
+n=0
+while [ "$(cat ran 2>/dev/null | wc -l)" -lt 2 ] && [ $n -lt 100 ]; do
+    sleep 0.05
+    n=$((n + 1))
+done
+try flow resume slow
+status 2 "a second runner is refused"
+has err "$pid" "and told who works on it"
+kill -9 $pid
+wait $pid 2>/dev/null
+try flow status slow
+has out "running" "the commands go on without their runner"
+has out "next: raddle flow resume slow" "what to do next"
+try flow resume slow
+status 0 "resume"
+has err "still runs" "a running command is taken over"
+check "each command ran once" [ "$(sort ran | tr '\n' ' ')" = "a b c " ]
+try flow replay slow
+status 0 "a case with two runners replays"
+
+# ---- In doubt: the command's own process was killed, too -----------------------------------------------------------------
+cat >doubt.flow <<'F'
+flow doubt {
+    data { answer : text }
+    task ask { run "echo $$ >> pids; sleep 5; echo 42" capture answer }
+    do ask
+}
+F
+"$RADDLE" flow run doubt.flow --dir doubt >out 2>err </dev/null &
+pid=$!
+n=0
+while [ ! -s pids ] && [ $n -lt 100 ]; do
+    sleep 0.05
+    n=$((n + 1))
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+shim=$(head -1 doubt/effects/*.lock | tr -dc 0-9)
+kill -9 "$shim" "$(head -1 pids)" 2>/dev/null
+sleep 0.1
+try flow resume doubt
+status 1 "in doubt"
+has out "in doubt" "it is said"
+has out "--doubt" "and what to do"
+try flow status doubt
+has out "in doubt" "status says it, too"
+try flow resume doubt --doubt '0#1=maybe'
+status 2 "an answer that is none"
+try flow resume doubt --doubt '0#1=done' --with-output 42
+status 0 "settled"
+"$RADDLE" flow status doubt --json >status.json
+has status.json '"answer": "42"' "with what it would have printed"
+check "and it did not run again" [ "$(wc -l <pids)" = 1 ]
+
+# ---- Signals, deadlines, cancel --------------------------------------------------------------------------------------------
+cat >wait.flow <<'F'
+flow waiting {
+    data { by : text  late : bool }
+    region all {
+        defer { on signal approve into by { } on timer 1h { set late = true } }
+        run "sleep 60"
+    } on cancel { set by = by + ", cancelled" }
+}
+F
+"$RADDLE" flow run wait.flow --dir waiting >out.run 2>err.run </dev/null &
+pid=$!
+n=0
+while ! "$RADDLE" flow status waiting >out 2>/dev/null && [ $n -lt 100 ]; do
+    sleep 0.05
+    n=$((n + 1))
+done
+try flow signal waiting nonsense
+status 2 "a signal that nobody waits for is refused"
+try flow signal waiting approve Ann
+status 0 "signal"
+n=0
+while ! "$RADDLE" flow status waiting | grep -q run_5 && [ $n -lt 100 ]; do
+    sleep 0.05
+    n=$((n + 1))
+done
+try flow cancel waiting region nothing
+status 2 "a region that is not there"
+try flow cancel waiting region all
+status 0 "cancel a region"
+wait $pid
+status=$?
+status 0 "it ends, through on cancel"
+try flow status waiting
+has out "by = Ann, cancelled" "the signal and the handler were there"
+try flow signal waiting approve
+status 2 "a case that has ended takes no signals"
+
+"$RADDLE" flow run wait.flow --dir later --quiet >out 2>err </dev/null &
+pid=$!
+sleep 0.3
+kill -INT $pid
+wait $pid
+status=$?
+status 130 "Ctrl-C"
+has out "interrupted" "is told"
+try flow signal later approve Bob
+status 0 "a signal while nobody runs it"
+try flow cancel later
+status 0 "and a cancel"
+try flow resume later
+status 1 "both are taken"
+has out "cancelled" "cancelled"
+
+# ---- Files that are not as they should be -----------------------------------------------------------------------------------
+try flow run sum.flow --dir s1
+status 2 "a folder with a case is refused"
+sed 's/echo 1/echo 3/' sum.flow >changed.flow
+try flow resume s1 changed.flow
+status 2 "another flow is refused"
+has err 'echo 3' "with the difference"
+cp -r s1 flipped
+printf '\377' | dd of=flipped/journal bs=1 seek=300 conv=notrunc 2>/dev/null
+try flow resume flipped
+status 2 "a flipped byte"
+has err "journal" "is located"
+try flow replay flipped
+status 2 "by replay, too"
+cp -r s1 cut
+size=$(wc -c <cut/journal)
+head -c $((size - 5)) s1/journal >cut/journal
+try flow resume cut
+status 0 "a torn end is cut off"
+has err "cut off" "and told"
+cp -r s1 version
+printf '\143' | dd of=version/journal bs=1 seek=8 conv=notrunc 2>/dev/null
+try flow resume version
+status 2 "another version"
+has err "version" "is named"
+try flow run nothing.flow
+status 2 "no such file"
+try flow status nowhere
+status 2 "no such case"
+try flow run sum.flow --dir x y=1
+status 2 "no such data"
+try flow run sum.flow --dir x total=many
+status 2 "no number"
+check "and nothing was made" [ ! -e x/journal ]
+if [ "$(id -u)" != 0 ]; then
+    mkdir shut && chmod 555 shut
+    try flow run sum.flow --dir shut/case
+    status 3 "a folder that cannot be written to"
+fi
+(
+    ulimit -f 1
+    "$RADDLE" flow run sum.flow --dir full --quiet >out 2>err </dev/null
+)
+status=$?
+check "a full disk ends it with 1 or 3 ($status)" [ $status = 3 -o $status = 1 ]
+try flow resume full
+status 0 "and it goes on when there is room"
+"$RADDLE" flow replay s1 --steps >/dev/full 2>err
+status=$?
+status 3 "stdout that cannot be written"
+try flow draw s1 --output nowhere/x.svg
+status 3 "a picture that cannot be written"
+finish
