@@ -287,6 +287,11 @@ static int try_load(tour *t)
     return tour_load(t->c, t->dir);
 }
 
+static int try_flow(tour *t)
+{
+    return tour_flow(t->c, t->dir);
+}
+
 static void tell_next(tour *t)
 {
     cli *c = t->c;
@@ -296,6 +301,7 @@ static void tell_next(tour *t)
     out(c, "   raddle exec explore -j 2        the executor, 520 cases, a minute\n");
     out(c, "   raddle session --help           protocols: check, run, draw, as C\n");
     out(c, "   raddle load --help              load tests: run, replay, compare\n");
+    out(c, "   raddle flow --help              workflows: run, resume, validate\n");
     out(c, "   raddle explore --help           strategies, budgets, several processes\n");
     if (t->temporary) {
         out(c, "   raddle tour --output .          the same, and keep the two files\n");
@@ -308,7 +314,7 @@ static int tour_run(cli *c, int argc, char **argv)
 {
     static int (*const parts[])(tour *) = {tell_machine, find,     shrink,       replay,
                                            explain,      try_twin, try_executor, try_fibers,
-                                           try_session,  try_load};
+                                           try_session,  try_load, try_flow};
     static tour t;
     tour_args a = {.output = NULL};
     rad_error error = {.code = 0};

@@ -12,5 +12,6 @@ int tour_not_as_told(const cli *c, const char *what);
 int tour_fibers(cli *c);
 int tour_session(cli *c);
 int tour_load(cli *c, const char *folder); /* for a file that does not stay */
+int tour_flow(cli *c, const char *folder); /* the same */
 
 #endif

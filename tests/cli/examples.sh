@@ -89,6 +89,18 @@ of those above 5 ms, p99.9: 187.695 ms
 END
 runs load_in_c
 
+cat >expected <<'END'
+supplier 0 says 31
+supplier 1 is busy
+supplier 2 says 40
+supplier 1 says 27
+done after 15 steps and 5 calls
+price: 27
+order: booked at 27
+again from the journal: done, as recorded, 0 calls
+END
+runs flow_in_c
+
 for name in fork_join pipeline; do
     timeout 60 "$build/examples/$name" >out 2>err
     status=$?

@@ -7,7 +7,7 @@ TMPDIR=$PWD/temp try tour
 status 0 "tour"
 silent "tour"
 for part in "1. The program on trial" "2. Explore" "3. Shrink" "4. Replay" "5. Explain" \
-    "6. The repaired twin" "7. The executor" "8. Fibers" "9. Sessions" "10. Load" "What to type next"; do
+    "6. The repaired twin" "7. The executor" "8. Fibers" "9. Sessions" "10. Load" "11. Workflows" "What to type next"; do
     has out "$part" "part: $part"
 done
 has out "FAILED: deadlock at step" "a deadlock was found"
@@ -20,6 +20,9 @@ has out "no thread can tell any two of them apart" "sessions were the same"
 has out "Alice cannot know which branch was chosen" "and the forgetful one was refused"
 has out "200 arrivals/s:    response time" "a stall was seen"
 has out "replays byte for byte" "and replayed"
+has out "interrupted. Another runner goes on:" "a case was interrupted"
+has out "each command ran once" "and gone on with"
+has out "deadlock at step" "a flow that gets stuck was found"
 has out "As recorded, step by step" "the replay agreed"
 check "nothing is left in TMPDIR" [ -z "$(ls -A temp)" ]
 check "nothing is left here" [ -z "$(ls -A | grep raddle)" ]
