@@ -15,13 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_ROOM = 4096, LOOK_OFTEN_NS = 20000000 };
 #define FILE_BYTES_MAX (UINT64_C(1) << 40)
 
 typedef struct os_host {
     char *folder;
-    bool unsynced; /* the user said so: whatever wants to be durable is taken at its word */
-    int notice;    /* negative: not open yet */
+    bool unsynced;    /* the user said so: whatever wants to be durable is taken at its word */
+    int notice;       /* negative: not open yet */
+    bool looks_often; /* there is none to be had */
     int *children;
     uint32_t child_count, child_capacity;
     rad_os_shell shell; /* of a shim */
@@ -202,23 +203,35 @@ static int os_ask_to_end(void *host, int pid, rad_error *error)
     return rad__os_ask_to_end(pid, error);
 }
 
-static int open_notice(os_host *h, rad_error *error)
+static int open_notice(os_host *h)
 {
     char path[PATH_ROOM];
-    int code = rad__os_notice_open(&h->notice, error);
-    if (code == 0) code = path_of(h, "effects", path, error);
-    if (code == 0) code = rad__os_notice_folder(h->notice, path, error);
-    if (code == 0) code = path_of(h, "signals", path, error);
-    if (code == 0) code = rad__os_notice_folder(h->notice, path, error);
+    rad_error error = {0};
+    int code = rad__os_notice_open(&h->notice, &error);
+    if (code == 0) code = path_of(h, "effects", path, &error);
+    if (code == 0) code = rad__os_notice_folder(h->notice, path, &error);
+    if (code == 0) code = path_of(h, "signals", path, &error);
+    if (code == 0) code = rad__os_notice_folder(h->notice, path, &error);
     return code;
 }
 
-/* The first wait only begins to watch: what happened before is looked for once more. */
+/* The first wait only begins to watch: what happened before is looked for once more. Whoever has no more watches (they
+ * are few for each user) looks often instead. */
 static int os_wait(void *host, uint64_t timeout_ns, rad_error *error)
 {
     os_host *h = host;
     reap(h);
-    if (h->notice < 0) return open_notice(h, error);
+    if (h->notice < 0 && !h->looks_often) {
+        h->looks_often = open_notice(h) != 0;
+        return 0;
+    }
+    if (h->looks_often) {
+        rad__os_poll(NULL, 0,
+                     timeout_ns < LOOK_OFTEN_NS ? (int)(timeout_ns / 1000000) + 1
+                                                : LOOK_OFTEN_NS / 1000000,
+                     NULL, NULL);
+        return 0;
+    }
     int got = rad__os_notice_wait(h->notice, timeout_ns, error);
     return got < 0 ? got : 0;
 }
