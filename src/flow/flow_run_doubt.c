@@ -92,8 +92,8 @@ static int answer(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_settle 
     if (s->output == NULL && task->capture != RAD_NONE)
         return rad__error(error, RAD_EINPUT,
                           "task %s (%s): it is said to be done, but not what it printed, which the "
-                          "flow wants: %s=done:TEXT",
-                          rad__flow_name(&r->program->file, task->name), e->key, e->key);
+                          "flow wants to know, too",
+                          rad__flow_name(&r->program->file, task->name), e->key);
     return settle_done(r, e, s->output, s->output != NULL ? strlen(s->output) : 0, error);
 }
 
