@@ -22,7 +22,7 @@ static const char FLOW[] = "flow buy {\n"
 static int ask(void *context, rad_flow_call *call, rad_error *error)
 {
     static const char *const PRICES[] = {"31", "27", "40"};
-    int supplier = atoi(rad_flow_call_value(call, "supplier"));
+    int supplier = rad_flow_call_value(call, "supplier")[0] - '0';
     uint32_t *calls = context;
     ++*calls;
     if (supplier == 1 && rad_flow_call_attempt(call) == 1) {

@@ -8,6 +8,7 @@ set -eu
 [ $# -ge 2 ] || { echo "usage: determinism.sh BUILD_A BUILD_B ..." >&2; exit 2; }
 examples=$(cd "$(dirname "$0")/../examples/session" && pwd)
 load=$(cd "$(dirname "$0")/../examples/load" && pwd)
+flows=$(cd "$(dirname "$0")/../examples/flow" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -49,6 +50,13 @@ tell() { # BUILD FILE
                 printf '%s %s ' "$(basename "$file")" "$how"
                 # shellcheck disable=SC2086 # words
                 "$raddle" session trace "$file" --sessions 3 --fuel 3000 $how | cksum
+            done
+        done
+        for file in "$flows"/*.flow; do # flows, in a simulated world
+            for how in "--policy first" "--policy random --seed 2" "--policy pct:3 --seed 3" "--policy surw --seed 4"; do
+                printf '%s %s ' "$(basename "$file")" "$how"
+                # shellcheck disable=SC2086 # words
+                "$raddle" run "$file" $how --json | sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p'
             done
         done
         for file in "$load"/sim-*.toml; do # load tests on their simulated targets: the whole log
