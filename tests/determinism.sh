@@ -56,7 +56,7 @@ tell() { # BUILD FILE
             for how in "--policy first" "--policy random --seed 2" "--policy pct:3 --seed 3" "--policy surw --seed 4"; do
                 printf '%s %s ' "$(basename "$file")" "$how"
                 # shellcheck disable=SC2086 # words
-                "$raddle" run "$file" $how --json | sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p'
+                "$raddle" run "$file" outcomes=3 $how --json | sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p'
             done
         done
         for file in "$load"/sim-*.toml; do # load tests on their simulated targets: the whole log
