@@ -11,6 +11,7 @@
 
 enum { QUANTUM = 1 << 20, LOCK_TRIES = 10 };
 #define LOCK_PAUSE_NS   UINT64_C(20000000)
+#define SYNC_WITHIN_NS  UINT64_C(100000000)
 #define LONGEST_WAIT_NS UINT64_C(1000000000) /* notices may get lost */
 
 /* ---- The lock ------------------------------------------------------------------------------------------- */
@@ -116,10 +117,14 @@ static bool has_ended(enum rad_flow_state state)
     return state != RAD_CASE_RUNNING && state != RAD_CASE_WAITING;
 }
 
+/* What has come in is durable soon, also when nothing begins for a long time: a timer that followed from it would begin
+ * anew after a power failure. Not at once: results of many commands that end together share a sync, too. */
 static int pause(rad_flow_runner *r, rad_error *error)
 {
     uint64_t now = r->host->now(r->host->context), longest = LONGEST_WAIT_NS;
-    if (r->taken_count > 0) return rad__flow_runner_sync(r, error); /* and look again */
+    bool is_late = r->dirty && now - r->dirty_since_ns >= SYNC_WITHIN_NS;
+    if (is_late || r->taken_count > 0) return rad__flow_runner_sync(r, error); /* and look again */
+    if (r->dirty) longest = SYNC_WITHIN_NS - (now - r->dirty_since_ns);
     if (r->timer_count > 0 && r->timer_next_ns < now + longest)
         longest = r->timer_next_ns > now ? r->timer_next_ns - now : 0;
     return r->host->wait(r->host->context, longest, error);
@@ -153,7 +158,7 @@ static int finish(rad_flow_runner *r, bool *over, rad_error *error)
         rad_flow_effect *e = &r->effects[r->active[i]];
         if (e->state != RAD_EFFECT_OVER && e->state != RAD_EFFECT_STOPPING) {
             e->state = RAD_EFFECT_STOPPING;
-            e->told = false;
+            e->told = 0;
         }
     }
     bool any = false;

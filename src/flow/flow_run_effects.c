@@ -121,7 +121,7 @@ static int adopt(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
 {
     e->state = RAD_EFFECT_RUNNING;
     e->unsure = true;
-    e->told = false;
+    e->told = 0;
     e->pid = 0;
     return activate(r, e, error);
 }
@@ -157,7 +157,7 @@ static int take_stop(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
     if (e->state == RAD_EFFECT_OVER) return 0;
     bool waits = e->state == RAD_EFFECT_ASKED;
     e->state = RAD_EFFECT_STOPPING;
-    e->told = false;
+    e->told = 0;
     if (!waits) return 0;
     if (is_begun(r, e)) { /* in a replay: whether it has ended is seen later */
         e->pid = 0;
@@ -285,7 +285,8 @@ static int write_started(rad_flow_runner *r, rad_flow_effect *e, rad_error *erro
     e->begun_run = 1;
     e->since_ns = record.wall_ns;
     e->state = RAD_EFFECT_RUNNING;
-    e->unsure = e->told = false;
+    e->unsure = false;
+    e->told = 0;
     e->pid = 0;
     return code != 0 ? code : activate(r, e, error);
 }
@@ -407,8 +408,8 @@ static int forestall(rad_flow_runner *r, rad_flow_effect *e, const char *id, rad
 /* Why it is to end must be durable: whoever has forgotten it would take its end for a failure. */
 static int ask_to_end(rad_flow_runner *r, rad_flow_effect *e, int pid, rad_error *error)
 {
-    if (e->told || pid == 0) return 0;
-    e->told = true;
+    if (e->told == pid || pid == 0) return 0; /* it may be another one than the last time */
+    e->told = pid;
     int code = rad__flow_runner_sync(r, error);
     return code != 0 ? code : r->host->ask_to_end(r->host->context, pid, error);
 }

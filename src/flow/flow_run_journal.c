@@ -20,6 +20,7 @@ int rad__flow_runner_put(rad_flow_runner *r, rad_flow_record *record, rad_error 
     int code = r->host->put(r->host->context, r->journal, r->room.data, r->room.size, error);
     if (code != 0) return code;
     r->sequence++;
+    if (!r->dirty) r->dirty_since_ns = now;
     r->dirty = true;
     return 0;
 }

@@ -24,7 +24,7 @@ typedef struct rad_flow_effect {
     uint32_t begun_attempt, begun_run; /* of the last STARTED record; 0: none */
     uint32_t probe;                    /* number of the last one */
     bool unsure; /* begun by an earlier runner: its shim may never have come to life */
-    bool told;   /* asked to end; or its doubt is in the journal */
+    int told;    /* process that was asked to end; 0: none */
     int pid;     /* of the shim, if it was launched from here */
     uint64_t since_ns;
     char **values; /* "NAME=text", ends with NULL: the data as they were asked for */
@@ -47,6 +47,7 @@ typedef struct rad_flow_runner {
     rad_bytes room;    /* a record */
     uint64_t sequence;
     bool dirty; /* something was appended since the last sync */
+    uint64_t dirty_since_ns;
     uint64_t
         clock_ns; /* of the last record: timers that are asked for begin there, whoever computes them again */
     char case_id[64];

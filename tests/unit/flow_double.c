@@ -111,6 +111,7 @@ double_world *double_enter(void *context, rad_error *error)
     double_world *w = p->w;
     if (p->alive) {
         w->calls++;
+        double_require(++w->all_calls < CALLS_MAX); /* nobody waits for ever */
         if (w->crash_at != 0 && w->calls == w->crash_at) crash(w, p);
     }
     if (p->alive && !p->is_shim && rad__prng_below(&w->prng, 4) == 0) tick(w);
@@ -166,7 +167,8 @@ static int do_wait(void *context, uint64_t timeout_ns, rad_error *error)
     bool busy = false;
     for (uint32_t i = 0; i < w->process_count; i++)
         busy |= w->processes[i]->alive && w->processes[i]->is_shim;
-    if (!busy) w->clock_ns += timeout_ns;
+    if (!busy && !w->noticed) w->clock_ns += timeout_ns;
+    w->noticed = false;
     for (uint32_t i = 0; busy && i < 3; i++) tick(w);
     if (!((process *)context)->alive) return rad__error(error, RAD_EIO, "killed");
     return 0;

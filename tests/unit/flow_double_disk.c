@@ -249,6 +249,7 @@ static int do_rename(void *context, const char *from, const char *to, rad_error 
     double_require(at >= 0);
     double_set_name(w->now, &w->now_count, from, -1);
     double_set_name(w->now, &w->now_count, to, at);
+    w->noticed = true;
     return 0;
 }
 
@@ -259,6 +260,8 @@ static int do_link(void *context, const char *from, const char *to, rad_error *e
     int at = double_inode_of(w, from);
     double_require(at >= 0);
     if (double_inode_of(w, to) >= 0) return 0;
+    /* Others look at any time, also between two calls of this process: they must not see it free. */
+    if (strncmp(to, "effects/", 8) == 0) double_require(w->inodes[at].holder >= 0);
     double_set_name(w->now, &w->now_count, to, at);
     return 1;
 }

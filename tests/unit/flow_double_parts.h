@@ -9,7 +9,15 @@
 
 #include <stdlib.h>
 
-enum { NAMES = 600, INODES = 2000, HANDLES = 4000, PROCESSES = 800, NAME_ROOM = 320, COUNTS = 400 };
+enum {
+    NAMES = 600,
+    INODES = 2000,
+    HANDLES = 4000,
+    PROCESSES = 800,
+    NAME_ROOM = 320,
+    COUNTS = 400,
+    CALLS_MAX = 1000000
+};
 
 /* Its own memory: tests let that of the library run out. */
 typedef struct bytes {
@@ -63,10 +71,11 @@ struct double_world {
     process *runner;
     count counts[COUNTS];
     uint32_t count_count;
-    uint64_t clock_ns, calls, crash_at;
+    uint64_t clock_ns, calls, all_calls, crash_at;
     enum double_crash crash;
     uint32_t tear, unsynced, syncs;
     bool crashed, full, in_tick;
+    bool noticed; /* something has changed in a folder since the last wait */
     rad_prng prng;
 };
 

@@ -514,6 +514,56 @@ static void test_cancel_from_outside(void **state)
     rad__flow_program_free(p);
 }
 
+/* Each timer runs from where it was begun, whoever runs in between. */
+static void test_timers_are_kept(void **state)
+{
+    (void)state;
+    rad_flow_program *p = program_of("flow f { task a { run \"a\" } wait 10s do a wait 10s do a }");
+    static const enum double_crash kinds[] = {DOUBLE_KILL_RUNNER, DOUBLE_LOSE, DOUBLE_MIX};
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint64_t n = 1;; n++) {
+            life l;
+            open_life(&l, p, n);
+            uint64_t began = double_now(l.w);
+            double_crash_at(l.w, n, kinds[i], 0);
+            live(&l);
+            bool crashed = double_has_crashed(l.w);
+            uint64_t took = double_now(l.w) - began;
+            assert_int_equal(l.result.end, RAD_FLOW_END_DONE);
+            if (took < UINT64_C(20000000000) || took > UINT64_C(20500000000))
+                fail_msg("crash %lu at call %llu: %llu ms", (unsigned long)i, (unsigned long long)n,
+                         (unsigned long long)took / 1000000);
+            double_close(l.w);
+            if (!crashed) break;
+        }
+    rad__flow_program_free(p);
+}
+
+/* A shim that has not come to life when its runner is killed, and its effect is cancelled before the next one looks: it
+ * must not begin when nobody wants it any more, and nobody waits for it for ever. */
+static void test_late_shims(void **state)
+{
+    (void)state;
+    rad_flow_program *p =
+        program_of("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                   "region r { par { do quick } and { do slow } join first } }");
+    for (uint64_t seed = 1; seed <= 6000; seed++) {
+        life l;
+        rad_prng prng = rad__prng(seed, (enum rad_stream)0, 8);
+        open_life(&l, p, seed);
+        double_crash_at(l.w, 20 + rad__prng_below(&prng, 100), DOUBLE_KILL_RUNNER, 0);
+        live_once(&l);
+        if (seed % 2 == 0 && l.code != 0 && double_has_file(l.w, "journal")) send(l.w, "r", NULL);
+        if (l.code != 0) live(&l);
+        assert_int_equal(l.result.end, RAD_FLOW_END_DONE);
+        double_ticks(l.w, 60);
+        assert_int_equal(double_living_commands(l.w), 0);
+        assert_true(double_most(l.w) <= 1);
+        double_close(l.w);
+    }
+    rad__flow_program_free(p);
+}
+
 /* ---- The rest ------------------------------------------------------------------------------------------- */
 
 static void test_a_full_disk(void **state)
@@ -704,6 +754,8 @@ int main(void)
         cmocka_unit_test(test_an_answer_counts_once),
         cmocka_unit_test(test_signals_are_taken_once),
         cmocka_unit_test(test_cancel_from_outside),
+        cmocka_unit_test(test_timers_are_kept),
+        cmocka_unit_test(test_late_shims),
         cmocka_unit_test(test_a_full_disk),
         cmocka_unit_test(test_group_commit),
         cmocka_unit_test(test_jobs),

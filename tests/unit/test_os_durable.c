@@ -22,6 +22,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -230,6 +231,20 @@ static void expect_command(struct command c, const char *expected)
     expect_file(two, expected);
 }
 
+/* The process whose number is in the file. */
+static void expect_gone(const char *path)
+{
+    char *data;
+    size_t size;
+    rad_error error = {0};
+    assert_int_equal(rad__os_read_file(path, 100, &data, &size, &error), 0);
+    int pid = (int)strtol(data, NULL, 10);
+    rad__free(data);
+    assert_true(pid > 1);
+    for (int i = 0; i < 300 && rad__os_is_alive(pid); i++) usleep(10000);
+    assert_false(rad__os_is_alive(pid));
+}
+
 static void test_commands(void **state)
 {
     (void)state;
@@ -241,9 +256,11 @@ static void test_commands(void **state)
     /* What is left behind keeps the pipe open, but nobody waits for it. */
     expect_command((struct command){.text = "sleep 5 & echo here"}, "here\n|0 0 0");
     uint64_t began = rad__os_now_ns();
-    expect_command((struct command){.text = "sleep 20 & wait; echo late", .timeout_ns = 100000000},
-                   "|0 9 0"); /* the group */
+    expect_command((struct command){.text = "sleep 20 & echo $! > durable/one; wait; echo late",
+                                    .timeout_ns = 300000000},
+                   "|0 9 0");
     assert_true(rad__os_now_ns() - began < UINT64_C(10000000000));
+    expect_gone(one); /* the group is */
 }
 
 static void test_asked_to_end(void **state)
