@@ -320,6 +320,10 @@ static inline uint32_t rad__data_share(rad_flow_vm *vm, uint32_t data)
 
 /* The number of a text; RAD_NONE: no memory, or too much of it (the run has ended). */
 RAD_INTERNAL uint32_t rad__text_number(rad_flow_vm *vm, const char *text, size_t length);
+RAD_INTERNAL uint32_t rad__text_lines(const rad_text *t); /* how many */
+/* False: too long (vm->why), or the run has ended. */
+RAD_INTERNAL bool rad__text_join(rad_flow_vm *vm, int64_t a, const char *between, int64_t b,
+                                 int64_t *out);
 /* False: it cannot be one; *why. */
 RAD_INTERNAL bool rad__text_value(rad_flow_vm *vm, enum rad_flow_type type, const char *text,
                                   size_t length, int64_t *value, const char **why);

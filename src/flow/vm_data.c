@@ -12,6 +12,10 @@ enum { TEXT_BYTES_MOST = 256 << 20, TEXTS_MOST = 1 << 26 };
 uint32_t rad__data_new(rad_flow_vm *vm)
 {
     uint32_t at = rad__pool_take(&vm->data_pool, (void **)&vm->data_refs, sizeof *vm->data_refs);
+    if (at != RAD_NONE && (at + UINT64_C(1)) * vm->variables > UINT32_MAX / 2) {
+        rad__flow_broken(vm, RAD_ELIMIT, "more than 2 billion values at a time");
+        return RAD_NONE;
+    }
     if (at != RAD_NONE && RAD_GROW(&vm->data, &vm->data_values, (at + 1) * vm->variables)) {
         vm->data_refs[at] = 1;
         return at;
@@ -161,7 +165,7 @@ static bool calculate(rad_flow_vm *vm, enum rad_expr_op op, int64_t a, int64_t b
     return over ? refuse(vm, "the number is too large") : true;
 }
 
-static uint32_t count_lines(const rad_text *t)
+uint32_t rad__text_lines(const rad_text *t)
 {
     uint32_t lines = 0;
     for (uint32_t i = 0; i < t->length; i++) lines += t->text[i] == '\n';
@@ -171,7 +175,7 @@ static uint32_t count_lines(const rad_text *t)
 static bool take_line(rad_flow_vm *vm, int64_t text, int64_t number, int64_t *out)
 {
     const rad_text *t = &vm->texts[text];
-    if (number < 0 || number >= count_lines(t)) return refuse(vm, "there is no such line");
+    if (number < 0 || number >= rad__text_lines(t)) return refuse(vm, "there is no such line");
     const char *at = t->text, *end = t->text + t->length;
     while (number-- > 0) at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
     const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -179,10 +183,10 @@ static bool take_line(rad_flow_vm *vm, int64_t text, int64_t number, int64_t *ou
     return *out != RAD_NONE;
 }
 
-static bool join_texts(rad_flow_vm *vm, int64_t a, int64_t b, int64_t *out)
+bool rad__text_join(rad_flow_vm *vm, int64_t a, const char *between, int64_t b, int64_t *out)
 {
     rad_text x = vm->texts[a], y = vm->texts[b];
-    size_t length = (size_t)x.length + y.length;
+    size_t gap = strlen(between), length = x.length + gap + y.length;
     if (length > RAD_FLOW_TEXT_MAX) return refuse(vm, "the text is too long");
     char *joined = rad__alloc(length + 1, 1);
     if (joined == NULL) {
@@ -190,7 +194,8 @@ static bool join_texts(rad_flow_vm *vm, int64_t a, int64_t b, int64_t *out)
         return false;
     }
     memcpy(joined, x.text, x.length);
-    memcpy(joined + x.length, y.text, y.length);
+    memcpy(joined + x.length, between, gap);
+    memcpy(joined + x.length + gap, y.text, y.length);
     *out = rad__text_number(vm, joined, length);
     rad__free(joined);
     return *out != RAD_NONE;
@@ -220,8 +225,8 @@ static bool apply(rad_flow_vm *vm, const rad_flow_postfix *f, int64_t a, int64_t
     case RAD_EXPR_LESS_EQUAL:
     case RAD_EXPR_GREATER:
     case RAD_EXPR_GREATER_EQUAL: *out = compares(vm, f, a, b); return true;
-    case RAD_EXPR_JOIN: return join_texts(vm, a, b, out);
-    case RAD_EXPR_LINES: *out = count_lines(&vm->texts[a]); return true;
+    case RAD_EXPR_JOIN: return rad__text_join(vm, a, "", b, out);
+    case RAD_EXPR_LINES: *out = rad__text_lines(&vm->texts[a]); return true;
     case RAD_EXPR_LINE: return take_line(vm, a, b, out);
     case RAD_EXPR_NUMBER:
         return parse_number(vm->texts[a].text, vm->texts[a].length, out) ||

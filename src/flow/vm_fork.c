@@ -168,13 +168,6 @@ static uint32_t line_number(rad_flow_vm *vm, const char **at, const char *end)
     return text;
 }
 
-static int64_t lines_of(const rad_text *t)
-{
-    int64_t lines = 0;
-    for (uint32_t i = 0; i < t->length; i++) lines += t->text[i] == '\n';
-    return lines + (t->length > 0 && t->text[t->length - 1] != '\n');
-}
-
 /* The instances themselves. */
 static void make_instances(rad_flow_vm *vm, uint32_t token, int64_t count, int64_t text)
 {
@@ -203,7 +196,7 @@ void rad__fork_many(rad_flow_vm *vm, uint32_t token)
         rad__flow_raise(vm, token, "%s", vm->why);
         return;
     }
-    int64_t count = m->is_over ? lines_of(&vm->texts[value]) : value;
+    int64_t count = m->is_over ? rad__text_lines(&vm->texts[value]) : value;
     if (count < 0) count = 0;
     bool counts = op->join == RAD_JOIN_FIRST || op->join == RAD_JOIN_ANY;
     if (m->most > 0 && count > m->most)
@@ -240,27 +233,6 @@ void rad__fork_more(rad_flow_vm *vm, uint32_t token)
 
 /* ---- Merging ------------------------------------------------------------------------------- */
 
-static bool append_text(rad_flow_vm *vm, int64_t *into, int64_t text)
-{
-    rad_text a = vm->texts[*into], b = vm->texts[text];
-    size_t length = (size_t)a.length + 1 + b.length;
-    char *joined = length <= RAD_FLOW_TEXT_MAX ? rad__alloc(length + 1, 1) : NULL;
-    if (joined == NULL) {
-        if (length > RAD_FLOW_TEXT_MAX)
-            vm->why = "the text is too long";
-        else
-            rad__flow_broken(vm, RAD_ENOMEM, "out of memory for texts");
-        return false;
-    }
-    memcpy(joined, a.text, a.length);
-    joined[a.length] = '\n';
-    memcpy(joined + a.length + 1, b.text, b.length);
-    uint32_t number = rad__text_number(vm, joined, length);
-    rad__free(joined);
-    *into = number;
-    return number != RAD_NONE;
-}
-
 /* One more value of a variable that several branches wrote. `base`: as it was at the fork. */
 static bool merge_value(rad_flow_vm *vm, enum rad_flow_merge rule, int64_t base, int64_t *into,
                         int64_t value)
@@ -276,7 +248,7 @@ static bool merge_value(rad_flow_vm *vm, enum rad_flow_merge rule, int64_t base,
     case RAD_MERGE_MIN: *into = value < *into ? value : *into; return true;
     case RAD_MERGE_AND: *into = *into && value; return true;
     case RAD_MERGE_OR: *into = *into || value; return true;
-    case RAD_MERGE_APPEND: return append_text(vm, into, value);
+    case RAD_MERGE_APPEND: return rad__text_join(vm, *into, "\n", value, into);
     case RAD_MERGE_FIRST: return true;
     default: *into = value; return true;
     }
