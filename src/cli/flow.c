@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const verb *const PARTS[] = {&VERB_FLOW_CHECK,  &VERB_FLOW_RUN,    &VERB_FLOW_RESUME,
-                                    &VERB_FLOW_STATUS, &VERB_FLOW_LOGS,   &VERB_FLOW_SIGNAL,
-                                    &VERB_FLOW_CANCEL, &VERB_FLOW_REPLAY, &VERB_FLOW_DRAW};
+static const verb *const PARTS[] = {&VERB_FLOW_CHECK,   &VERB_FLOW_RUN,    &VERB_FLOW_RESUME,
+                                    &VERB_FLOW_STATUS,  &VERB_FLOW_LOGS,   &VERB_FLOW_SIGNAL,
+                                    &VERB_FLOW_CANCEL,  &VERB_FLOW_REPLAY, &VERB_FLOW_DRAW,
+                                    &VERB_FLOW_VALIDATE};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int flow_run(cli *c, int argc, char **argv)
