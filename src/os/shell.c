@@ -115,8 +115,9 @@ int64_t rad__os_shell_watch(rad_os_shell *s, void *to, size_t size, uint64_t tim
     struct pollfd items[2] = {{.fd = s->signals, .events = POLLIN},
                               {.fd = s->output, .events = POLLIN}};
     uint64_t ms = timeout_ns / 1000000 + (timeout_ns % 1000000 != 0);
+    bool known = s->asked_to_end; /* told once is enough: from then on it waits for the end */
     take_signals(s);
-    if (!s->ended && !s->asked_to_end) {
+    if (!s->ended && s->asked_to_end == known) {
         int timeout = ms > 1000000 ? 1000000 : (int)ms;
         int got = rad__os_fails(EIO) ? -1 : poll(items, 2, timeout);
         if (got < 0 && errno != EINTR) return shell_error(error, "wait for a command");

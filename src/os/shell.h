@@ -21,8 +21,9 @@ typedef struct rad_os_shell {
 RAD_INTERNAL int rad__os_shell_start(rad_os_shell *s, const char *command, const char *dir,
                                      char *const *environment, const char *log, rad_error *error);
 
-/* Until there is output, the command has ended, somebody has asked to end, or the time is up. How much output was read
- * into `to`; what the command wrote before it ended has been read when `ended` is seen and nothing was read. */
+/* Until there is output, the command has ended, somebody has asked for the first time that it ends, or the time is up.
+ * How much output was read into `to`; what the command wrote before it ended has been read when `ended` is seen and
+ * nothing was read. */
 RAD_INTERNAL int64_t rad__os_shell_watch(rad_os_shell *s, void *to, size_t size,
                                          uint64_t timeout_ns, rad_error *error);
 

@@ -275,6 +275,34 @@ static void test_asked_to_end(void **state)
     expect_file(two, "|0 9 1");
 }
 
+/* Somebody has asked, and the command takes its time: 0, if it was waited for, and not asked about all the while. */
+static int wait_patiently(void *context)
+{
+    rad_os_shell s;
+    rad_error error = {0};
+    char text[100];
+    uint32_t looks = 0;
+    char *const *environment = (char *const *)(uintptr_t)ENVIRONMENT;
+    if (rad__os_shell_start(&s, context, NULL, environment, "durable/log", &error) != 0) return 9;
+    while (!s.ended && looks < 1000) {
+        if (rad__os_shell_watch(&s, text, sizeof text, UINT64_C(20000000000), &error) < 0) return 9;
+        looks++;
+    }
+    rad__os_shell_close(&s);
+    return looks < 10 && s.asked_to_end ? 0 : 8;
+}
+
+static void test_waits_for_what_was_asked_to_end(void **state)
+{
+    (void)state;
+    int pid;
+    rad_error error = {0};
+    char command[] = "sleep 0.3";
+    assert_int_equal(rad__os_detach(&pid, command, wait_patiently, &error), 0);
+    assert_int_equal(rad__os_ask_to_end(pid, &error), 0);
+    wait_for(pid, 0);
+}
+
 /* ---- Notices ---------------------------------------------------------------------------------------------- */
 
 static void test_notices(void **state)
@@ -354,6 +382,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_lock_is_not_inherited, fresh),
         cmocka_unit_test_setup(test_commands, fresh),
         cmocka_unit_test_setup(test_asked_to_end, fresh),
+        cmocka_unit_test_setup(test_waits_for_what_was_asked_to_end, fresh),
         cmocka_unit_test_setup(test_notices, fresh),
         cmocka_unit_test_setup(test_every_call_can_fail, fresh),
     };
