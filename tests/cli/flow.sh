@@ -30,6 +30,35 @@ done
 check "order: taken back" [ ! -e run_order/stock/reserved ]
 check "order: and a letter" [ -s run_order/letter ]
 
+# ---- The validator: what holds, what does not, and a run that shows it ------------------------------------------------------
+for name in approval build mapreduce retry; do
+    try flow validate "$src/examples/flow/$name.flow"
+    status 0 "$name: every property holds"
+done
+try flow validate "$src/examples/flow/mirrors.flow" --allow confluence,improper
+status 0 "mirrors: whoever is first wins, which is meant"
+has out "two orders end differently" "and is told"
+for artifact in mirrors.*.raddle.json; do
+    try replay "$artifact"
+    status 0 "$artifact replays"
+done
+check "both orders were kept" [ -f mirrors.confluence.raddle.json -a -f mirrors.confluence-first.raddle.json ]
+cat >stuck.flow <<'F'
+flow stuck {
+    task a { run "true" outcomes ok }
+    par { lock one { do a lock two { } } } and { lock two { lock one { } } }
+}
+F
+try flow validate stuck.flow
+status 1 "a deadlock"
+has out "no deadlock         fails" "is found"
+try replay stuck.deadlock.raddle.json
+status 0 "and replays"
+try explore stuck.flow
+status 1 "explore finds it, too"
+try flow validate stuck.flow --json
+has out '"deadlock"' "as JSON"
+
 # ---- Policies: other orders, the same end -------------------------------------------------------------------------------
 cat >sum.flow <<'F'
 flow sum {
