@@ -57,7 +57,7 @@ status 0 "and replays"
 try explore stuck.flow
 status 1 "explore finds it, too"
 try flow validate stuck.flow --json
-has out '"deadlock"' "as JSON"
+has out '"exhausted": true' "as JSON"
 
 # ---- Policies: other orders, the same end -------------------------------------------------------------------------------
 cat >sum.flow <<'F'
