@@ -243,6 +243,43 @@ static bool lockstep_same_end(lockstep *l)
     return true;
 }
 
+static uint32_t lockstep_in_use(const rad_pool *pool, const void *items, size_t size)
+{
+    uint32_t used = pool->count;
+    for (uint32_t at = pool->free; at != 0; used--)
+        memcpy(&at, (const char *)items + size * (at - 1), sizeof at);
+    return used;
+}
+
+/* A region is kept only as the last one of its name, or around one of those. */
+static bool lockstep_is_kept(const rad_flow_vm *vm, uint32_t region)
+{
+    for (uint32_t i = 0; i < vm->program->tree->region_count; i++)
+        for (uint32_t at = vm->last_instance[i]; at != RAD_NONE; at = vm->regions[at].parent)
+            if (at == region) return true;
+    return false;
+}
+
+/* When nobody lives any more nothing is left of forks, frames and data that were theirs. */
+static bool lockstep_nothing_is_left(lockstep *l)
+{
+    const rad_flow_vm *vm = l->c->vm;
+    if (vm->live > 0) return true;
+    if (lockstep_in_use(&vm->fork_pool, vm->forks, sizeof *vm->forks) > 0 ||
+        lockstep_in_use(&vm->arrival_pool, vm->arrivals, sizeof *vm->arrivals) > 0 ||
+        lockstep_in_use(&vm->frame_pool, vm->frames, sizeof *vm->frames) > 0)
+        return lockstep_differ(l, "forks, arrivals or frames are left when all tokens are gone");
+    for (uint32_t i = 0; i < vm->region_pool.count; i++)
+        if (vm->regions[i].used && !lockstep_is_kept(vm, i))
+            return lockstep_differ(l, "a region is left that nobody can be inside of");
+    if (vm->answers_open > 0 || vm->answer_count > 0)
+        return lockstep_differ(l, "answers are left that nobody waits for");
+    uint32_t undos = lockstep_in_use(&vm->undo_pool, vm->undos, sizeof *vm->undos);
+    if (lockstep_in_use(&vm->data_pool, vm->data_refs, sizeof *vm->data_refs) > 1 + undos)
+        return lockstep_differ(l, "data are left that belong to nobody");
+    return true;
+}
+
 /* Every token has ended exactly once, or lives. */
 static bool lockstep_sums(lockstep *l)
 {
@@ -297,7 +334,7 @@ static bool lockstep_run(lockstep *l)
             return lockstep_differ(l, "it waits for a world that there is not");
     }
     rad__flow_case_run(l->c, 0); /* it may have been cancelled last of all */
-    return lockstep_same_end(l) && lockstep_sums(l);
+    return lockstep_same_end(l) && lockstep_sums(l) && lockstep_nothing_is_left(l);
 }
 
 bool flow_lockstep(const char *text, const flow_lockstep_options *o, flow_lockstep_seen *seen,
