@@ -57,6 +57,7 @@ const char *rad_flow_signal_name(const rad_flow *f, uint32_t i)
 /* ---- A case again -------------------------------------------------------------------------------------------- */
 
 typedef struct reading {
+    rad_flow_history history;
     char *journal_bytes;
     rad_flow_journal journal;
     rad_flow_program *program;
@@ -65,6 +66,7 @@ typedef struct reading {
 
 static void reading_free(reading *r)
 {
+    rad__flow_history_free(&r->history);
     rad__flow_case_close(r->replay.c);
     rad__flow_program_free(r->program);
     rad__free(r->journal_bytes);
@@ -79,7 +81,7 @@ static int read_in(const char *folder, const char *name, uint64_t most, char pat
 }
 
 /* The flow as the folder has it, and all of the journal. */
-static int replay_folder(reading *r, const char *folder, rad_error *error)
+static int replay_folder(reading *r, const char *folder, bool with_steps, rad_error *error)
 {
     char path[PATH_MOST], *text = NULL;
     size_t size, journal_size;
@@ -95,8 +97,12 @@ static int replay_folder(reading *r, const char *folder, rad_error *error)
     if (status == 0)
         status = rad__flow_program_read(&r->program, flow_path, text, size, r->journal.header.flow,
                                         error);
+    if (status == 0 && !rad__flow_history_open(&r->history, r->program, with_steps))
+        status = rad__error_memory(error);
     if (status == 0)
-        status = rad__flow_replay_journal(&r->replay, r->program, &r->journal, true, 0, error);
+        status =
+            rad__flow_replay_journal(&r->replay, r->program, &r->journal, &r->history, 0, error);
+    if (status == 0 && r->history.failed) status = rad__error_memory(error);
     rad__free(text);
     return status;
 }
@@ -113,7 +119,7 @@ int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps, ra
     reading r;
     rad__error_clear(error);
     if (steps != NULL) *steps = NULL;
-    int status = replay_folder(&r, folder, error);
+    int status = replay_folder(&r, folder, steps != NULL, error);
     if (status == 0) {
         *out = (rad_flow_replayed){.as_recorded = r.replay.as_recorded,
                                    .state = state_name(r.replay.c->state),
@@ -121,8 +127,10 @@ int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps, ra
                                    .inputs = r.replay.inputs};
         memcpy(out->reason, r.replay.reason, sizeof out->reason);
         rad__digest_text(rad__flow_case_digest(r.replay.c), out->digest);
-        if (steps != NULL && (*steps = rad__flow_history_text(r.replay.c)) == NULL)
-            status = rad__error_memory(error);
+        if (steps != NULL) { /* the caller's from here on */
+            *steps = (char *)r.history.text.data;
+            r.history.text = (rad_bytes){0};
+        }
     }
     reading_free(&r);
     return status;
@@ -142,14 +150,12 @@ int rad_flow_draw_case(const char *folder, char **svg, rad_error *error)
     reading r;
     rad__error_clear(error);
     *svg = NULL;
-    int status = replay_folder(&r, folder, error);
+    int status = replay_folder(&r, folder, false, error);
     if (status == 0 && !r.replay.as_recorded)
         status = rad__error(error, RAD_EINPUT, "%s: %s", folder, r.replay.reason);
     if (status == 0) {
-        rad_flow_visit *visits = rad__flow_history_visits(r.replay.c);
-        if (visits != NULL) *svg = rad__flow_draw(&r.program->file, r.program->tree, visits);
+        *svg = rad__flow_draw(&r.program->file, r.program->tree, r.history.visits);
         if (*svg == NULL) status = rad__error_memory(error);
-        rad__free(visits);
     }
     reading_free(&r);
     return status;

@@ -2,8 +2,9 @@
 #include "flow/history.h"
 
 #include "base/alloc.h"
-#include "base/bytes.h"
 #include "flow/vm.h"
+
+enum { TEXT_MOST = 1 << 28 };
 
 /* ---- Words ----------------------------------------------------------------------------------------------------- */
 
@@ -87,25 +88,17 @@ static void put_note(const rad_flow_case *c, const rad_event *e, rad_bytes *b)
     rad__bytes_format(b, "\n");
 }
 
-char *rad__flow_history_text(const rad_flow_case *c)
+static void put_line(const rad_flow_case *c, const rad_event *e, rad_bytes *b)
 {
-    const rad_trace *t = &c->kernel->trace;
-    rad_bytes b = {0};
-    RAD_ASSERT(t->whole);
-    for (uint64_t i = 0; i < t->count && !b.failed; i++) {
-        const rad_event *e = rad__trace_at(t, i);
-        if (e->what == RAD_EVENT_NOTE) put_note(c, e, &b);
-        if (e->what != RAD_EVENT_STEP) continue;
-        rad__bytes_format(&b, "%u ", e->step);
-        put_path(c, e->actor, &b);
-        rad__bytes_format(&b, " line %u: ", c->program->code[e->site].line);
-        put_step(c, e, &b);
-        rad__bytes_format(&b, "\n");
-    }
-    rad__bytes_put(&b, "", 1);
-    if (!b.failed) return (char *)b.data;
-    rad__bytes_free(&b);
-    return NULL;
+    if (b->size > TEXT_MOST) return;
+    if (e->what == RAD_EVENT_NOTE) put_note(c, e, b);
+    if (e->what != RAD_EVENT_STEP) return;
+    rad__bytes_format(b, "%u ", e->step);
+    put_path(c, e->actor, b);
+    rad__bytes_format(b, " line %u: ", c->program->code[e->site].line);
+    put_step(c, e, b);
+    rad__bytes_format(b, "\n");
+    if (b->size > TEXT_MOST) rad__bytes_format(b, "… and so on: that is enough to read\n");
 }
 
 /* ---- Visits ----------------------------------------------------------------------------------------------------- */
@@ -138,35 +131,60 @@ static void visit(rad_flow_visit *v, const rad_event *e, const rad_flow_op *op, 
         v->state = RAD_VISIT_FAILED;
 }
 
-rad_flow_visit *rad__flow_history_visits(const rad_flow_case *c)
+static void count(rad_flow_history *h, const rad_flow_case *c, const rad_event *e)
+{
+    const rad_flow_op *code = c->program->code;
+    if (e->what == RAD_EVENT_STEP) {
+        visit(&h->visits[code[e->site].statement], e, &code[e->site], &h->order);
+        h->last[e->actor] = e->site;
+    } else if (e->what == RAD_EVENT_NOTE && e->kind == RAD_FLOW_NOTE_CANCELS) {
+        const rad_flow_op *op = &code[h->last[e->value]];
+        if (!is_inside(op->code)) return;
+        h->visits[op->statement].cancelled++;
+        h->visits[op->statement].state = RAD_VISIT_CANCELLED;
+    }
+}
+
+/* ---- Life ------------------------------------------------------------------------------------------ */
+
+bool rad__flow_history_open(rad_flow_history *h, const rad_flow_program *p, bool has_text)
+{
+    *h = (rad_flow_history){.has_text = has_text};
+    h->visits = rad__alloc(p->tree->statement_count + 1u, sizeof *h->visits);
+    return h->visits != NULL;
+}
+
+void rad__flow_history_take(rad_flow_history *h, const rad_flow_case *c)
 {
     const rad_trace *t = &c->kernel->trace;
-    const rad_flow_op *code = c->program->code;
-    uint32_t count = c->program->tree->statement_count + 1, order = 0;
-    rad_flow_visit *visits = rad__alloc(count, sizeof *visits);
-    uint32_t *last = rad__alloc(c->vm->token_count + 1u, sizeof *last); /* operation, by token */
-    if (visits == NULL || last == NULL) {
-        rad__free(visits);
-        rad__free(last);
-        return NULL;
+    if (h->failed || !RAD_GROW(&h->last, &h->last_capacity, c->vm->token_count)) {
+        h->failed = true;
+        return;
     }
-    for (uint64_t i = 0; i < t->count; i++) {
-        const rad_event *e = rad__trace_at(t, i);
-        if (e->what == RAD_EVENT_STEP) {
-            visit(&visits[code[e->site].statement], e, &code[e->site], &order);
-            last[e->actor] = e->site;
-        } else if (e->what == RAD_EVENT_NOTE && e->kind == RAD_FLOW_NOTE_CANCELS) {
-            const rad_flow_op *op = &code[last[e->value]];
-            if (!is_inside(op->code)) continue;
-            visits[op->statement].cancelled++;
-            visits[op->statement].state = RAD_VISIT_CANCELLED;
-        }
+    if (t->count > h->seen + t->capacity) h->seen = t->count - t->capacity;
+    for (; h->seen < t->count; h->seen++) {
+        const rad_event *e = rad__trace_at(t, h->seen);
+        count(h, c, e);
+        if (h->has_text) put_line(c, e, &h->text);
     }
+    h->failed = h->text.failed;
+}
+
+void rad__flow_history_end(rad_flow_history *h, const rad_flow_case *c)
+{
+    rad__flow_history_take(h, c);
     for (uint32_t i = 0; i < c->vm->token_count; i++) {
         const rad_token *k = &c->vm->tokens[i];
         uint32_t at = k->inner != RAD_NONE ? c->vm->forks[k->inner].op : k->pc;
-        if (k->alive) visits[code[at].statement].state = RAD_VISIT_WAITING;
+        if (k->alive) h->visits[c->program->code[at].statement].state = RAD_VISIT_WAITING;
     }
-    rad__free(last);
-    return visits;
+    rad__bytes_put(&h->text, "", 1);
+    h->failed |= h->text.failed;
+}
+
+void rad__flow_history_free(rad_flow_history *h)
+{
+    rad__free(h->visits);
+    rad__free(h->last);
+    rad__bytes_free(&h->text);
 }

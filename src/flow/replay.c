@@ -25,22 +25,24 @@ static void forget_asks(rad_flow_case *c)
 }
 
 /* Until `step` steps are done, or nothing can go on. */
-static void go_to(rad_flow_case *c, uint64_t step, uint64_t quantum)
+static void go_to(rad_flow_rerun *r, uint64_t step)
 {
+    rad_flow_case *c = r->c;
     for (;;) {
         uint64_t at = rad__flow_case_steps(c), left = step - at;
         if (at >= step) return;
-        rad__flow_case_run(c, quantum > 0 && quantum < left ? quantum : left);
+        rad__flow_case_run(c, left < r->quantum ? left : r->quantum);
         forget_asks(c);
+        if (r->history != NULL) rad__flow_history_take(r->history, c);
         if (rad__flow_case_steps(c) == at) return;
     }
 }
 
 /* The step and the trace up to there. */
-static bool comes_to(rad_flow_rerun *r, const rad_flow_record *record, uint64_t quantum)
+static bool comes_to(rad_flow_rerun *r, const rad_flow_record *record)
 {
     rad_digest digest;
-    go_to(r->c, record->step, quantum);
+    go_to(r, record->step);
     digest = rad__flow_case_digest(r->c);
     if (r->c->state == RAD_CASE_BROKEN || r->c->state == RAD_CASE_DIVERGED)
         differs(r, record, r->c->error.text);
@@ -52,12 +54,12 @@ static bool comes_to(rad_flow_rerun *r, const rad_flow_record *record, uint64_t 
     return r->as_recorded;
 }
 
-static void take(rad_flow_rerun *r, const rad_flow_record *record, uint64_t quantum)
+static void take(rad_flow_rerun *r, const rad_flow_record *record)
 {
     bool used;
     rad_error why = {0};
     if (record->type != RAD_RECORD_INPUT && record->type != RAD_RECORD_END) return;
-    if (!comes_to(r, record, quantum)) return;
+    if (!comes_to(r, record)) return;
     if (record->type == RAD_RECORD_INPUT) {
         r->inputs++;
         if (rad__flow_case_feed(r->c, &record->input, &used, &why) != 0)
@@ -70,42 +72,44 @@ static void take(rad_flow_rerun *r, const rad_flow_record *record, uint64_t quan
 }
 
 static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
-                  rad_flow_case_options o, uint64_t quantum, rad_error *error)
+                  bool remember, rad_error *error)
 {
-    *out = (rad_flow_rerun){.as_recorded = true};
     if (strcmp(j->header.hash, p->hash) != 0)
         return rad__error(error, RAD_EINPUT, "%s: begun with another text of the flow", j->name);
-    o.policy = j->header.policy;
-    o.seed = j->header.seed;
-    o.initial = j->header.initial;
-    o.initial_count = j->header.initial_count;
+    rad_flow_case_options o = {.policy = j->header.policy,
+                               .seed = j->header.seed,
+                               .initial = j->header.initial,
+                               .initial_count = j->header.initial_count,
+                               .remember = remember};
     int status = rad__flow_case_open(&out->c, p, &o, error);
     if (status != 0) return status;
     rad_flow_record record;
     int got = 1;
     while (out->as_recorded && (got = rad__flow_journal_next(j, &record, error)) == 1)
-        take(out, &record, quantum);
+        take(out, &record);
     if (got < 0) {
         rad__flow_case_close(out->c);
         out->c = NULL;
         return got;
     }
-    if (out->as_recorded && !out->ended) { /* what follows from the last input */
-        while (rad__flow_case_run(out->c, UINT64_C(1) << 20) == RAD_CASE_RUNNING)
-            forget_asks(out->c);
-        forget_asks(out->c);
-    }
+    if (out->as_recorded && !out->ended) /* what follows from the last input */
+        go_to(out, rad__flow_case_steps(out->c) + RAD_REPLAY_BEYOND);
+    if (out->history != NULL) rad__flow_history_end(out->history, out->c);
     return 0;
 }
 
 int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
-                             bool whole_trace, uint64_t quantum, rad_error *error)
+                             rad_flow_history *history, uint64_t quantum, rad_error *error)
 {
-    return replay(out, p, j, (rad_flow_case_options){.whole_trace = whole_trace}, quantum, error);
+    *out = (rad_flow_rerun){.as_recorded = true, .history = history, .quantum = quantum};
+    if (quantum == 0) out->quantum = UINT64_MAX;
+    if (history != NULL && out->quantum > RAD_HISTORY_EVERY) out->quantum = RAD_HISTORY_EVERY;
+    return replay(out, p, j, false, error);
 }
 
 int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p,
                                  rad_flow_journal *j, rad_error *error)
 {
-    return replay(out, p, j, (rad_flow_case_options){.remember = true}, 0, error);
+    *out = (rad_flow_rerun){.as_recorded = true, .quantum = UINT64_MAX};
+    return replay(out, p, j, true, error);
 }

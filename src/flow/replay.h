@@ -5,7 +5,11 @@
 #ifndef RAD_FLOW_REPLAY_H
 #define RAD_FLOW_REPLAY_H
 
+#include "flow/history.h"
 #include "flow/journal.h"
+
+/* Of a journal without an end: steps behind its last record. A flow that goes round for ever is left there. */
+enum { RAD_REPLAY_BEYOND = 1 << 22 };
 
 typedef struct rad_flow_rerun {
     rad_flow_case *c; /* rad__flow_case_close it */
@@ -13,13 +17,15 @@ typedef struct rad_flow_rerun {
     char reason[400]; /* what differs, when not */
     uint64_t inputs;
     bool ended; /* the journal has an END */
+    rad_flow_history *history;
+    uint64_t quantum;
 } rad_flow_rerun;
 
-/* RAD_EINPUT: the journal is damaged, or of another flow. `quantum`: steps at a time, 0 = as many as there are; how
- * they are divided changes nothing. */
+/* RAD_EINPUT: the journal is damaged, or of another flow. `history` is told what happens; may be NULL. `quantum`: steps
+ * at a time, 0 = as many as there are; how they are divided changes nothing. */
 RAD_INTERNAL int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p,
-                                          rad_flow_journal *j, bool whole_trace, uint64_t quantum,
-                                          rad_error *error);
+                                          rad_flow_journal *j, rad_flow_history *history,
+                                          uint64_t quantum, rad_error *error);
 
 /* The same with a case that remembers what it is fed, for snapshots. */
 RAD_INTERNAL int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p,
