@@ -113,6 +113,21 @@ load_tests() { # FILE
     echo "$words"
 }
 
+# The same for workflows.
+flow_tests() { # FILE
+    case ${1##*/} in
+    draw* | text.*) near="flow_draw flow_examples" ;;
+    resolve* | suggest* | syntax*) near="flow_syntax_errors flow_syntax flow_docs" ;;
+    journal.*) near="flow_journal flow_case" ;;
+    flow_run*) near="flow_run flow_crash flow_folder flow_memory flow_kill" ;;
+    validate* | proper* | outline*) near="flow_validate flow_lab" ;;
+    *) near="flow_case flow_tasks flow_cancel flow_patterns flow_random" ;;
+    esac
+    words=
+    for word in $near; do [ ! -f "tests/unit/test_$word.c" ] || words="$words $word"; done
+    echo "$words"
+}
+
 # The mutants of a folder. What goes to WebAssembly has no unit tests: tests/cli/wasm.sh compares it.
 mutants_of() { # FOLDER
     find "$1" -name '*.[ch]' -not -path '*/wasm/*' | LC_ALL=C sort | while read -r file; do
@@ -121,6 +136,7 @@ mutants_of() { # FOLDER
         case $file in
         src/rt/*) hunt= && tests=$(rt_tests "$file") ;;
         src/session/*) hunt= way=plain && tests=$(session_tests "$file") ;;
+        src/flow/*) hunt= way=plain && tests=$(flow_tests "$file") ;;
         src/load/*) hunt= way=plain && tests=$(load_tests "$file") ;;
         */shell*) hunt= ;; # the trial has a shell of its own
         esac

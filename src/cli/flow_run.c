@@ -127,10 +127,12 @@ static void tell_text(cli *c, const char *folder, const rad_flow_result *r)
     enum style s = r->end == RAD_FLOW_END_DONE          ? STYLE_GOOD
                    : r->end == RAD_FLOW_END_INTERRUPTED ? STYLE_MARK
                                                         : STYLE_BAD;
+    const char *name = flow_end_name(r->end), *rest = text;
     memcpy(text, r->text, sizeof text);
     make_harmless(text);
-    out(c, "%s%s%s%s%s\n", style(c, s), flow_end_name(r->end), style(c, STYLE_OFF),
-        text[0] ? ": " : "", text);
+    if (strncmp(text, name, strlen(name)) == 0) rest = text + strlen(name); /* said once */
+    if (rest > text && rest[0] == ':') rest += 1 + (rest[1] == ' ');
+    out(c, "%s%s%s%s%s\n", style(c, s), name, style(c, STYLE_OFF), rest[0] ? ": " : "", rest);
     out(c, "case %s, %s step%s, digest %s\n", r->case_id, number(r->steps), plural(r->steps),
         r->digest);
     if (r->end == RAD_FLOW_END_INTERRUPTED || r->end == RAD_FLOW_END_IN_DOUBT)
