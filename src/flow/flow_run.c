@@ -197,13 +197,12 @@ static int turn(rad_flow_runner *r, rad_flow_result *result, bool *over, rad_err
     if (code == 0) code = rad__flow_look_at_effects(r, &any, error);
     if (code == 0) code = rad__flow_look_at_timers(r, &any, error);
     if (code == 0) code = rad__flow_look_at_spool(r, &any, error);
-    if (code == 0 && rad__flow_count(r, RAD_EFFECT_DOUBTED) > 0) {
-        result->end = RAD_FLOW_END_IN_DOUBT; /* at once: what runs may run for days */
-        tell_doubts(r, result);
-        *over = true;
-        return rad__flow_runner_sync(r, error);
-    }
-    return code != 0 || any || state == RAD_CASE_RUNNING ? code : pause(r, error);
+    if (code != 0 || any || state == RAD_CASE_RUNNING) return code;
+    if (rad__flow_count(r, RAD_EFFECT_DOUBTED) == 0) return pause(r, error);
+    result->end = RAD_FLOW_END_IN_DOUBT; /* without waiting for what runs: that may take days */
+    tell_doubts(r, result);
+    *over = true;
+    return rad__flow_runner_sync(r, error);
 }
 
 static void tell_end(const rad_flow_runner *r, rad_flow_result *result)
@@ -337,7 +336,10 @@ static int take_up(rad_flow_runner *r, const rad_flow_journal *j, rad_error *err
     /* Whoever began the case may have died before its name was durable. */
     if (code == 0) code = r->host->sync_folder(r->host->context, "", error);
     if (code == 0) code = rad__flow_adopt(r, error);
-    return code;
+    if (code != 0 || r->options->given.settle_count == 0) return code;
+    rad__flow_case_run(r->c, QUANTUM); /* the last record may be before the step that asks for it */
+    code = rad__flow_take_asks(r, error);
+    return code != 0 ? code : rad__flow_check_answers(r, error);
 }
 
 static int resume_from(rad_flow_runner *r, const rad_flow_program *p, const rad_flow_run_options *o,

@@ -98,6 +98,26 @@ static int answer(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_settle 
     return settle_done(r, e, s->output, s->output != NULL ? strlen(s->output) : 0, error);
 }
 
+/* Before anything is done: whoever mistakes a key hears of it. */
+int rad__flow_check_answers(rad_flow_runner *r, rad_error *error)
+{
+    char id[RAD_FLOW_ID_MAX], lock[RAD_FLOW_FILE_MAX], receipt[RAD_FLOW_FILE_MAX];
+    for (uint32_t i = 0; i < r->options->given.settle_count; i++) {
+        const char *key = r->options->given.settles[i].key;
+        rad_flow_effect *e = rad__flow_effect_of(r, key);
+        if (e == NULL) return rad__error_memory(error);
+        rad__flow_effect_id(id, key, e->begun_attempt, e->begun_run);
+        rad__flow_effect_file(lock, id, "lock");
+        rad__flow_effect_file(receipt, id, "receipt");
+        int holder = r->host->holder(r->host->context, lock, error);
+        int there = holder < 0 ? holder : r->host->holder(r->host->context, receipt, error);
+        if (there < 0) return there;
+        if (e->state != RAD_EFFECT_RUNNING || holder != RAD_OS_NOT_HELD || there != RAD_OS_NO_FILE)
+            return rad__error(error, RAD_EINPUT, "%s is not in doubt: it cannot be settled", key);
+    }
+    return 0;
+}
+
 /* ---- What a probe says ----------------------------------------------------------------------------------- */
 
 static void probe_id(char id[RAD_FLOW_ID_MAX], const rad_flow_effect *e)

@@ -307,6 +307,8 @@ int rad__flow_start_some(rad_flow_runner *r, bool *any, rad_error *error)
                     rad__flow_count(r, RAD_EFFECT_STOPPING);
     uint32_t first = r->active_count, at;
     int code = 0;
+    if (rad__flow_count(r, RAD_EFFECT_DOUBTED) > 0)
+        return 0; /* first that; unless nobody wants it any more */
     while (code == 0 && busy < r->options->given.jobs && pop(r, &at)) {
         code = write_started(r, &r->effects[at], error);
         busy++;

@@ -116,6 +116,8 @@ RAD_INTERNAL int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const 
 
 /* Begun, no receipt, and whoever began it is dead. */
 RAD_INTERNAL int rad__flow_doubt(rad_flow_runner *r, rad_flow_effect *e, rad_error *error);
+/* Everything the user wants to settle is in doubt. After the adoption. */
+RAD_INTERNAL int rad__flow_check_answers(rad_flow_runner *r, rad_error *error);
 RAD_INTERNAL int rad__flow_look_at_probe(rad_flow_runner *r, rad_flow_effect *e, bool *any,
                                          rad_error *error);
 

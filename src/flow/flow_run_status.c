@@ -74,10 +74,12 @@ static int replay(inside *in, rad_error *error)
 
 /* ---- What there is -------------------------------------------------------------------------------------- */
 
-static int task_state(inside *in, const rad_flow_effect *e, rad_error *error)
+static int task_state(inside *in, const rad_flow_effect *e, bool is_run, rad_error *error)
 {
     char id[RAD_FLOW_ID_MAX], lock[RAD_FLOW_FILE_MAX], receipt[RAD_FLOW_FILE_MAX];
     if (e->begun_attempt != e->attempt) return RAD_FLOW_TASK_IS_QUEUED;
+    if (rad__flow_task_of(&in->runner, e)->is_call) /* the runner itself is at it */
+        return is_run ? RAD_FLOW_TASK_IS_RUNNING : RAD_FLOW_TASK_IS_QUEUED;
     rad__flow_effect_id(id, e->key, e->begun_attempt, e->begun_run);
     rad__flow_effect_file(lock, id, "lock");
     rad__flow_effect_file(receipt, id, "receipt");
@@ -96,7 +98,7 @@ static int tell_tasks(inside *in, rad_flow_status *s, rad_error *error)
     for (uint32_t i = 0; i < in->runner.effect_count; i++) {
         const rad_flow_effect *e = &in->runner.effects[i];
         if (e->state == RAD_EFFECT_OVER || e->state == RAD_EFFECT_STOPPING) continue;
-        int state = task_state(in, e, error);
+        int state = task_state(in, e, s->runner != 0, error);
         if (state < 0) return state;
         if (!RAD_GROW(&in->tasks, &in->task_capacity, s->task_count + 1))
             return rad__error_memory(error);

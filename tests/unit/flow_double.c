@@ -81,19 +81,24 @@ static void crash(double_world *w, process *caller)
 
 /* ---- Time ----------------------------------------------------------------------------------------------- */
 
+static bool is_ready(const double_world *w, const process *p)
+{
+    return p->alive && p->is_shim &&
+           (w->held == NULL || p->asked_to_end || strcmp(w->held, p->shim->command) != 0);
+}
+
 static void tick(double_world *w)
 {
     uint32_t living = 0;
     if (w->in_tick) return;
     w->in_tick = true;
     w->clock_ns += 1000000;
-    for (uint32_t i = 0; i < w->process_count; i++)
-        living += w->processes[i]->alive && w->processes[i]->is_shim;
+    for (uint32_t i = 0; i < w->process_count; i++) living += is_ready(w, w->processes[i]);
     if (living > 0) {
         uint32_t at = (uint32_t)rad__prng_below(&w->prng, living);
         for (uint32_t i = 0; i < w->process_count; i++) {
             process *p = w->processes[i];
-            if (!p->alive || !p->is_shim || at-- > 0) continue;
+            if (!is_ready(w, p) || at-- > 0) continue;
             if (!rad__flow_shim_step(p->shim, &p->host) && p->alive) {
                 if (p->shim->writes == RAD_SHIM_WRITES_MAX) count_of(w, p->shim)->may_doubt = true;
                 p->alive = false; /* it has ended by itself */
@@ -165,8 +170,7 @@ static int do_wait(void *context, uint64_t timeout_ns, rad_error *error)
     double_world *w = double_enter(context, error);
     if (w == NULL) return RAD_EIO;
     bool busy = false;
-    for (uint32_t i = 0; i < w->process_count; i++)
-        busy |= w->processes[i]->alive && w->processes[i]->is_shim;
+    for (uint32_t i = 0; i < w->process_count; i++) busy |= is_ready(w, w->processes[i]);
     if (!busy && !w->noticed) w->clock_ns += timeout_ns;
     w->noticed = false;
     for (uint32_t i = 0; busy && i < 3; i++) tick(w);
@@ -419,6 +423,11 @@ void double_remove(double_world *w, const char *name)
 {
     double_set_name(w->now, &w->now_count, name, -1);
     double_set_name(w->kept, &w->kept_count, name, -1);
+}
+
+void double_hold(double_world *w, const char *command)
+{
+    w->held = command;
 }
 
 void double_ticks(double_world *w, uint32_t n)

@@ -52,6 +52,8 @@ const char *double_environment(const double_world *w, const char *command, const
 uint32_t double_syncs(const double_world *w); /* of the journal */
 bool double_has_file(const double_world *w, const char *name);
 void double_remove(double_world *w, const char *name); /* durably */
+/* Shims of that command get no time until they are asked to end; NULL: all do. */
+void double_hold(double_world *w, const char *command);
 /* Time goes on, and shims with it. */
 void double_ticks(double_world *w, uint32_t count);
 uint32_t double_living_commands(const double_world *w);

@@ -75,7 +75,8 @@ struct double_world {
     enum double_crash crash;
     uint32_t tear, unsynced, syncs;
     bool crashed, full, in_tick;
-    bool noticed; /* something has changed in a folder since the last wait */
+    const char *held; /* command whose shims get no time, or NULL */
+    bool noticed;     /* something has changed in a folder since the last wait */
     rad_prng prng;
 };
 

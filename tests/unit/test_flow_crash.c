@@ -564,6 +564,32 @@ static void test_late_shims(void **state)
     rad__flow_program_free(p);
 }
 
+/* The same, made sure of: the shim does not come to life at all before the case has ended. */
+static void test_very_late_shims(void **state)
+{
+    (void)state;
+    rad_flow_program *p =
+        program_of("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                   "par { do quick } and { do slow } join first }");
+    for (uint64_t n = 1;; n++) {
+        life l;
+        open_life(&l, p, n);
+        double_hold(l.w, "slow");
+        double_crash_at(l.w, n, DOUBLE_KILL_RUNNER, 0);
+        live(&l);
+        bool crashed = double_has_crashed(l.w);
+        assert_int_equal(l.result.end, RAD_FLOW_END_DONE);
+        uint32_t before = double_command_count(l.w, "slow");
+        double_hold(l.w, NULL);
+        double_ticks(l.w, 60);
+        assert_int_equal(double_living_commands(l.w), 0);
+        assert_int_equal(double_command_count(l.w, "slow"), before);
+        double_close(l.w);
+        if (!crashed) break;
+    }
+    rad__flow_program_free(p);
+}
+
 /* ---- The rest ------------------------------------------------------------------------------------------- */
 
 static void test_a_full_disk(void **state)
@@ -756,6 +782,7 @@ int main(void)
         cmocka_unit_test(test_cancel_from_outside),
         cmocka_unit_test(test_timers_are_kept),
         cmocka_unit_test(test_late_shims),
+        cmocka_unit_test(test_very_late_shims),
         cmocka_unit_test(test_a_full_disk),
         cmocka_unit_test(test_group_commit),
         cmocka_unit_test(test_jobs),
