@@ -264,6 +264,8 @@ static bool lockstep_is_kept(const rad_flow_vm *vm, uint32_t region)
 static bool lockstep_nothing_is_left(lockstep *l)
 {
     const rad_flow_vm *vm = l->c->vm;
+    if (!l->o->is_live && l->c->ask_count > 0)
+        return lockstep_differ(l, "it asks a world that there is not");
     if (vm->live > 0) return true;
     if (lockstep_in_use(&vm->fork_pool, vm->forks, sizeof *vm->forks) > 0 ||
         lockstep_in_use(&vm->arrival_pool, vm->arrivals, sizeof *vm->arrivals) > 0 ||
