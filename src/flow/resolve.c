@@ -102,10 +102,20 @@ static uint32_t written(rad_flow_resolver *r, uint32_t name, rad_flow_place at)
 
 /* ---- What is declared ------------------------------------------------------------------------------- */
 
+/* Commands find data in their environment, and there, too, who they are: nothing may pretend to be that. */
+static void refuse_reserved(rad_flow_resolver *r, uint32_t name, rad_flow_place at)
+{
+    static const char ours[] = "RADDLE_";
+    if (strncmp(name_text(r, name), ours, sizeof ours - 1) == 0)
+        rad__flow_wrong(r, at, "'%s': variables that begin with %s are set by the runner",
+                        name_text(r, name), ours);
+}
+
 static void declare_variables(rad_flow_resolver *r)
 {
     for (uint32_t i = 0; i < r->tree->variable_count && r->status == 0; i++) {
         const rad_flow_variable *v = &r->tree->variables[i];
+        refuse_reserved(r, v->name, v->place);
         uint32_t other = rad__flow_meaning(r, RAD_SPACE_VARIABLE, v->name);
         if (other != RAD_NONE)
             rad__flow_wrong(r, v->place, "there is a variable '%s' already, in line %u",
@@ -133,6 +143,7 @@ static void declare_as(rad_flow_resolver *r, rad_flow_statement *s)
     enum rad_flow_type type = s->is_over ? RAD_FLOW_TEXT : RAD_FLOW_INT;
     uint32_t index = rad__flow_meaning(r, RAD_SPACE_VARIABLE, s->as);
     const rad_flow_variable *other = index != RAD_NONE ? &tree->variables[index] : NULL;
+    refuse_reserved(r, s->as, s->as_place);
     if (other != NULL && !other->is_local)
         rad__flow_wrong(r, s->as_place, "there is a variable '%s' already, in line %u",
                         name_text(r, s->as), other->place.line);
