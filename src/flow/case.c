@@ -144,10 +144,11 @@ static int find_effect(const rad_flow_case *c, const char *key, uint32_t *token,
                        rad_error *error)
 {
     const char *hash = key != NULL ? strrchr(key, '#') : NULL;
+    const char *at = hash != NULL ? hash + 1 : "";
     uint64_t n = 0;
-    if (hash != NULL)
-        for (const char *at = hash + 1; *at >= '0' && *at <= '9' && n < UINT32_MAX; at++)
-            n = n * 10 + (uint64_t)(*at - '0');
+    for (; *at >= '0' + (n == 0) && *at <= '9' && n < UINT32_MAX; at++)
+        n = n * 10 + (uint64_t)(*at - '0');
+    if (*at != 0) n = 0; /* no number, or something behind it */
     *token = hash != NULL ? rad__flow_path_find(c->vm, key, (size_t)(hash - key)) : RAD_NONE;
     *effect = (uint32_t)n;
     if (*token == RAD_NONE || n == 0 || n > c->vm->tokens[*token].effects)

@@ -188,10 +188,12 @@ void rad__flow_path(const rad_flow_vm *vm, uint32_t token, char *text, size_t si
     text[0] = '0';
 }
 
+/* As it is written by rad__flow_path: a path has one spelling, or two keys would be one effect. */
 static bool read_u32(const char **at, const char *end, uint32_t *value)
 {
     uint64_t n = 0;
     const char *begin = *at;
+    if (end - begin > 1 && begin[0] == '0' && begin[1] >= '0' && begin[1] <= '9') return false;
     for (; *at < end && **at >= '0' && **at <= '9' && n < UINT32_MAX; ++*at)
         n = n * 10 + (uint64_t)(**at - '0');
     *value = (uint32_t)n;
@@ -207,7 +209,8 @@ uint32_t rad__flow_path_find(const rad_flow_vm *vm, const char *path, size_t len
         uint32_t statement, index, ordinal = 1;
         if (*at++ != '/' || !read_u32(&at, end, &statement)) return RAD_NONE;
         if (at == end || *at++ != '.' || !read_u32(&at, end, &index)) return RAD_NONE;
-        if (at < end && *at == '\'' && (at++, !read_u32(&at, end, &ordinal))) return RAD_NONE;
+        bool has_ordinal = at < end && *at == '\'';
+        if (has_ordinal && (at++, !read_u32(&at, end, &ordinal) || ordinal == 1)) return RAD_NONE;
         uint32_t child = vm->tokens[token].first_child;
         while (child != RAD_NONE && !child_is(&vm->tokens[child], statement, index))
             child = vm->tokens[child].next_sibling;
