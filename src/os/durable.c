@@ -18,18 +18,28 @@ static int durable_error(rad_error *error, const char *path, const char *what)
     return rad__error(error, RAD_EIO, "%s: cannot %s: %s", path, what, strerror(errno));
 }
 
+/* Whoever has no standard output or error would get their numbers here, and what is printed would stand in the file. */
+static int above_streams(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO) return fd;
+    int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), number = errno;
+    close(fd);
+    errno = number;
+    return above;
+}
+
 int rad__os_create(int *fd, const char *path, rad_error *error)
 {
     *fd = -1;
     if (unlink(path) != 0 && errno != ENOENT) return durable_error(error, path, "replace");
     if (!rad__os_fails(ENOSPC))
-        *fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+        *fd = above_streams(open(path, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
     return *fd < 0 ? durable_error(error, path, "create") : 0;
 }
 
 int rad__os_open_end(int *fd, const char *path, rad_error *error)
 {
-    *fd = rad__os_fails(EACCES) ? -1 : open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+    *fd = rad__os_fails(EACCES) ? -1 : above_streams(open(path, O_RDWR | O_APPEND | O_CLOEXEC));
     if (*fd >= 0) return 0;
     if (errno == ENOENT || errno == ENOTDIR)
         return rad__error(error, RAD_EINPUT, "%s: no such file", path);

@@ -187,6 +187,27 @@ static void test_a_lock_is_not_inherited(void **state)
     assert_false(rad__os_is_alive(pid));
 }
 
+/* Without standard streams: 0, if no file got the number of one. */
+static int open_without_streams(void *context)
+{
+    int made, opened;
+    rad_error error = {0};
+    (void)context;
+    for (int fd = 0; fd < 3; fd++) close(fd);
+    if (rad__os_create(&made, one, &error) != 0) return 9;
+    if (rad__os_open_end(&opened, one, &error) != 0) return 9;
+    return made > 2 && opened > 2 ? 0 : 8;
+}
+
+static void test_files_are_no_streams(void **state)
+{
+    (void)state;
+    int pid;
+    rad_error error = {0};
+    assert_int_equal(rad__os_detach(&pid, NULL, open_without_streams, &error), 0);
+    wait_for(pid, 0);
+}
+
 /* ---- Commands --------------------------------------------------------------------------------------------- */
 
 struct command {
@@ -380,6 +401,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_detached_child, fresh),
         cmocka_unit_test_setup(test_it_outlives_its_parent, fresh),
         cmocka_unit_test_setup(test_a_lock_is_not_inherited, fresh),
+        cmocka_unit_test_setup(test_files_are_no_streams, fresh),
         cmocka_unit_test_setup(test_commands, fresh),
         cmocka_unit_test_setup(test_asked_to_end, fresh),
         cmocka_unit_test_setup(test_waits_for_what_was_asked_to_end, fresh),
