@@ -102,9 +102,12 @@ static void watch(void *context, const rad_flow_progress *p)
     if (t->c->progress) fprintf(stderr, "\r\033[K");
     news_line(p, line, sizeof line);
     if (line[0] != 0 && !t->quiet) fprintf(stderr, "%s\n", line);
-    if (t->c->progress)
-        fprintf(stderr, "%u running, %u queued, %u timers, %" PRIu64 " done, %" PRIu64 " failed",
-                p->running, p->queued, p->timers, p->done, p->failed);
+    if (t->c->progress) { /* a line that does not fit would be written over in part only */
+        snprintf(line, sizeof line,
+                 "%u running, %u queued, %u timers, %" PRIu64 " done, %" PRIu64 " failed",
+                 p->running, p->queued, p->timers, p->done, p->failed);
+        fprintf(stderr, "%.*s", t->c->width > 1 ? (int)t->c->width - 1 : 79, line);
+    }
     fflush(stderr);
 }
 
