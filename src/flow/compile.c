@@ -224,7 +224,6 @@ static uint32_t emit_xor(compiler *c, const rad_flow_statement *s, uint32_t next
     op->a = ways;
     op->b = count;
     op->d = otherwise;
-    op->next = next;
     return at;
 }
 
