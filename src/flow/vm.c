@@ -90,6 +90,8 @@ int rad__flow_vm_open(rad_flow_vm **out, const rad_flow_program *p, const rad_fl
     vm->final = RAD_NONE;
     int status = take_rooms(vm) && load_texts(vm) ? 0 : rad__error_memory(error);
     if (status == 0) status = set_initial(vm, o, error);
+    vm->text_base = vm->text_count;
+    vm->text_base_bytes = vm->text_bytes;
     if (status != 0) {
         rad__flow_vm_close(vm);
         return status;
@@ -110,6 +112,7 @@ void rad__flow_vm_close(rad_flow_vm *vm)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) rad__free(all[i]);
     rad__map64_free(&vm->text_map);
     rad__arena_free(&vm->text_arena);
+    rad__arena_free(&vm->run_texts);
     rad__arena_free(&vm->names);
     rad__free(vm);
 }
@@ -124,6 +127,21 @@ void rad__flow_broken(rad_flow_vm *vm, int code, const char *what)
 static void pool_empty(rad_pool *pool)
 {
     pool->count = pool->free = 0;
+}
+
+/* A run numbers its texts as if it were the first one: numbers are part of its trace. */
+static void forget_texts(rad_flow_vm *vm)
+{
+    if (vm->text_count == vm->text_base) return;
+    vm->text_count = vm->text_base;
+    vm->text_bytes = vm->text_base_bytes;
+    rad__arena_free(&vm->run_texts);
+    rad__map64_clear(&vm->text_map);
+    for (uint32_t i = 0; i < vm->text_base; i++)
+        if (!rad__map64_add(&vm->text_map, vm->texts[i].hash, i)) {
+            rad__flow_broken(vm, RAD_ENOMEM, "out of memory for texts");
+            return;
+        }
 }
 
 static void empty(rad_flow_vm *vm)
@@ -156,6 +174,7 @@ void rad__flow_vm_reset(void *self, rad_kernel *k)
     const rad_flow_tree *tree = vm->program->tree;
     vm->k = k;
     empty(vm);
+    forget_texts(vm);
     if (vm->owner != NULL) vm->owner->ask_count = 0;
     vm->case_object = rad_object(k, RAD_NONE, "case");
     for (uint32_t i = 0; i < tree->milestone_count; i++)

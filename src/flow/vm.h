@@ -187,6 +187,9 @@ typedef struct rad_flow_vm {
     uint64_t text_bytes;
     rad_map64 text_map;
     rad_arena text_arena;
+    uint32_t text_base; /* those of the file, and what the data begin with; others are the run's */
+    uint64_t text_base_bytes;
+    rad_arena run_texts;
 
     uint8_t *milestones;     /* 0 not yet, 1 holds, 2 expired */
     uint32_t *locks;         /* the holder, or RAD_NONE */

@@ -57,7 +57,8 @@ bool rad__data_set(rad_flow_vm *vm, uint32_t token, uint32_t variable, int64_t v
 static uint32_t text_add(rad_flow_vm *vm, const char *text, size_t length, uint64_t key)
 {
     uint32_t at = vm->text_count;
-    char *copy = rad__arena_text(&vm->text_arena, text, length);
+    rad_arena *arena = vm->text_base > 0 ? &vm->run_texts : &vm->text_arena;
+    char *copy = rad__arena_text(arena, text, length);
     if (copy == NULL || !RAD_GROW(&vm->texts, &vm->text_capacity, at + 1) ||
         !rad__map64_add(&vm->text_map, key, at)) {
         rad__flow_broken(vm, RAD_ENOMEM, "out of memory for texts");

@@ -220,6 +220,9 @@ static void improper_completion(void **state)
     assert_finds(any, NULL, "improper", "0 ends the flow (line 2) while 0/1.");
     assert_clean(any, "proper=0");
     assert_clean(none, NULL);
+    assert_clean(
+        "flow f { task t { call \"t\" outcomes ok } par { many 1 { do t } } and { } join none }",
+        NULL);
     assert_finds(cut, NULL, "improper",
                  "0/1.0 finishes the case (line 2) while 0/1.1 is still at line 2");
     assert_finds(alone, NULL, "improper", "finishes the case");
@@ -264,6 +267,40 @@ static void confluence(void **state)
     assert_clean(merged, "outcomes=1");
     assert_clean(merged, "outcomes=2");
     assert_clean(merged, "outcomes=3");
+}
+
+/* Texts that are made in another order have other numbers, and are the same. */
+static void texts_are_compared_by_what_they_say(void **state)
+{
+    rad_error error = {0};
+    rad_target t = flow_target("flow f { data { s : text  r : text }\n"
+                               "par { set s = \"x\" + text(7) } and { set r = \"y\" + text(8) } }",
+                               "outcomes=1");
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        rad_verdict v;
+        rad_run_request r = {.policy = "random", .seed = seed};
+        assert_int_equal(rad_lab_run(&t, &r, &v, &error), 0);
+        if (v.result != RAD_RESULT_PASS) fail_msg("%s", v.message);
+    }
+    rad_target_free(&t);
+}
+
+/* A run is the same after others as it is alone: the texts of those before it are forgotten. */
+static void texts_of_earlier_runs_are_forgotten(void **state)
+{
+    rad_error error = {0};
+    rad_replay now;
+    (void)state;
+    explore("flow f { data { s : text  r : text }\n"
+            "par { set s = \"x\" + text(7) } and { set r = \"y\" + text(8) } join first\n"
+            "xor { when s == \"\" { await m } else { } } }",
+            NULL, NULL);
+    assert_int_equal(e.finding_count, 1);
+    assert_true(e.findings[0].run > 0);
+    assert_int_equal(rad_lab_replay(e.findings[0].artifact, NULL, &now, &error), 0);
+    if (!now.as_recorded) fail_msg("%s", now.reason);
+    rad_exploration_free(&e);
 }
 
 static void the_preset_is_sound(void **state)
@@ -365,7 +402,8 @@ static void a_step_is_told_in_words(void **state)
                  "  xor { when n == 3 { } else { } }\n"
                  "  loop 1 { }\n"
                  "  wait signal s\n"
-                 "  interleave { expire m } and { await m else { } }\n"
+                 "  interleave { expire m }\n"
+                 "  and { await m else { } }\n"
                  "}\n",
                  "0 starts t (line 4)\n"
                  "0 t is done (line 4), n = 7\n"
@@ -386,10 +424,10 @@ static void a_step_is_told_in_words(void **state)
                  "0 signal s comes (line 10)\n"
                  "0 took case 0 of 2, takes the branch of line 11\n"
                  "0 expires m (line 11)\n"
-                 "0 takes the branch of line 11\n"
-                 "0 goes on: m has expired (line 11)\n"
+                 "0 takes the branch of line 12\n"
+                 "0 goes on: m has expired (line 12)\n"
                  "0 leaves interleave (line 11)\n"
-                 "0 ends the flow (line 12)\n"
+                 "0 ends the flow (line 13)\n"
                  "the case is done\n");
 }
 
@@ -489,6 +527,8 @@ int main(void)
         cmocka_unit_test(a_finish_after_all_others_is_proper),
         cmocka_unit_test(failures_are_reported_when_asked_for),
         cmocka_unit_test(confluence),
+        cmocka_unit_test(texts_are_compared_by_what_they_say),
+        cmocka_unit_test(texts_of_earlier_runs_are_forgotten),
         cmocka_unit_test(the_preset_is_sound),
         cmocka_unit_test(shrinking_leaves_lines_out),
         cmocka_unit_test(a_step_is_told_in_words),
