@@ -58,6 +58,13 @@ tell() { # BUILD FILE
                 # shellcheck disable=SC2086 # words
                 "$raddle" run "$file" outcomes=3 $how --json | sed -n 's/.*"trace_hash": *"\([0-9a-f]*\)".*/\1/p'
             done
+            printf '%s validate ' "$(basename "$file")"
+            "$raddle" flow validate "$file" --states 2000 --json --output "$dir" | cksum
+            for run in "$dir"/*.raddle.json; do
+                [ -f "$run" ] || continue
+                grep -v -e '"compiler"' -e '"git_sha"' -e '"checksum"' "$run"
+                rm "$run"
+            done
         done
         for file in "$load"/sim-*.toml; do # load tests on their simulated targets: the whole log
             for how in "--seed 1" "--seed 2 --shards 2"; do
