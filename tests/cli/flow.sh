@@ -241,14 +241,16 @@ if [ "$(id -u)" != 0 ]; then
     try flow run sum.flow --dir shut/case
     status 3 "a folder that cannot be written to"
 fi
+echo 'flow full { loop 30 { run "echo x >> written" } }' >full.flow
 (
-    ulimit -f 1
-    "$RADDLE" flow run sum.flow --dir full --quiet >out 2>err </dev/null
+    ulimit -f 1 # the journal becomes longer than that
+    "$RADDLE" flow run full.flow --dir full --no-sync --quiet >out 2>err </dev/null
 )
 status=$?
 check "a full disk ends it with 1 or 3 ($status)" [ $status = 3 -o $status = 1 ]
-try flow resume full
+try flow resume full --no-sync
 status 0 "and it goes on when there is room"
+check "no command ran twice" [ "$(wc -l <written)" = 30 ]
 "$RADDLE" flow replay s1 --steps >/dev/full 2>err
 status=$?
 status 3 "stdout that cannot be written"
