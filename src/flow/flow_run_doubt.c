@@ -84,6 +84,22 @@ static const rad_flow_settle *find_answer(const rad_flow_runner *r, const rad_fl
     return NULL;
 }
 
+/* A slip of whoever answers is told to him: the case could only take it for a failure of the task. */
+static int check_output(const rad_flow_runner *r, const rad_flow_effect *e, const char *output,
+                        rad_error *error)
+{
+    const rad_flow_task *task = rad__flow_task_of(r, e);
+    if (task->capture == RAD_NONE || output == NULL) return 0;
+    size_t length = strlen(output);
+    if (length > 0 && output[length - 1] == '\n') length--;
+    const rad_flow_variable *v = &r->program->tree->variables[task->capture];
+    if (rad__flow_fits(v->type, output, length)) return 0;
+    return rad__error(error, RAD_EINPUT,
+                      "task %s (%s): it is said to have printed \"%.60s\", which is no value of %s",
+                      rad__flow_name(&r->program->file, task->name), e->key, output,
+                      rad__flow_name(&r->program->file, v->name));
+}
+
 static int answer(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_settle *s,
                   rad_error *error)
 {
@@ -95,6 +111,8 @@ static int answer(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_settle 
                           "task %s (%s): it is said to be done, but not what it printed, which the "
                           "flow wants to know, too",
                           rad__flow_name(&r->program->file, task->name), e->key);
+    int code = check_output(r, e, s->output, error);
+    if (code != 0) return code;
     return settle_done(r, e, s->output, s->output != NULL ? strlen(s->output) : 0, error);
 }
 

@@ -344,6 +344,27 @@ static void test_a_killed_shim_is_doubt(void **state)
     rad_flow_free(f);
 }
 
+static void test_an_answer_that_does_not_fit(void **state)
+{
+    (void)state;
+    flow_start_runner("flow f { data { n : int } task t { run \"sleep 30\" capture n } do t }");
+    flow_wait_for_file("flow_case/effects/0-1@1.lock");
+    assert_int_equal(system("kill -KILL $(cat flow_case/effects/0-1@1.lock)"), 0);
+    assert_int_equal(flow_wait_for_runner(), RAD_FLOW_END_IN_DOUBT);
+    rad_flow_settle settle = {"0#1", RAD_FLOW_ANSWER_DONE, "seven"};
+    rad_flow_options o = flow_options();
+    rad_flow_result r;
+    rad_error error = {0};
+    o.settles = &settle;
+    o.settle_count = 1;
+    flow_expect_refused(rad_flow_resume(NULL, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
+                        "it is said to have printed \"seven\", which is no value of n");
+    settle.output = "7\n";
+    assert_int_equal(rad_flow_resume(NULL, flow_folder, &o, &r, &error), 0);
+    assert_int_equal(r.end, RAD_FLOW_END_DONE);
+    flow_expect_data("n", "7");
+}
+
 static void test_interrupted(void **state)
 {
     (void)state;
@@ -396,6 +417,7 @@ int main(void)
         cmocka_unit_test_setup(test_status, flow_fresh),
         cmocka_unit_test_setup(test_a_running_command_is_taken_over, flow_fresh),
         cmocka_unit_test_setup(test_a_killed_shim_is_doubt, flow_fresh),
+        cmocka_unit_test_setup(test_an_answer_that_does_not_fit, flow_fresh),
         cmocka_unit_test_setup(test_interrupted, flow_fresh),
         cmocka_unit_test_setup(test_timers_go_on, flow_fresh),
     };
