@@ -197,7 +197,8 @@ typedef struct rad_flow_status {
 RAD_API int rad_flow_look(rad_flow_status *s, const char *folder, rad_error *error);
 RAD_API void rad_flow_status_free(rad_flow_status *s);
 
-/* What commands printed, and their errors: of a task, a key, or (NULL) all, oldest first. rad_free the text. */
+/* What commands printed, and their errors: of a task, a key, or (NULL) all, oldest first; '?' for bytes that are 0.
+ * RAD_EINPUT: no case, or no such task or key. rad_free the text. */
 RAD_API int rad_flow_logs(const char *folder, const char *task_or_key, char **text,
                           rad_error *error);
 

@@ -222,6 +222,8 @@ static int put_file(inside *in, rad_bytes *out, const char *id, const char *end,
     rad__flow_effect_file(name, id, end);
     int got = in->host.read(in->host.context, name, &data, &size, error);
     if (got != 1) return got;
+    for (size_t i = 0; i < size; i++) /* the text ends at its first zero */
+        if (data[i] == 0) data[i] = '?';
     rad__bytes_put(out, data, size);
     if (size > 0 && data[size - 1] != '\n') rad__bytes_put(out, "\n", 1);
     rad__free(data);
@@ -229,13 +231,14 @@ static int put_file(inside *in, rad_bytes *out, const char *id, const char *end,
 }
 
 static int put_log(inside *in, rad_bytes *out, const rad_flow_record *record, const char *wanted,
-                   rad_error *error)
+                   bool *known, rad_error *error)
 {
     char id[RAD_FLOW_ID_MAX];
     if (record->task >= in->program->tree->task_count) return 0;
     const char *task =
         rad__flow_name(&in->program->file, in->program->tree->tasks[record->task].name);
     if (wanted != NULL && strcmp(wanted, task) != 0 && strcmp(wanted, record->key) != 0) return 0;
+    *known = true;
     rad__flow_effect_id(id, record->key, record->attempt, record->run);
     rad__bytes_format(out, "== %s %s, attempt %lu", task, record->key,
                       (unsigned long)record->attempt);
@@ -245,10 +248,19 @@ static int put_log(inside *in, rad_bytes *out, const rad_flow_record *record, co
     return code != 0 ? code : put_file(in, out, id, "log", error);
 }
 
+/* A task that was not begun yet has printed nothing, and is none the less there. */
+static bool has_task(const rad_flow_program *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->tree->task_count; i++)
+        if (strcmp(rad__flow_name(&p->file, p->tree->tasks[i].name), name) == 0) return true;
+    return false;
+}
+
 int rad_flow_logs(const char *folder, const char *task_or_key, char **text, rad_error *error)
 {
     rad_bytes out = {0};
     rad_flow_record record;
+    bool known = task_or_key == NULL;
     rad__error_clear(error);
     *text = NULL;
     inside *in = rad__alloc(1, sizeof *in);
@@ -256,8 +268,11 @@ int rad_flow_logs(const char *folder, const char *task_or_key, char **text, rad_
     int code = open_inside(in, folder, error), got = 0;
     while (code == 0 && (got = rad__flow_journal_next(&in->journal, &record, error)) == 1)
         if (record.type == RAD_RECORD_STARTED)
-            code = put_log(in, &out, &record, task_or_key, error);
+            code = put_log(in, &out, &record, task_or_key, &known, error);
     if (code == 0 && got < 0) code = got;
+    if (code == 0 && !known && !has_task(in->program, task_or_key))
+        code = rad__error(error, RAD_EINPUT,
+                          "there is no task %s, and nothing with that key was begun", task_or_key);
     rad__bytes_put(&out, "", 1);
     if (code == 0 && out.failed) code = rad__error_memory(error);
     if (code == 0)
@@ -292,9 +307,7 @@ static int check_name(const inside *in, const rad_flow_input *input, rad_error *
     } else {
         kind = "task";
         known = input->scope == RAD_CANCEL_CASE;
-        for (uint32_t i = 0; !known && i < tree->task_count; i++)
-            known =
-                strcmp(rad__flow_name(&in->program->file, tree->tasks[i].name), input->name) == 0;
+        known |= has_task(in->program, input->name);
     }
     if (known) return 0;
     return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s", in->journal.header.flow, kind,

@@ -122,8 +122,26 @@ static void test_logs(void **state)
     assert_int_equal(rad_flow_logs(flow_folder, "0#1", &text, &error), 0);
     assert_string_equal(text, "== a 0#1, attempt 1\none\ntwo\n");
     rad_free(text);
+    flow_expect_refused(rad_flow_logs(flow_folder, "c", &text, &error), &error, RAD_EINPUT,
+                        "there is no task c, and nothing with that key was begun");
     flow_expect_refused(rad_flow_logs("nowhere", NULL, &text, &error), &error, RAD_EINPUT,
                         "nowhere: there is no case in this folder");
+}
+
+static void test_logs_go_on_behind_zeros(void **state)
+{
+    (void)state;
+    flow_expect_done(
+        "flow f { data { n : int } task a { run \"printf 'x\\\\0y'\" } task b { run \"echo b\" }\n"
+        "do a xor { when n > 0 { do b } else { } } run \"echo c\" }");
+    char *text;
+    rad_error error = {0};
+    assert_int_equal(rad_flow_logs(flow_folder, NULL, &text, &error), 0);
+    assert_string_equal(text, "== a 0#1, attempt 1\nx?y\n== run_2 0#2, attempt 1\nc\n");
+    rad_free(text);
+    assert_int_equal(rad_flow_logs(flow_folder, "b", &text, &error), 0);
+    assert_string_equal(text, "");
+    rad_free(text);
 }
 
 static void test_side_by_side(void **state)
@@ -409,6 +427,7 @@ int main(void)
         cmocka_unit_test_setup(test_timeout_kills_who_does_not_listen, flow_fresh),
         cmocka_unit_test_setup(test_retry, flow_fresh),
         cmocka_unit_test_setup(test_logs, flow_fresh),
+        cmocka_unit_test_setup(test_logs_go_on_behind_zeros, flow_fresh),
         cmocka_unit_test_setup(test_side_by_side, flow_fresh),
         cmocka_unit_test_setup(test_losers_are_killed, flow_fresh),
         cmocka_unit_test_setup(test_ends, flow_fresh),
