@@ -103,7 +103,7 @@ typedef struct rad_flow_settle {
 typedef struct rad_flow_options {
     const char *policy;  /* of run; NULL: "first" */
     uint64_t seed;       /* of run */
-    const char *case_id; /* of run; NULL: one is drawn */
+    const char *case_id; /* of run; 63 characters at most; NULL: one is drawn */
     const rad_flow_setting
         *settings; /* of run: data that begin with other values than in the file */
     uint32_t setting_count;

@@ -273,6 +273,9 @@ int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p,
     rad_flow_initial initial[RAD_JOURNAL_INITIAL_MAX];
     if (o->given.setting_count > RAD_JOURNAL_INITIAL_MAX)
         return rad__error(error, RAD_EINPUT, "more data than a flow can have");
+    if (o->given.case_id != NULL && strlen(o->given.case_id) >= sizeof case_id)
+        return rad__error(error, RAD_EINPUT, "the id of the case is longer than %d characters",
+                          (int)sizeof case_id - 1); /* cut off, it might be that of another */
     for (uint32_t i = 0; i < o->given.setting_count; i++)
         initial[i] = (rad_flow_initial){o->given.settings[i].name, o->given.settings[i].text};
     if (o->given.case_id != NULL)

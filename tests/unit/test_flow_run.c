@@ -215,6 +215,9 @@ static void test_functions(void **state)
                         "test.flow:2:6: task t calls \"add\", and nobody has registered");
     assert_int_equal(rad_flow_register(f, "add", add_one, &count, &error), 0);
     assert_int_equal(rad_flow_register(f, "add", add_one, &count, &error), RAD_EINPUT);
+    o.case_id = "0123456789012345678901234567890123456789012345678901234567890123";
+    flow_expect_refused(rad_flow_run(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
+                        "the id of the case is longer than 63 characters");
     o.case_id = "c7";
     if (rad_flow_run(f, flow_folder, &o, &r, &error) != 0) fail_msg("%s", error.text);
     assert_int_equal(r.end, RAD_FLOW_END_DONE);
