@@ -311,7 +311,13 @@ static int refuse_changed(rad_flow_runner *r, const rad_flow_program *p, rad_err
     int got = r->host->read(r->host->context, "flow", &old, &size, error);
     if (got < 0) return got;
     if (got == 1) difference = rad__flow_difference(old, size, p->text, p->text_size);
-    int code = rad__error(error, RAD_EINPUT,
+    int code;
+    if (difference != NULL && difference[0] == 0)
+        code = rad__error(error, RAD_EINPUT,
+                          "flow: it is not the one the case was begun with: somebody has changed "
+                          "the folder");
+    else
+        code = rad__error(error, RAD_EINPUT,
                           "%s is not the flow this case was begun with; line by line (- then, + "
                           "now):\n%.380s",
                           p->file.file_name, difference != NULL ? difference : "(unknown)");

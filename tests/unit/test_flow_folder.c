@@ -90,6 +90,12 @@ static void test_a_changed_flow(void **state)
     assert_string_equal(text, "");
     rad_free(text);
     rad_flow_free(f);
+    /* The folder's own: there is nothing to compare it with. */
+    assert_int_equal(system("sed -i s/never/nevermore/ flow_case/flow"), 0);
+    rad_flow_options o = flow_options();
+    rad_flow_result r;
+    flow_expect_refused(rad_flow_resume(NULL, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
+                        "flow_case/flow: it is not the one the case was begun with");
 }
 
 static void flip(const char *path, long at, uint8_t with)
