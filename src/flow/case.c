@@ -195,6 +195,21 @@ static int take_writes(rad_flow_case *c, rad_token *t, const rad_flow_input *in,
     return 0;
 }
 
+/* Of everything that was answered: what differs in it is another run. */
+static uint64_t answer_hash(const rad_flow_case *c, const rad_token *t)
+{
+    const rad_flow_vm *vm = c->vm;
+    uint64_t hash = rad__mix64(t->path_hash + t->effect) + t->ok;
+    for (uint32_t i = 0; i < t->answer_count; i++) {
+        const rad_flow_value *v = &vm->answers[t->answer + i];
+        bool is_text = c->program->tree->variables[v->variable].type == RAD_FLOW_TEXT;
+        hash = rad__mix64(hash + v->variable);
+        hash = rad__mix64(hash + (is_text ? vm->texts[v->value].hash : (uint64_t)v->value));
+    }
+    if (!t->ok && t->answer != RAD_NONE) hash = rad__mix64(hash + vm->texts[t->answer].hash);
+    return hash;
+}
+
 static int feed_result(rad_flow_case *c, const rad_flow_input *in, bool *used, rad_error *error)
 {
     rad_flow_vm *vm = c->vm;
@@ -215,7 +230,7 @@ static int feed_result(rad_flow_case *c, const rad_flow_input *in, bool *used, r
     if (status != 0) return status;
     t->answered = true;
     vm->answers_open++;
-    note_input(c, rad__mix64(t->path_hash + effect) + t->ok);
+    note_input(c, answer_hash(c, t));
     rad__token_wake(vm, token);
     *used = true;
     return 0;

@@ -1,6 +1,7 @@
 /* vm_cancel.c — cancelling tokens, and what a failure does. See vm.h.
  *
- * Cancelling a token takes the branches it waits for along, innermost first, and tells its fork. Nobody is cancelled
+ * A token that is cancelled tells its fork. The losers of a join take everything below them along; of a region, those
+ * inside are cancelled, and what hangs below them from before goes on. Nobody is cancelled
  * twice: a token that is not alive is passed over, and ending is asserted to happen once a life. Joins that become
  * complete in this way are fired at the end of the step (rad__fork_settle), when nobody else is to be cancelled. */
 #include "base/alloc.h"
@@ -37,32 +38,24 @@ static void tell_fork(rad_flow_vm *vm, uint32_t fork)
     vm->settle[vm->settle_count++] = fork;
 }
 
-static void cancel_children(rad_flow_vm *vm, uint32_t fork, bool detached)
-{
-    while (vm->forks[fork].children != RAD_NONE)
-        rad__cancel_token(vm, vm->forks[fork].children, detached);
-}
-
 /* The children of all forks that hang below it. */
 static void cancel_held(rad_flow_vm *vm, uint32_t token)
 {
     uint32_t fork = vm->tokens[token].held;
     while (fork != RAD_NONE) {
         vm->forks[fork].refs++;
-        cancel_children(vm, fork, true);
+        while (vm->forks[fork].children != RAD_NONE)
+            rad__cancel_token(vm, vm->forks[fork].children, true);
         uint32_t next = vm->forks[fork].held_newer;
         rad__fork_release(vm, fork);
         fork = next;
     }
 }
 
-void rad__cancel_token(rad_flow_vm *vm, uint32_t token, bool detached)
+void rad__cancel_token(rad_flow_vm *vm, uint32_t token, bool below)
 {
     if (!vm->tokens[token].alive) return;
-    if (detached)
-        cancel_held(vm, token);
-    else if (vm->tokens[token].inner != RAD_NONE)
-        cancel_children(vm, vm->tokens[token].inner, false);
+    if (below) cancel_held(vm, token);
     stop_asking(vm, token);
     vm->cancelled++;
     rad_note(vm->k, RAD_FLOW_NOTE_CANCELS, RAD_NONE, token);

@@ -193,7 +193,7 @@ void rad__fork_many(rad_flow_vm *vm, uint32_t token)
     const rad_flow_many *m = &vm->program->manies[op->d];
     int64_t value;
     if (!rad__flow_eval(vm, token, op->b, &value)) {
-        rad__flow_raise(vm, token, "%s", vm->why);
+        if (vm->why != NULL) rad__flow_raise(vm, token, "%s", vm->why);
         return;
     }
     int64_t count = m->is_over ? rad__text_lines(&vm->texts[value]) : value;

@@ -375,6 +375,33 @@ static void a_live_case_is_fed(void **state)
     rad__flow_program_free(p);
 }
 
+/* Answers that differ in a value, or in the reason of a failure, are different runs. */
+static void what_was_answered_is_in_the_digest(void **state)
+{
+    (void)state;
+    rad_flow_program *p = read_flow(LIVE);
+    static const char *const given[] = {"8", "9"};
+    rad_digest digests[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        rad_flow_case *c = open_case(p, &(rad_flow_case_options){.policy = "first"});
+        bool used;
+        rad_flow_write write = {0, given[i % 2], 1};
+        rad_flow_input in = {.kind = RAD_INPUT_RESULT,
+                             .key = "0/1.0#1",
+                             .attempt = 1,
+                             .ok = i < 2,
+                             .why = given[i % 2],
+                             .writes = &write,
+                             .write_count = 1};
+        rad__flow_case_run(c, 100);
+        assert_int_equal(feed(c, &in, &used), 0);
+        digests[i] = rad__flow_case_digest(c);
+        for (uint32_t k = 0; k < i; k++) assert_false(rad__digest_equal(digests[k], digests[i]));
+        rad__flow_case_close(c);
+    }
+    rad__flow_program_free(p);
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
@@ -721,6 +748,7 @@ int main(void)
         cmocka_unit_test(replays_are_the_same_run),
         cmocka_unit_test(confluent_flows_end_in_one_way),
         cmocka_unit_test(a_live_case_is_fed),
+        cmocka_unit_test(what_was_answered_is_in_the_digest),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(a_journal_replays_and_tells_where_it_does_not),
         cmocka_unit_test(an_endless_case_is_left),
