@@ -111,6 +111,7 @@ bool rad__flow_reach_find(rad_flow_reach *r, const rad_flow_search *s)
     rad__free(found);
     rad__free(stack);
     rad__free(left);
+    if (!good) rad__flow_reach_free(r);
     return good;
 }
 

@@ -20,6 +20,17 @@
 #include <string.h>
 #include <unistd.h>
 
+/* With sanitizers and checks on, everything takes thirty times as long. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+enum { SLOWER = 10 };
+#else
+enum { SLOWER = STORM_SLOWER };
+#endif
+#else
+enum { SLOWER = STORM_SLOWER > 1 ? 10 : 1 };
+#endif
+
 static rad_flow_program *parse(const char *text)
 {
     rad_flow_program *p;
@@ -104,16 +115,17 @@ static void saving_steps_changes_no_verdict(void **state)
 {
     static tally t;
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(1000); seed++) {
+    for (uint64_t seed = 1; seed <= storm_amount(1000 / SLOWER); seed++) {
         char *text = flow_sparse(seed);
         compare_one(&t, seed, text, 800);
         rad__free(text);
     }
     print_tally(&t);
-    assert_true(t.compared > 500);
+    assert_true(t.compared > 500 / SLOWER);
     assert_true(t.full > 2 * t.saved);
     for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES; i++)
-        assert_true(t.answers[i][RAD_FLOW_HOLDS] > 10 && t.answers[i][RAD_FLOW_FAILS] > 10);
+        assert_true(t.answers[i][RAD_FLOW_HOLDS] > 10 / SLOWER &&
+                    t.answers[i][RAD_FLOW_FAILS] > 10 / SLOWER);
 }
 
 /* Each of them has something that only one order of steps leads to. */
@@ -142,6 +154,9 @@ static void orders_that_matter_are_tried(void **state)
         "par { finish } and { }",
         "par { set c = 1 } and { set c = 2 } join first xor { when c == 1 { reach k } else { do s "
         "} }",
+        /* One that goes round does not keep the others from going on. */
+        "par { while true { set c = 0 } } and { reach m do s }",
+        "par { repeat { } until false } and { reach m do s }",
         /* An instance more, or one too late. */
         "many g 1 up to 2 { par { par { more g } and { } join none } and { } } reach m",
         /* What is drawn depends on what was begun before, also by one that was stopped. */
@@ -171,13 +186,13 @@ static void nor_of_flows_with_everything_in_them(void **state)
 {
     static tally t;
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(60); seed++) {
+    for (uint64_t seed = 1; seed <= storm_amount(60 / SLOWER); seed++) {
         char *text = flow_generate(seed);
         compare_one(&t, seed, text, 1000);
         rad__free(text);
     }
     print_tally(&t);
-    assert_true(t.compared > 20);
+    assert_true(t.compared > 20 / SLOWER);
 }
 
 /* ---- The lab agrees ------------------------------------------------------------------- */
@@ -201,7 +216,7 @@ static void the_lab_finds_the_same(void **state)
     static rad_exploration e;
     uint64_t compared = 0, found = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(150); seed++) {
+    for (uint64_t seed = 1; seed <= storm_amount(150 / SLOWER); seed++) {
         char *text = flow_sparse(seed);
         rad_flow_validate_options vo = {.states = 1000, .seeds = 1};
         rad_flow_validation *v = validate(text, &vo);
@@ -233,8 +248,8 @@ static void the_lab_finds_the_same(void **state)
         rad_flow_validation_free(v);
         rad__free(text);
     }
-    assert_true(compared > 100);
-    assert_true(found > 10);
+    assert_true(compared > 100 / SLOWER);
+    assert_true(found > 10 / SLOWER);
 }
 
 /* Every run that is given as a reason shows it, in the lab. */
@@ -242,7 +257,7 @@ static void counterexamples_can_be_executed(void **state)
 {
     uint64_t made[RAD_FLOW_PROPERTIES + 1] = {0};
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(400); seed++) {
+    for (uint64_t seed = 1; seed <= storm_amount(400 / SLOWER); seed++) {
         char *text = flow_sparse(seed);
         rad_flow_validate_options o = {.states = 1500, .seeds = 2};
         rad_target t = flow_target(text);
@@ -270,7 +285,8 @@ static void counterexamples_can_be_executed(void **state)
         rad__free(text);
     }
     for (uint32_t i = 0; i <= RAD_FLOW_PROPERTIES; i++)
-        if (i != RAD_FLOW_NO_DEAD_TASK && i != RAD_FLOW_NO_DEAD_CODE) assert_true(made[i] > 2);
+        if (i != RAD_FLOW_NO_DEAD_TASK && i != RAD_FLOW_NO_DEAD_CODE)
+            assert_true(made[i] > 2 || SLOWER > 1);
 }
 
 /* ---- By hand ------------------------------------------------------------------- */
