@@ -59,13 +59,13 @@ const char *time_text(uint64_t ns)
 static const char *const FLOW_EXAMPLES[] = {
     "raddle flow check examples/flow/build.flow",
     "is it well-formed, and what is in it",
-    "raddle flow run examples/flow/build.flow --dir cases/1 --jobs 4",
+    "raddle flow run examples/flow/build.flow --dir build.1 --jobs 4",
     "run it, four commands at a time",
-    "raddle flow resume cases/1",
+    "raddle flow resume build.1",
     "go on after it was killed: what has a receipt does not run again",
     "raddle flow validate examples/flow/approval.flow",
     "try every schedule and every outcome: can it get stuck?",
-    "raddle flow draw cases/1 --output run.svg",
+    "raddle flow draw build.1 --output run.svg",
     "which branch was taken when, as a picture",
     NULL};
 

@@ -217,8 +217,8 @@ static int flow_run_run(cli *c, int argc, char **argv)
 }
 
 static const char *const RUN_EXAMPLES[] = {
-    "raddle flow run examples/flow/build.flow --dir cases/1", "a case of its own folder",
-    "raddle flow run examples/flow/order.flow item=book amount=12 --policy random --seed 7",
+    "raddle flow run examples/flow/build.flow --dir build.1", "a case of its own folder",
+    "raddle flow run examples/flow/approval.flow remark=urgent --policy random --seed 7",
     "with other data, and another order of what can go either way", NULL};
 
 const verb VERB_FLOW_RUN = {
@@ -300,8 +300,8 @@ static int flow_resume_run(cli *c, int argc, char **argv)
 }
 
 static const char *const RESUME_EXAMPLES[] = {
-    "raddle flow resume cases/1", "go on where it was",
-    "raddle flow resume cases/1 --doubt '0/3.1#1=done'",
+    "raddle flow resume build.1", "go on where it was",
+    "raddle flow resume build.1 --doubt '0/3.1#1=done'",
     "somebody has looked: the command was done when the machine went down", NULL};
 
 const verb VERB_FLOW_RESUME = {

@@ -27,6 +27,17 @@ for example in "$src"/examples/flow/*.flow; do
     status 0 "$name: resuming what is done changes nothing"
     has out "$digest" "$name: the same digest again"
 done
+
+# What the help of run shows can be typed.
+mkdir -p typed && ln -s "$src/examples" typed/examples
+"$RADDLE" flow run --help | sed -n 's/^ *raddle \(flow run examples.*\)/\1/p' >typed/lines
+check "run --help has two examples" [ "$(wc -l <typed/lines)" = 2 ]
+while read -r line; do
+    # shellcheck disable=SC2086 # a line is several words
+    (cd typed && "$RADDLE" $line >../out 2>../err </dev/null)
+    status=$?
+    status 0 "as the help says: $line"
+done <typed/lines
 check "order: taken back" [ ! -e run_order/stock/reserved ]
 check "order: and a letter" [ -s run_order/letter ]
 
