@@ -237,11 +237,49 @@ static int refuse_existing(rad_flow_runner *r, rad_error *error)
                       "there is a case in this folder: resume it, or take another folder");
 }
 
+/* What is in a lock: a number, perhaps cut short, or zeros where it was not written when the power failed. */
+static bool is_number(const char *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if ((data[i] < '0' || data[i] > '9') && data[i] != '\n' && data[i] != 0) return false;
+    return size < 24;
+}
+
+/* 1: there is no such file, or it is as a runner that was killed while it made the folder has left it. */
+static int is_ours(rad_flow_runner *r, const char *name, const rad_flow_program *text,
+                   rad_error *error)
+{
+    char *data = NULL;
+    size_t size = 0;
+    int got = r->host->read(r->host->context, name, &data, &size, error);
+    if (got <= 0) return got < 0 ? got : 1;
+    bool ours = text != NULL ? size == text->text_size && memcmp(data, text->text, size) == 0
+                             : is_number(data, size);
+    rad__free(data);
+    return ours ? 1 : 0;
+}
+
+/* A folder may have files of somebody else, but none under the names of ours. */
+static int refuse_foreign(rad_flow_runner *r, const rad_flow_program *p, rad_error *error)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        const char *name = i == 0 ? "lock" : "flow";
+        int ours = is_ours(r, name, i == 0 ? NULL : p, error);
+        if (ours < 0) return ours;
+        if (ours == 0)
+            return rad__error(
+                error, RAD_EINPUT,
+                "the folder has a file \"%s\" that is not of this case: take another one", name);
+    }
+    return 0;
+}
+
 static int make_folder(rad_flow_runner *r, const rad_flow_program *p, rad_error *error)
 {
     const rad_flow_host *h = r->host;
     int code = h->make_folder(h->context, "", error);
     if (code == 0) code = refuse_existing(r, error);
+    if (code == 0) code = refuse_foreign(r, p, error);
     if (code == 0) code = take_lock(r, error);
     if (code == 0)
         code = refuse_existing(r, error); /* it may have come while nobody held the lock */

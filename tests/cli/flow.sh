@@ -216,6 +216,13 @@ has out "cancelled" "cancelled"
 # ---- Files that are not as they should be -----------------------------------------------------------------------------------
 try flow run sum.flow --dir s1
 status 2 "a folder with a case is refused"
+for name in flow lock; do
+    mkdir "mine_$name"
+    echo precious >"mine_$name/$name"
+    try flow run sum.flow --dir "mine_$name"
+    status 2 "a folder with somebody's file called $name"
+    is "mine_$name/$name" precious "which is left alone"
+done
 sed 's/echo 1/echo 3/' sum.flow >changed.flow
 try flow resume s1 changed.flow
 status 2 "another flow is refused"
