@@ -82,6 +82,9 @@ static bool capture(const rad_flow_runner *r, const rad_flow_task *task,
 int rad__flow_give_receipt(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_receipt *receipt,
                            rad_error *error)
 {
+    /* A clock may have been set back in between. */
+    uint64_t took_ns =
+        receipt->ended_ns > receipt->began_ns ? receipt->ended_ns - receipt->began_ns : 0;
     const rad_flow_task *task = rad__flow_task_of(r, e);
     rad_flow_write writes[2];
     char why[200], status[24], *text = NULL;
@@ -107,8 +110,7 @@ int rad__flow_give_receipt(rad_flow_runner *r, rad_flow_effect *e, const rad_flo
     int code = rad__flow_runner_feed(r, &input, "", error);
     rad__free(text);
     if (code == 0)
-        rad__flow_tell(r, input.ok ? RAD_FLOW_TASK_DONE : RAD_FLOW_TASK_FAILED, e, why,
-                       receipt->ended_ns - receipt->began_ns);
+        rad__flow_tell(r, input.ok ? RAD_FLOW_TASK_DONE : RAD_FLOW_TASK_FAILED, e, why, took_ns);
     return code;
 }
 

@@ -81,6 +81,13 @@ static const char *token_role(rad_flow_vm *vm, uint32_t parent, uint32_t stateme
     return role != NULL ? role : "token";
 }
 
+static uint32_t digits(uint32_t n)
+{
+    uint32_t count = 1;
+    for (; n > 9; n /= 10) count++;
+    return count;
+}
+
 static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index,
                           uint32_t ordinal)
 {
@@ -114,9 +121,9 @@ static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, 
         .path_length = 1,
     };
     if (parent != RAD_NONE) {
-        char part[48];
-        size_t length = vm->tokens[parent].path_length + path_part(&vm->tokens[at], part);
-        vm->tokens[at].path_length = (uint32_t)length;
+        uint32_t length = vm->tokens[parent].path_length + 2 + digits(statement) + digits(index);
+        if (ordinal > 1) length += 1 + digits(ordinal);
+        vm->tokens[at].path_length = length;
         if (length > RAD_FLOW_KEY_MAX - 16) {
             rad__flow_broken(vm, RAD_ELIMIT, "a path has more than 8,000 characters");
             return RAD_NONE;
