@@ -193,14 +193,14 @@ static uint32_t crash_everywhere(enum double_crash what, const char *name, uint3
     return doubts;
 }
 
-static void test_kill_the_runner(void **state)
+static void decision_6_killing_the_runner_repeats_nothing(void **state)
 {
     (void)state;
     /* Nothing is ever in doubt when only the runner dies. */
     assert_int_equal(crash_everywhere(DOUBLE_KILL_RUNNER, "runner killed", 4), 0);
 }
 
-static void test_kill_a_shim(void **state)
+static void decision_6_a_killed_shim_is_doubt(void **state)
 {
     (void)state;
     assert_true(crash_everywhere(DOUBLE_KILL_SHIM, "shim killed", 2) > 20);
@@ -354,7 +354,7 @@ static void test_on_doubt_probe_shrugs(void **state)
     crash_with("flow f { task a { run \"a\" on_doubt probe \"shrug\" } do a do a }", true, true);
 }
 
-static void test_on_doubt_stop(void **state)
+static void decision_6_doubt_stops(void **state)
 {
     (void)state;
     crash_with("flow f { task a { run \"a\" } do a do a }", true, true);
@@ -764,8 +764,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undisturbed),
-        cmocka_unit_test(test_kill_the_runner),
-        cmocka_unit_test(test_kill_a_shim),
+        cmocka_unit_test(decision_6_killing_the_runner_repeats_nothing),
+        cmocka_unit_test(decision_6_a_killed_shim_is_doubt),
         cmocka_unit_test(test_power_failure_loses_all),
         cmocka_unit_test(test_power_failure_loses_nothing),
         cmocka_unit_test(test_power_failure_loses_some),
@@ -775,7 +775,7 @@ int main(void)
         cmocka_unit_test(test_on_doubt_retry),
         cmocka_unit_test(test_on_doubt_probe),
         cmocka_unit_test(test_on_doubt_probe_shrugs),
-        cmocka_unit_test(test_on_doubt_stop),
+        cmocka_unit_test(decision_6_doubt_stops),
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_an_answer_counts_once),
         cmocka_unit_test(test_signals_are_taken_once),

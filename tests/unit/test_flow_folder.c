@@ -46,6 +46,36 @@ static void test_two_runners(void **state)
     rad_flow_free(f);
 }
 
+/* Files of somebody else that have the names of ours stay as they are. */
+static void test_files_of_others(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"flow", "lock"};
+    rad_flow *f = flow_parsed(FLOW_WAITS);
+    rad_flow_options o = flow_options();
+    rad_flow_result r;
+    for (uint32_t i = 0; i < 2; i++) {
+        char folder[32], path[64], text[120];
+        rad_error error = {0};
+        snprintf(folder, sizeof folder, "flow_others%u", i);
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        mkdir(folder, 0777);
+        FILE *file = fopen(path, "w");
+        fputs("precious", file);
+        fclose(file);
+        snprintf(text, sizeof text, "%s: the folder has a file \"%s\" that is not of", folder,
+                 names[i]);
+        flow_expect_refused(rad_flow_run(f, folder, &o, &r, &error), &error, RAD_EINPUT, text);
+        file = fopen(path, "r");
+        assert_non_null(fgets(text, sizeof text, file));
+        fclose(file);
+        assert_string_equal(text, "precious");
+        unlink(path);
+        rmdir(folder);
+    }
+    rad_flow_free(f);
+}
+
 /* Leaves a case that can be resumed: a killed runner, nothing running. */
 static void leave(void)
 {
@@ -341,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_two_runners, flow_fresh),
+        cmocka_unit_test_setup(test_files_of_others, flow_fresh),
         cmocka_unit_test_setup(test_a_changed_flow, flow_fresh),
         cmocka_unit_test_setup(test_another_version, flow_fresh),
         cmocka_unit_test_setup(test_a_flipped_bit, flow_fresh),
