@@ -91,10 +91,14 @@ void rad__flow_say_where(rad_error *error, const char *folder)
     if (error == NULL || error->code == 0 || begins(error->text, folder)) return;
     bool is_file = begins(error->text, "journal") || begins(error->text, "effects/") ||
                    begins(error->text, "signals/") || begins(error->text, "flow:");
-    snprintf(text, sizeof text, "%s", error->text);
-    int room = (int)sizeof error->text - 4 - (int)strlen(text);
-    if (room < 0) room = 0;
-    snprintf(error->text, sizeof error->text, "%.*s%s%s", room, folder, is_file ? "/" : ": ", text);
+    const char *between = is_file ? "/" : ": ";
+    size_t length = strlen(error->text), gap = strlen(between), most = sizeof text - 1;
+    if (length + gap > most) return; /* there is no room for where */
+    size_t room = most - gap - length, before = strlen(folder) < room ? strlen(folder) : room;
+    memcpy(text, folder, before);
+    memcpy(text + before, between, gap);
+    memcpy(text + before + gap, error->text, length + 1);
+    memcpy(error->text, text, before + gap + length + 1);
 }
 
 static rad_flow_run_options full_options(const rad_flow *f, const rad_flow_options *o)

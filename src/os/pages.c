@@ -11,6 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif
@@ -31,7 +35,12 @@ int rad__os_pages_map(void **p, size_t size, rad_error *error)
 
 void rad__os_pages_unmap(void *p, size_t size)
 {
-    if (p != NULL) munmap(p, size);
+    if (p == NULL) return;
+#if defined(__SANITIZE_ADDRESS__)
+    /* Frames of a fiber that was left are poisoned still: what is mapped here next is none of them. */
+    __asan_unpoison_memory_region(p, size);
+#endif
+    munmap(p, size);
 }
 
 int rad__os_pages_guard(void *p, size_t size, rad_error *error)

@@ -115,7 +115,7 @@ static void saving_steps_changes_no_verdict(void **state)
 {
     static tally t;
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(1000 / SLOWER); seed++) {
+    for (uint64_t seed = 1; seed <= storm_amount(1000 * STORM_SLOWER / SLOWER); seed++) {
         char *text = flow_sparse(seed);
         compare_one(&t, seed, text, 800);
         rad__free(text);
@@ -186,7 +186,7 @@ static void nor_of_flows_with_everything_in_them(void **state)
 {
     static tally t;
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(60 / SLOWER); seed++) {
+    for (uint64_t seed = 1; seed <= storm_amount(60 * STORM_SLOWER / SLOWER); seed++) {
         char *text = flow_generate(seed);
         compare_one(&t, seed, text, 1000);
         rad__free(text);
@@ -216,7 +216,7 @@ static void the_lab_finds_the_same(void **state)
     static rad_exploration e;
     uint64_t compared = 0, found = 0;
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(150 / SLOWER); seed++) {
+    for (uint64_t seed = 1; seed <= storm_amount(150 * STORM_SLOWER / SLOWER); seed++) {
         char *text = flow_sparse(seed);
         rad_flow_validate_options vo = {.states = 1000, .seeds = 1};
         rad_flow_validation *v = validate(text, &vo);
@@ -257,7 +257,7 @@ static void counterexamples_can_be_executed(void **state)
 {
     uint64_t made[RAD_FLOW_PROPERTIES + 1] = {0};
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(400 / SLOWER); seed++) {
+    for (uint64_t seed = 1; seed <= storm_amount(400 * STORM_SLOWER / SLOWER); seed++) {
         char *text = flow_sparse(seed);
         rad_flow_validate_options o = {.states = 1500, .seeds = 2};
         rad_target t = flow_target(text);

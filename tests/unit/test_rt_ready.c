@@ -339,7 +339,9 @@ static int close_race(void *unused)
         assert_true(jobs[0].answer == RAD_ECLOSED || jobs[0].answer == RAD_EINPUT);
         if (i % 3 == 0) {
             pthread_join(thread, NULL);
-            assert_true(jobs[1].answer == RAD_ECLOSED || jobs[1].answer == RAD_EINPUT);
+            /* Late, it may find the number taken: libc opens a file for a moment when it makes a thread's heap. */
+            assert_true(jobs[1].answer == RAD_ECLOSED || jobs[1].answer == RAD_EINPUT ||
+                        jobs[1].answer == RAD_READABLE);
         }
         rad_fd_close(e.b);
     }
