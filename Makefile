@@ -44,6 +44,7 @@ wasm: ## build/session.wasm, the session machine for browsers, and a page that s
 tidy: setup ## check the rules a compiler does not know (include table, lengths, banned calls ...)
 	@tools/build.sh $(BUILD) tests/tidy
 	@$(BUILD)/tests/tidy .
+	@tools/planted.sh --check
 
 format: ## lay out every C file with clang-format
 	@tools/setup.sh format

@@ -82,7 +82,7 @@ under_tsan() {
 }
 
 tidy() {
-    build/tests/tidy .
+    build/tests/tidy . && tools/planted.sh --check
 }
 
 # Unit tests that stay in one process. The others fork, crash and measure CPU time, which valgrind makes
