@@ -15,7 +15,7 @@ sources=(src/session/wasm/exports.c)
 for name in $(grep -oE "'[a-z0-9_]+\.c'" src/session/meson.build | tr -d "'" | grep -v '^session_'); do
     sources+=("src/session/$name")
 done
-for name in alloc arena bitset bytes check digest error fenwick heap map64 set128 symbols; do
+for name in alloc arena bitset bytes check digest error fenwick heap lex map64 set128 symbols; do
     sources+=("src/base/$name.c") # what is not used, the linker leaves out
 done
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void rad__flow_wrong(rad_flow_resolver *r, rad_flow_place at, const char *format, ...)
+void rad__flow_wrong(rad_flow_resolver *r, rad_text_place at, const char *format, ...)
 {
     if (r->status != 0) return;
     char text[400];
@@ -68,7 +68,7 @@ static uint32_t intern(rad_flow_resolver *r, enum rad_flow_space space, uint32_t
 }
 
 uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32_t name,
-                         rad_flow_place at)
+                         rad_text_place at)
 {
     static const char *const what[RAD_SPACES] = {"variable", "task", "region"};
     if (r->status != 0) return RAD_NONE;
@@ -91,7 +91,7 @@ uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32
 }
 
 /* A variable that something is written to. */
-static uint32_t written(rad_flow_resolver *r, uint32_t name, rad_flow_place at)
+static uint32_t written(rad_flow_resolver *r, uint32_t name, rad_text_place at)
 {
     uint32_t index = rad__flow_known(r, RAD_SPACE_VARIABLE, name, at);
     if (index != RAD_NONE && r->tree->variables[index].is_local)
@@ -103,7 +103,7 @@ static uint32_t written(rad_flow_resolver *r, uint32_t name, rad_flow_place at)
 /* ---- What is declared ------------------------------------------------------------------------------- */
 
 /* Commands find data in their environment, and there, too, who they are: nothing may pretend to be that. */
-static void refuse_reserved(rad_flow_resolver *r, uint32_t name, rad_flow_place at)
+static void refuse_reserved(rad_flow_resolver *r, uint32_t name, rad_text_place at)
 {
     static const char ours[] = "RADDLE_";
     if (strncmp(name_text(r, name), ours, sizeof ours - 1) == 0)
@@ -214,7 +214,7 @@ static void writes_of_command(rad_flow_resolver *r, rad_flow_task *t)
                             "a command writes only what it captures, and its exit: '%s' is neither",
                             name_text(r, r->tree->variables[t->writes.items[i]].name));
     uint32_t *items = rad__arena_take(&r->file->arena, 2, sizeof *items);
-    rad_flow_place *places = rad__arena_take(&r->file->arena, 2, sizeof *places);
+    rad_text_place *places = rad__arena_take(&r->file->arena, 2, sizeof *places);
     if (items == NULL || places == NULL) {
         wrong_memory(r);
         return;

@@ -44,7 +44,7 @@ typedef struct rad_flow_resolver {
     int status;
 } rad_flow_resolver;
 
-RAD_INTERNAL void rad__flow_wrong(rad_flow_resolver *r, rad_flow_place at, const char *format, ...)
+RAD_INTERNAL void rad__flow_wrong(rad_flow_resolver *r, rad_text_place at, const char *format, ...)
     RAD_PRINTF(3, 4);
 
 /* The index of a name, RAD_NONE when it has none. */
@@ -53,7 +53,7 @@ RAD_INTERNAL uint32_t rad__flow_meaning(const rad_flow_resolver *r, enum rad_flo
 
 /* The same, and an error when it has none. */
 RAD_INTERNAL uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space,
-                                      uint32_t name, rad_flow_place at);
+                                      uint32_t name, rad_text_place at);
 
 /* Names and types in it; may be NULL after an error. */
 RAD_INTERNAL void rad__flow_resolve_expr(rad_flow_resolver *r, rad_flow_expr *e);

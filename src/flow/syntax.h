@@ -7,11 +7,8 @@
 #ifndef RAD_FLOW_SYNTAX_H
 #define RAD_FLOW_SYNTAX_H
 
+#include "base/lex.h"
 #include "base/symbols.h"
-
-typedef struct rad_flow_place {
-    uint32_t line, column; /* from 1 */
-} rad_flow_place;
 
 enum rad_flow_type { RAD_FLOW_INT = 0, RAD_FLOW_BOOL, RAD_FLOW_TEXT, RAD_FLOW_TYPES };
 
@@ -66,7 +63,7 @@ enum rad_expr_op {
 typedef struct rad_flow_expr {
     enum rad_expr_op op;
     enum rad_flow_type type; /* of the result, after resolving; of a constant always */
-    rad_flow_place place;
+    rad_text_place place;
     int64_t value;  /* of a constant, or the name of a variable, then its index */
     uint32_t depth; /* operations below it, the longest way: at most RAD_FLOW_NESTING_MAX */
     struct rad_flow_expr *a, *b;
@@ -76,7 +73,7 @@ typedef struct rad_flow_expr {
 
 typedef struct rad_flow_variable {
     uint32_t name;
-    rad_flow_place place;
+    rad_text_place place;
     enum rad_flow_type type;
     enum rad_flow_merge merge;
     int64_t initial;           /* as in rad_flow_constant */
@@ -92,14 +89,14 @@ enum { RAD_OUTCOME_OK_BIT = 1, RAD_OUTCOME_FAIL_BIT = 2 };
 
 typedef struct rad_flow_names {
     uint32_t *items; /* names, after resolving indices of variables */
-    rad_flow_place *places;
+    rad_text_place *places;
     uint32_t count;
     bool given; /* the property stands there */
 } rad_flow_names;
 
 typedef struct rad_flow_task {
     uint32_t name;
-    rad_flow_place place;
+    rad_text_place place;
     uint32_t command; /* symbol of the text; of a call the function's name */
     bool is_call;
     bool is_anonymous;   /* a command that stands where it is run; its name is run_LINE */
@@ -111,12 +108,12 @@ typedef struct rad_flow_task {
     rad_flow_names reads,
         writes; /* after resolving `writes` of a shell command are capture and exit, if any */
     uint32_t capture, exit; /* names, then variables; RAD_NONE: none */
-    rad_flow_place capture_place, exit_place;
+    rad_text_place capture_place, exit_place;
     uint32_t outcomes; /* bits */
     enum rad_flow_doubt doubt;
     uint32_t probe; /* symbol of the command, or RAD_NONE */
     uint32_t undo;  /* name, then the task's index; RAD_NONE: none */
-    rad_flow_place undo_place;
+    rad_text_place undo_place;
 } rad_flow_task;
 
 /* ---- Statements ---------------------------------------------------------------------------------------- */
@@ -163,17 +160,17 @@ typedef struct rad_flow_statement rad_flow_statement;
 
 typedef struct rad_flow_block {
     rad_flow_statement *first; /* NULL: empty */
-    rad_flow_place place, end; /* of its braces */
+    rad_text_place place, end; /* of its braces */
 } rad_flow_block;
 
 /* What a defer waits for. */
 typedef struct rad_flow_event {
-    rad_flow_place place;
+    rad_text_place place;
     bool is_timer, is_fresh;
     uint64_t delay_ns;
     uint32_t signal; /* name, then index into signals */
     uint32_t into;   /* name, then variable; RAD_NONE: none */
-    rad_flow_place into_place;
+    rad_text_place into_place;
 } rad_flow_event;
 
 /* A branch of par, xor, or, interleave, defer; the only one of a loop, region, many, lock, block. `when` of those of
@@ -187,35 +184,35 @@ typedef struct rad_flow_branch {
 struct rad_flow_statement {
     rad_flow_statement *next;
     enum rad_flow_kind kind;
-    rad_flow_place place;
+    rad_text_place place;
     uint32_t number; /* preorder, from 1 */
     /* do, cancel task: the task; set: the variable; region, cancel region, compensate: the region; reach, expire,
      * await: the milestone; lock: the lock; many: its name; more: the number of the many statement it means (after
      * resolving). RAD_NONE: none */
     uint32_t name;
-    rad_flow_place name_place;
+    rad_text_place name_place;
     rad_flow_expr *expr; /* set, loop, while, repeat, many (the number, or the text of over) */
     rad_flow_branch *branches;
     uint32_t branch_count; /* else included */
     bool has_else;         /* xor, or: the last branch; await: the only one */
     enum rad_flow_join join;
     uint32_t join_count; /* of first and any */
-    rad_flow_place join_place;
+    rad_text_place join_place;
     enum rad_flow_scope scope; /* of cancel */
     bool is_over;              /* many over */
     uint32_t most;             /* many: up to; 0: not given */
     uint32_t as;               /* many: name, then variable; RAD_NONE */
-    rad_flow_place as_place;
+    rad_text_place as_place;
     rad_flow_branch *on_cancel, *on_failure; /* of a region; NULL: none */
     uint32_t into;                           /* of on_failure: name, then variable; RAD_NONE */
-    rad_flow_place into_place;
+    rad_text_place into_place;
     uint32_t text; /* of fail: symbol, or RAD_NONE; of more: the many's name */
 };
 
 typedef struct rad_flow_tree {
     struct rad_flow_tree *next;
     uint32_t name, about; /* symbols; about may be RAD_NONE */
-    rad_flow_place place;
+    rad_text_place place;
     rad_flow_variable *variables;
     uint32_t variable_count, variable_capacity; /* after resolving with those of `as` */
     rad_flow_task *tasks;
@@ -238,7 +235,6 @@ typedef struct rad_flow_file {
 enum {
     RAD_FLOW_TEXT_MAX = 1 << 20,
     RAD_FLOW_NESTING_MAX = 200,
-    RAD_FLOW_NAME_MAX = 60,
     RAD_FLOW_VARIABLES_MAX = 256,
     RAD_FLOW_TASKS_MAX = 4096,
     RAD_FLOW_STATEMENTS_MAX = 1000000
@@ -257,7 +253,7 @@ RAD_INTERNAL void rad__flow_file_free(rad_flow_file *file);
 RAD_INTERNAL int rad__flow_find(const rad_flow_file *file, const char *name, rad_flow_tree **out,
                                 rad_error *error);
 
-RAD_INTERNAL int rad__flow_error(const rad_flow_file *file, rad_flow_place at, rad_error *error,
+RAD_INTERNAL int rad__flow_error(const rad_flow_file *file, rad_text_place at, rad_error *error,
                                  const char *format, ...) RAD_PRINTF(4, 5);
 
 RAD_INTERNAL const char *rad__flow_type_name(enum rad_flow_type type);

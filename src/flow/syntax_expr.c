@@ -8,12 +8,12 @@ enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_ADD, LEVEL_MULTIPLY,
 
 static rad_flow_expr *parse_level(rad_flow_parser *p, unsigned level);
 
-static void too_deep(rad_flow_parser *p, rad_flow_place at)
+static void too_deep(rad_flow_parser *p, rad_text_place at)
 {
     rad__flow_fail(p, at, "the expression is more than %d levels deep", RAD_FLOW_NESTING_MAX);
 }
 
-static rad_flow_expr *expr_new(rad_flow_parser *p, enum rad_expr_op op, rad_flow_place place,
+static rad_flow_expr *expr_new(rad_flow_parser *p, enum rad_expr_op op, rad_text_place place,
                                rad_flow_expr *a, rad_flow_expr *b)
 {
     rad_flow_expr *e = p->status == 0 ? rad__flow_take(p, 1, sizeof *e) : NULL;
@@ -51,7 +51,7 @@ enum { FUNCTION_COUNT = sizeof FUNCTIONS / sizeof *FUNCTIONS };
 static size_t function_at(const rad_flow_parser *p)
 {
     size_t i = 0;
-    while (i < FUNCTION_COUNT && !rad__flow_is_word(p, FUNCTIONS[i].name)) i++;
+    while (i < FUNCTION_COUNT && !rad__flow_is(p, FUNCTIONS[i].name)) i++;
     return i;
 }
 
@@ -63,7 +63,7 @@ bool rad__flow_is_function(const rad_flow_parser *p)
 static rad_flow_expr *parse_call(rad_flow_parser *p)
 {
     static const char *const names[] = {"lines", "line", "number", "text", "length", NULL};
-    rad_flow_place place = p->now.place;
+    rad_text_place place = p->now.place;
     size_t i = function_at(p);
     if (i == FUNCTION_COUNT) {
         rad__flow_expected_word(p, "lines, line, number, text or length before '('", names);
@@ -84,21 +84,21 @@ rad_flow_constant rad__flow_parse_constant(rad_flow_parser *p)
 {
     rad_flow_constant c = {.type = RAD_FLOW_INT};
     if (p->status != 0) return c;
-    rad_flow_place place = p->now.place;
-    bool minus = rad__flow_accept_sign(p, "-");
-    if (p->status == 0 && p->now.kind == RAD_TOKEN_NUMBER) {
+    rad_text_place place = p->now.place;
+    bool minus = rad__flow_accept(p, "-");
+    if (p->status == 0 && p->now.kind == RAD_LEXEME_NUMBER) {
         uint64_t n = p->now.number;
         if (n > INT64_MAX && !minus) rad__flow_fail(p, place, "the number is too large");
         c.value = (int64_t)(minus ? 0 - n : n);
         rad__flow_advance(p);
     } else if (minus) {
         rad__flow_expected(p, "a number");
-    } else if (p->now.kind == RAD_TOKEN_TEXT) {
+    } else if (p->now.kind == RAD_LEXEME_TEXT) {
         c.type = RAD_FLOW_TEXT;
         c.value = rad__flow_expect_text(p, "a text");
-    } else if (rad__flow_is_word(p, "true") || rad__flow_is_word(p, "false")) {
+    } else if (rad__flow_is(p, "true") || rad__flow_is(p, "false")) {
         c.type = RAD_FLOW_BOOL;
-        c.value = rad__flow_accept_word(p, "true");
+        c.value = rad__flow_accept(p, "true");
         if (c.value == 0) rad__flow_advance(p);
     } else {
         rad__flow_expected(p, "a constant: a number, true, false or a text");
@@ -106,33 +106,33 @@ rad_flow_constant rad__flow_parse_constant(rad_flow_parser *p)
     return c;
 }
 
-bool rad__flow_begins_operand(const rad_flow_token *t)
+bool rad__flow_begins_operand(const rad_lexeme *t)
 {
-    if (t->kind == RAD_TOKEN_NAME)
-        return !rad__flow_token_is(t, "and") && !rad__flow_token_is(t, "or") &&
-               !rad__flow_token_is(t, "up") && !rad__flow_token_is(t, "as");
-    return t->kind == RAD_TOKEN_NUMBER || t->kind == RAD_TOKEN_TEXT || rad__flow_token_is(t, "(");
+    if (t->kind == RAD_LEXEME_NAME)
+        return !rad__lexeme_is(t, "and") && !rad__lexeme_is(t, "or") && !rad__lexeme_is(t, "up") &&
+               !rad__lexeme_is(t, "as");
+    return t->kind == RAD_LEXEME_NUMBER || t->kind == RAD_LEXEME_TEXT || rad__lexeme_is(t, "(");
 }
 
 static rad_flow_expr *parse_operand(rad_flow_parser *p)
 {
-    rad_flow_place place = p->now.place;
-    if (rad__flow_accept_sign(p, "(")) {
+    rad_text_place place = p->now.place;
+    if (rad__flow_accept(p, "(")) {
         rad_flow_expr *inner = parse_inner(p, LEVEL_OR);
         rad__flow_expect_sign(p, ")", "')' or an operator");
         return inner;
     }
-    bool is_name = p->now.kind == RAD_TOKEN_NAME && !rad__flow_is_word(p, "true") &&
-                   !rad__flow_is_word(p, "false");
+    bool is_name =
+        p->now.kind == RAD_LEXEME_NAME && !rad__flow_is(p, "true") && !rad__flow_is(p, "false");
     if (is_name) {
-        rad_flow_token next = rad__flow_peek(p);
-        if (rad__flow_token_is(&next, "(")) return parse_call(p);
+        rad_lexeme next = rad__flow_peek(p);
+        if (rad__lexeme_is(&next, "(")) return parse_call(p);
         uint32_t name = rad__flow_expect_variable(p, "an expression");
         rad_flow_expr *e = expr_new(p, RAD_EXPR_VARIABLE, place, NULL, NULL);
         if (e != NULL) e->value = name;
         return e;
     }
-    if (p->now.kind == RAD_TOKEN_END || (p->now.kind == RAD_TOKEN_SIGN && p->status == 0)) {
+    if (p->now.kind == RAD_LEXEME_END || (p->now.kind == RAD_LEXEME_SIGN && p->status == 0)) {
         rad__flow_expected(p, "an expression");
         return NULL;
     }
@@ -147,9 +147,9 @@ static rad_flow_expr *parse_operand(rad_flow_parser *p)
 /* A minus before a number is part of it: there is no other way to write the least number. */
 static rad_flow_expr *parse_minus(rad_flow_parser *p)
 {
-    rad_flow_place place = p->now.place;
-    rad_flow_token next = rad__flow_peek(p);
-    if (next.kind == RAD_TOKEN_NUMBER) {
+    rad_text_place place = p->now.place;
+    rad_lexeme next = rad__flow_peek(p);
+    if (next.kind == RAD_LEXEME_NUMBER) {
         rad_flow_expr *e = expr_new(p, RAD_EXPR_CONSTANT, place, NULL, NULL);
         rad_flow_constant c = rad__flow_parse_constant(p);
         if (e != NULL) e->value = c.value;
@@ -189,11 +189,11 @@ static size_t operator_at(rad_flow_parser *p, unsigned level)
     if (p->status != 0) return OPERATOR_COUNT;
     size_t i = 0;
     while (i < OPERATOR_COUNT &&
-           (OPERATORS[i].level != level || !rad__flow_is_sign(p, OPERATORS[i].sign)))
+           (OPERATORS[i].level != level || !rad__flow_is(p, OPERATORS[i].sign)))
         i++;
     if (level != LEVEL_OR || i == OPERATOR_COUNT) return i;
-    rad_flow_token next = rad__flow_peek(p);
-    return rad__flow_token_is(&next, "{") ? OPERATOR_COUNT : i;
+    rad_lexeme next = rad__flow_peek(p);
+    return rad__lexeme_is(&next, "{") ? OPERATOR_COUNT : i;
 }
 
 static rad_flow_expr *parse_binary(rad_flow_parser *p, unsigned level)
@@ -203,7 +203,7 @@ static rad_flow_expr *parse_binary(rad_flow_parser *p, unsigned level)
     for (;;) {
         size_t i = operator_at(p, level);
         if (i == OPERATOR_COUNT) return e;
-        rad_flow_place place = p->now.place;
+        rad_text_place place = p->now.place;
         if (compared)
             rad__flow_fail(p, place, "comparisons cannot be chained: write a < b and b < c");
         compared = level == LEVEL_COMPARE;
@@ -215,8 +215,8 @@ static rad_flow_expr *parse_binary(rad_flow_parser *p, unsigned level)
 
 static rad_flow_expr *parse_not(rad_flow_parser *p)
 {
-    rad_flow_place place = p->now.place;
-    if (!rad__flow_accept_word(p, "not")) return parse_level(p, LEVEL_COMPARE);
+    rad_text_place place = p->now.place;
+    if (!rad__flow_accept(p, "not")) return parse_level(p, LEVEL_COMPARE);
     rad_flow_expr *a = parse_inner(p, LEVEL_NOT);
     return expr_new(p, RAD_EXPR_NOT, place, a, NULL);
 }
@@ -226,7 +226,7 @@ static rad_flow_expr *parse_level(rad_flow_parser *p, unsigned level)
     if (p->status != 0) return NULL;
     if (level == LEVEL_NOT) return parse_not(p);
     if (level < LEVEL_OPERAND) return parse_binary(p, level);
-    return rad__flow_is_sign(p, "-") ? parse_minus(p) : parse_operand(p);
+    return rad__flow_is(p, "-") ? parse_minus(p) : parse_operand(p);
 }
 
 rad_flow_expr *rad__flow_parse_expr(rad_flow_parser *p)

@@ -1,6 +1,6 @@
 /* syntax_parts.h — what the files of the parser share: tokens, one ahead, and the first error, which ends it all.
  *
- *     syntax_lex.c        tokens
+ *     syntax_lex.c        what is asked of tokens
  *     syntax_expr.c       expressions, constants
  *     syntax_task.c       data and tasks
  *     syntax_statement.c  statements and blocks
@@ -12,28 +12,11 @@
 
 #include "flow/syntax.h"
 
-enum rad_flow_token_kind {
-    RAD_TOKEN_END,
-    RAD_TOKEN_NAME,
-    RAD_TOKEN_NUMBER,
-    RAD_TOKEN_TEXT,
-    RAD_TOKEN_SIGN /* one character, or two: == != <= >= */
-};
-
-typedef struct rad_flow_token {
-    enum rad_flow_token_kind kind;
-    rad_flow_place place;
-    const char *text;
-    size_t length;
-    uint64_t number; /* up to 2^63, which only a minus can make a number of the language */
-} rad_flow_token;
-
 typedef struct rad_flow_parser {
     rad_flow_file *file;
     rad_flow_tree *tree; /* the flow at hand */
-    const char *at, *end;
-    rad_flow_place place;
-    rad_flow_token now;
+    rad_lexer lexer;
+    rad_lexeme now;
     uint32_t nesting;             /* of blocks */
     uint32_t deep;                /* of parentheses, not and minus */
     uint32_t run_line, run_count; /* anonymous tasks of that line so far */
@@ -43,7 +26,7 @@ typedef struct rad_flow_parser {
 
 /* ---- Errors -------------------------------------------------------------------------------------------- */
 
-RAD_INTERNAL void rad__flow_fail(rad_flow_parser *p, rad_flow_place at, const char *format, ...)
+RAD_INTERNAL void rad__flow_fail(rad_flow_parser *p, rad_text_place at, const char *format, ...)
     RAD_PRINTF(3, 4);
 RAD_INTERNAL void rad__flow_fail_memory(rad_flow_parser *p);
 /* "expected WHAT, found …" */
@@ -56,12 +39,10 @@ RAD_INTERNAL void *rad__flow_take(rad_flow_parser *p, size_t count, size_t size)
 /* ---- Tokens -------------------------------------------------------------------------------------------- */
 
 RAD_INTERNAL void rad__flow_advance(rad_flow_parser *p);
-RAD_INTERNAL rad_flow_token rad__flow_peek(rad_flow_parser *p); /* the one after `now` */
-RAD_INTERNAL bool rad__flow_token_is(const rad_flow_token *t, const char *sign);
-RAD_INTERNAL bool rad__flow_is_sign(const rad_flow_parser *p, const char *sign);
-RAD_INTERNAL bool rad__flow_is_word(const rad_flow_parser *p, const char *word);
-RAD_INTERNAL bool rad__flow_accept_sign(rad_flow_parser *p, const char *sign);
-RAD_INTERNAL bool rad__flow_accept_word(rad_flow_parser *p, const char *word);
+RAD_INTERNAL rad_lexeme rad__flow_peek(const rad_flow_parser *p); /* the one after `now` */
+/* A sign or a word. */
+RAD_INTERNAL bool rad__flow_is(const rad_flow_parser *p, const char *text);
+RAD_INTERNAL bool rad__flow_accept(rad_flow_parser *p, const char *text);
 RAD_INTERNAL void rad__flow_expect_sign(rad_flow_parser *p, const char *sign, const char *what);
 RAD_INTERNAL void rad__flow_expect_word(rad_flow_parser *p, const char *word, const char *what);
 RAD_INTERNAL uint32_t rad__flow_symbol(rad_flow_parser *p, const char *text, size_t length);
@@ -78,14 +59,14 @@ RAD_INTERNAL uint64_t rad__flow_expect_duration(rad_flow_parser *p);
 
 RAD_INTERNAL rad_flow_expr *rad__flow_parse_expr(rad_flow_parser *p);
 /* Whether `t`, before which stands a name that is no function, begins an expression. */
-RAD_INTERNAL bool rad__flow_begins_operand(const rad_flow_token *t);
+RAD_INTERNAL bool rad__flow_begins_operand(const rad_lexeme *t);
 RAD_INTERNAL bool rad__flow_is_function(const rad_flow_parser *p);
 RAD_INTERNAL rad_flow_constant rad__flow_parse_constant(rad_flow_parser *p);
 
 RAD_INTERNAL void rad__flow_parse_data(rad_flow_parser *p); /* behind the word */
 RAD_INTERNAL void rad__flow_parse_task(rad_flow_parser *p); /* behind the word */
 /* Behind `run`: the task's name. */
-RAD_INTERNAL uint32_t rad__flow_parse_run(rad_flow_parser *p, rad_flow_place place);
+RAD_INTERNAL uint32_t rad__flow_parse_run(rad_flow_parser *p, rad_text_place place);
 
 /* Statements up to a '}'; `is_body`: of a flow, with data and tasks between them. */
 RAD_INTERNAL rad_flow_statement *rad__flow_parse_statements(rad_flow_parser *p, bool is_body);

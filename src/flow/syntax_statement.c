@@ -87,7 +87,7 @@ static void parse_blocks(rad_flow_parser *p, rad_flow_statement *s, uint32_t mos
             rad__flow_fail(p, p->now.place, "an interleave has %u blocks at most", most);
         branch.block = parse_block(p);
         branch_add(p, &list, &branch);
-    } while (rad__flow_accept_word(p, "and"));
+    } while (rad__flow_accept(p, "and"));
     if (list.count == 1) rad__flow_expected(p, "'and' and another block");
     branches_end(p, s, &list);
 }
@@ -98,10 +98,10 @@ static void parse_cases(rad_flow_parser *p, rad_flow_statement *s)
     static const char *const words[] = {"when", "else", NULL};
     branch_list list = {.items = NULL};
     rad__flow_expect_sign(p, "{", "'{'");
-    while (p->status == 0 && !s->has_else && (list.count == 0 || !rad__flow_is_sign(p, "}"))) {
+    while (p->status == 0 && !s->has_else && (list.count == 0 || !rad__flow_is(p, "}"))) {
         rad_flow_branch branch = branch_new();
-        s->has_else = list.count > 0 && rad__flow_accept_word(p, "else");
-        if (!s->has_else && !rad__flow_accept_word(p, "when"))
+        s->has_else = list.count > 0 && rad__flow_accept(p, "else");
+        if (!s->has_else && !rad__flow_accept(p, "when"))
             rad__flow_expected_word(
                 p, list.count == 0 ? "'when' and a condition" : "'when', 'else' or '}'", words);
         if (!s->has_else) branch.when = rad__flow_parse_expr(p);
@@ -120,7 +120,7 @@ static uint32_t ways_of(const rad_flow_statement *s)
     return s->kind == RAD_FLOW_MANY ? RAD_NONE : s->branch_count - s->has_else;
 }
 
-static void check_join(rad_flow_parser *p, const rad_flow_statement *s, rad_flow_place at)
+static void check_join(rad_flow_parser *p, const rad_flow_statement *s, rad_text_place at)
 {
     if (s->join == RAD_JOIN_ALL && s->kind == RAD_FLOW_OR)
         rad__flow_fail(p, at, "an or has no join all: join sync waits for those that were begun");
@@ -140,10 +140,10 @@ static void parse_join(rad_flow_parser *p, rad_flow_statement *s)
                                                      "multi", "none",  NULL};
     s->join = s->kind == RAD_FLOW_OR ? RAD_JOIN_SYNC : RAD_JOIN_ALL;
     s->join_place = p->now.place;
-    if (!rad__flow_accept_word(p, "join")) return;
-    rad_flow_place at = p->now.place;
+    if (!rad__flow_accept(p, "join")) return;
+    rad_text_place at = p->now.place;
     uint32_t join = 0;
-    while (join < RAD_JOINS && !rad__flow_accept_word(p, words[join])) join++;
+    while (join < RAD_JOINS && !rad__flow_accept(p, words[join])) join++;
     if (join == RAD_JOINS) {
         rad__flow_expected_word(p, "all, first, any, sync, multi or none", words);
         return;
@@ -151,7 +151,7 @@ static void parse_join(rad_flow_parser *p, rad_flow_statement *s)
     s->join = (enum rad_flow_join)join;
     if (s->join == RAD_JOIN_FIRST || s->join == RAD_JOIN_ANY) {
         s->join_count = 1;
-        if (p->now.kind == RAD_TOKEN_NUMBER)
+        if (p->now.kind == RAD_LEXEME_NUMBER)
             s->join_count = rad__flow_expect_count(p, "a count", 1, COUNT_MAX);
     }
     check_join(p, s, at);
@@ -162,7 +162,7 @@ static void parse_join(rad_flow_parser *p, rad_flow_statement *s)
 static void parse_signal(rad_flow_parser *p, rad_flow_event *event)
 {
     event->signal = rad__flow_expect_name(p, "the name of a signal");
-    if (!rad__flow_accept_word(p, "into")) return;
+    if (!rad__flow_accept(p, "into")) return;
     event->into_place = p->now.place;
     event->into = rad__flow_expect_name(p, "the name of a variable");
 }
@@ -172,14 +172,14 @@ static void parse_defer(rad_flow_parser *p, rad_flow_statement *s)
     static const char *const words[] = {"signal", "timer", NULL};
     branch_list list = {.items = NULL};
     rad__flow_expect_sign(p, "{", "'{'");
-    while (p->status == 0 && (list.count == 0 || !rad__flow_is_sign(p, "}"))) {
+    while (p->status == 0 && (list.count == 0 || !rad__flow_is(p, "}"))) {
         rad_flow_branch branch = branch_new();
         branch.event.place = p->now.place;
         rad__flow_expect_word(p, "on", list.count == 0 ? "'on'" : "'on' or '}'");
-        if (rad__flow_accept_word(p, "timer")) {
+        if (rad__flow_accept(p, "timer")) {
             branch.event.is_timer = true;
             branch.event.delay_ns = rad__flow_expect_duration(p);
-        } else if (rad__flow_accept_word(p, "signal")) {
+        } else if (rad__flow_accept(p, "signal")) {
             parse_signal(p, &branch.event);
         } else {
             rad__flow_expected_word(p, "'signal' or 'timer'", words);
@@ -201,11 +201,11 @@ static void parse_wait(rad_flow_parser *p, rad_flow_statement *s)
     s->branches[0] = branch_new();
     rad_flow_event *event = &s->branches[0].event;
     event->place = p->now.place;
-    event->is_fresh = rad__flow_accept_word(p, "fresh");
-    event->is_timer = !event->is_fresh && p->now.kind == RAD_TOKEN_NUMBER;
+    event->is_fresh = rad__flow_accept(p, "fresh");
+    event->is_timer = !event->is_fresh && p->now.kind == RAD_LEXEME_NUMBER;
     if (event->is_timer)
         event->delay_ns = rad__flow_expect_duration(p);
-    else if (rad__flow_accept_word(p, "signal"))
+    else if (rad__flow_accept(p, "signal"))
         parse_signal(p, event);
     else
         rad__flow_expected_word(
@@ -216,7 +216,7 @@ static void parse_wait(rad_flow_parser *p, rad_flow_statement *s)
 /* ---- Regions ------------------------------------------------------------------------------- */
 
 static rad_flow_branch *parse_handler(rad_flow_parser *p, rad_flow_branch *before,
-                                      rad_flow_place at, const char *word)
+                                      rad_text_place at, const char *word)
 {
     if (before != NULL) rad__flow_fail(p, at, "'on %s' stands there twice", word);
     rad_flow_branch *handler = rad__flow_take(p, 1, sizeof *handler);
@@ -233,13 +233,13 @@ static void parse_region(rad_flow_parser *p, rad_flow_statement *s)
     s->name = rad__flow_expect_name(p, "the name of the region");
     parse_one_block(p, s);
     for (;;) {
-        rad_flow_place at = p->now.place;
-        if (!rad__flow_accept_word(p, "on")) return;
-        if (rad__flow_accept_word(p, "cancel")) {
+        rad_text_place at = p->now.place;
+        if (!rad__flow_accept(p, "on")) return;
+        if (rad__flow_accept(p, "cancel")) {
             s->on_cancel = parse_handler(p, s->on_cancel, at, "cancel");
-        } else if (rad__flow_accept_word(p, "failure")) {
+        } else if (rad__flow_accept(p, "failure")) {
             s->into_place = p->now.place;
-            if (s->on_failure == NULL && rad__flow_accept_word(p, "into")) {
+            if (s->on_failure == NULL && rad__flow_accept(p, "into")) {
                 s->into_place = p->now.place;
                 s->into = rad__flow_expect_name(p, "the name of a variable");
             }
@@ -253,12 +253,12 @@ static void parse_region(rad_flow_parser *p, rad_flow_statement *s)
 static void parse_cancel(rad_flow_parser *p, rad_flow_statement *s)
 {
     static const char *const words[] = {"task", "region", "case", NULL};
-    if (rad__flow_accept_word(p, "case")) {
+    if (rad__flow_accept(p, "case")) {
         s->scope = RAD_CANCEL_CASE;
         return;
     }
-    bool is_task = rad__flow_accept_word(p, "task");
-    if (!is_task && !rad__flow_accept_word(p, "region"))
+    bool is_task = rad__flow_accept(p, "task");
+    if (!is_task && !rad__flow_accept(p, "region"))
         rad__flow_expected_word(p, "'task', 'region' or 'case'", words);
     s->scope = is_task ? RAD_CANCEL_TASK : RAD_CANCEL_REGION;
     s->name_place = p->now.place;
@@ -270,11 +270,10 @@ static void parse_cancel(rad_flow_parser *p, rad_flow_statement *s)
 /* `many pool 3`, `many pool over list`: a name behind which an expression begins. */
 static bool has_many_name(rad_flow_parser *p)
 {
-    if (p->now.kind != RAD_TOKEN_NAME || rad__flow_is_word(p, "over") ||
-        rad__flow_is_word(p, "not"))
+    if (p->now.kind != RAD_LEXEME_NAME || rad__flow_is(p, "over") || rad__flow_is(p, "not"))
         return false;
-    rad_flow_token next = rad__flow_peek(p);
-    if (rad__flow_is_function(p) && rad__flow_token_is(&next, "(")) return false;
+    rad_lexeme next = rad__flow_peek(p);
+    if (rad__flow_is_function(p) && rad__lexeme_is(&next, "(")) return false;
     return rad__flow_begins_operand(&next);
 }
 
@@ -282,14 +281,14 @@ static void parse_many(rad_flow_parser *p, rad_flow_statement *s)
 {
     s->name_place = p->now.place;
     if (p->status == 0 && has_many_name(p)) s->name = rad__flow_expect_name(p, "a name");
-    s->is_over = rad__flow_accept_word(p, "over");
+    s->is_over = rad__flow_accept(p, "over");
     s->expr = rad__flow_parse_expr(p);
-    if (rad__flow_accept_word(p, "up")) {
+    if (rad__flow_accept(p, "up")) {
         rad__flow_expect_word(p, "to", "'to' and a number");
         s->most = rad__flow_expect_count(p, "a number of instances", 1, COUNT_MAX);
     }
     s->as_place = p->now.place;
-    if (rad__flow_accept_word(p, "as")) {
+    if (rad__flow_accept(p, "as")) {
         s->as_place = p->now.place;
         s->as = rad__flow_expect_variable(p, "a name for the instance's number or line");
     } else if (s->is_over) {
@@ -317,7 +316,7 @@ static void parse_named(rad_flow_parser *p, rad_flow_statement *s)
         s->expr = rad__flow_parse_expr(p);
     } else if (s->kind == RAD_FLOW_LOCK) {
         parse_one_block(p, s);
-    } else if (s->kind == RAD_FLOW_AWAIT && rad__flow_accept_word(p, "else")) {
+    } else if (s->kind == RAD_FLOW_AWAIT && rad__flow_accept(p, "else")) {
         s->has_else = true;
         parse_one_block(p, s);
     }
@@ -355,7 +354,7 @@ static void parse_rest(rad_flow_parser *p, rad_flow_statement *s)
     case RAD_FLOW_MANY: parse_many(p, s); break;
     case RAD_FLOW_DEFER: parse_defer(p, s); break;
     case RAD_FLOW_FAIL:
-        if (p->now.kind == RAD_TOKEN_TEXT) s->text = rad__flow_expect_text(p, "a text");
+        if (p->now.kind == RAD_LEXEME_TEXT) s->text = rad__flow_expect_text(p, "a text");
         break;
     case RAD_FLOW_FINISH: break;
     default: parse_named(p, s); break;
@@ -370,9 +369,9 @@ static void no_statement(rad_flow_parser *p, bool is_body)
                                         "more",  "reach", "expire", "await",  "interleave", "lock",
                                         "defer", "wait",  "finish", "fail",   "compensate", "data",
                                         "task",  NULL};
-    if (rad__flow_is_word(p, "join"))
+    if (rad__flow_is(p, "join"))
         rad__flow_fail(p, p->now.place, "join belongs to the par, or, or many before it");
-    else if (!is_body && (rad__flow_is_word(p, "data") || rad__flow_is_word(p, "task")))
+    else if (!is_body && (rad__flow_is(p, "data") || rad__flow_is(p, "task")))
         rad__flow_fail(p, p->now.place, "'%.4s' stands in the flow itself, not in a block",
                        p->now.text);
     else
@@ -390,24 +389,24 @@ static rad_flow_statement *parse_statement(rad_flow_parser *p, bool is_body)
                               .as = RAD_NONE,
                               .into = RAD_NONE,
                               .text = RAD_NONE};
-    if (rad__flow_is_sign(p, "{")) {
+    if (rad__flow_is(p, "{")) {
         s->kind = RAD_FLOW_BLOCK;
         parse_one_block(p, s);
         return s;
     }
-    if (rad__flow_accept_word(p, "run")) {
+    if (rad__flow_accept(p, "run")) {
         s->kind = RAD_FLOW_DO;
         s->name = rad__flow_parse_run(p, s->place);
         return s;
     }
-    if (rad__flow_accept_word(p, "wait")) {
+    if (rad__flow_accept(p, "wait")) {
         s->kind = RAD_FLOW_DEFER;
         parse_wait(p, s);
         return s;
     }
     unsigned kind = 0;
     while (kind < RAD_FLOW_KINDS &&
-           (kind == RAD_FLOW_BLOCK || !rad__flow_accept_word(p, KIND_NAMES[kind])))
+           (kind == RAD_FLOW_BLOCK || !rad__flow_accept(p, KIND_NAMES[kind])))
         kind++;
     s->kind = (enum rad_flow_kind)kind;
     if (kind == RAD_FLOW_KINDS)
@@ -423,10 +422,10 @@ rad_flow_statement *rad__flow_parse_statements(rad_flow_parser *p, bool is_body)
     if (++p->nesting > RAD_FLOW_NESTING_MAX)
         rad__flow_fail(p, p->now.place, "the blocks are nested more than %d deep",
                        RAD_FLOW_NESTING_MAX);
-    while (p->status == 0 && !rad__flow_is_sign(p, "}") && p->now.kind != RAD_TOKEN_END) {
-        if (is_body && rad__flow_accept_word(p, "data")) {
+    while (p->status == 0 && !rad__flow_is(p, "}") && p->now.kind != RAD_LEXEME_END) {
+        if (is_body && rad__flow_accept(p, "data")) {
             rad__flow_parse_data(p);
-        } else if (is_body && rad__flow_accept_word(p, "task")) {
+        } else if (is_body && rad__flow_accept(p, "task")) {
             rad__flow_parse_task(p);
         } else {
             *last = parse_statement(p, is_body);

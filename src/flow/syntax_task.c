@@ -30,12 +30,12 @@ static uint32_t expect_one_of(rad_flow_parser *p, const char *what, const char *
                               uint32_t first)
 {
     for (uint32_t i = first; words[i] != NULL; i++)
-        if (rad__flow_accept_word(p, words[i])) return i;
+        if (rad__flow_accept(p, words[i])) return i;
     rad__flow_expected_word(p, what, words + first);
     return first;
 }
 
-static void check_type(rad_flow_parser *p, const rad_flow_variable *v, rad_flow_place at,
+static void check_type(rad_flow_parser *p, const rad_flow_variable *v, rad_text_place at,
                        rad_flow_constant c)
 {
     if (c.type != v->type)
@@ -53,7 +53,7 @@ static void parse_merge(rad_flow_parser *p, rad_flow_variable *v)
                                                     [RAD_MERGE_APPEND] = 1 << RAD_FLOW_TEXT,
                                                     [RAD_MERGE_FIRST] = 7,
                                                     [RAD_MERGE_LAST] = 7};
-    rad_flow_place at = p->now.place;
+    rad_text_place at = p->now.place;
     uint32_t merge = expect_one_of(
         p, "a rule: sum, max, min (int), and, or (bool), append (text), first or last", MERGE_NAMES,
         1);
@@ -67,8 +67,8 @@ static void parse_domain(rad_flow_parser *p, rad_flow_variable *v)
 {
     rad_flow_constant some[DOMAIN_MAX];
     rad__flow_expect_sign(p, "{", "'{' and constants");
-    while (p->status == 0 && (v->domain_count == 0 || !rad__flow_is_sign(p, "}"))) {
-        rad_flow_place at = p->now.place;
+    while (p->status == 0 && (v->domain_count == 0 || !rad__flow_is(p, "}"))) {
+        rad_text_place at = p->now.place;
         rad_flow_constant c = rad__flow_parse_constant(p);
         check_type(p, v, at, c);
         for (uint32_t i = 0; i < v->domain_count; i++)
@@ -77,7 +77,7 @@ static void parse_domain(rad_flow_parser *p, rad_flow_variable *v)
             rad__flow_fail(p, at, "there are more than %d values", DOMAIN_MAX);
         if (p->status != 0) return;
         some[v->domain_count++] = c;
-        rad__flow_accept_sign(p, ",");
+        rad__flow_accept(p, ",");
     }
     rad__flow_expect_sign(p, "}", "a constant or '}'");
     v->domain = rad__flow_take(p, v->domain_count, sizeof *some);
@@ -87,9 +87,9 @@ static void parse_domain(rad_flow_parser *p, rad_flow_variable *v)
 /* Whether the word stands here as part of a declaration, and not as the name of the next. */
 static bool accept_part(rad_flow_parser *p, const char *word)
 {
-    if (p->status != 0 || !rad__flow_is_word(p, word)) return false;
-    rad_flow_token next = rad__flow_peek(p);
-    return !rad__flow_token_is(&next, ":") && rad__flow_accept_word(p, word);
+    if (p->status != 0 || !rad__flow_is(p, word)) return false;
+    rad_lexeme next = rad__flow_peek(p);
+    return !rad__lexeme_is(&next, ":") && rad__flow_accept(p, word);
 }
 
 static void parse_variable(rad_flow_parser *p, rad_flow_variable *v)
@@ -101,8 +101,8 @@ static void parse_variable(rad_flow_parser *p, rad_flow_variable *v)
     v->type = (enum rad_flow_type)expect_one_of(p, "int, bool or text", TYPE_NAMES, 0);
     v->initial = v->type == RAD_FLOW_TEXT ? rad__flow_symbol(p, "", 0) : 0;
     for (bool has_initial = false; p->status == 0;) {
-        rad_flow_place at = p->now.place;
-        bool initial = rad__flow_accept_sign(p, "=");
+        rad_text_place at = p->now.place;
+        bool initial = rad__flow_accept(p, "=");
         bool merge = !initial && accept_part(p, "merge"),
              domain = !initial && !merge && accept_part(p, "in");
         if (!initial && !merge && !domain) return;
@@ -131,7 +131,7 @@ void rad__flow_parse_data(rad_flow_parser *p)
 {
     rad_flow_tree *tree = p->tree;
     rad__flow_expect_sign(p, "{", "'{'");
-    while (p->status == 0 && !rad__flow_is_sign(p, "}")) {
+    while (p->status == 0 && !rad__flow_is(p, "}")) {
         rad_flow_variable v = {.merge = RAD_MERGE_EQUAL};
         parse_variable(p, &v);
         if (tree->variable_count == RAD_FLOW_VARIABLES_MAX)
@@ -170,14 +170,14 @@ static const char *const PROPERTY_NAMES[PROPERTIES + 1] = {
 static void parse_names(rad_flow_parser *p, rad_flow_names *names)
 {
     uint32_t some[LIST_MAX];
-    rad_flow_place places[LIST_MAX];
+    rad_text_place places[LIST_MAX];
     names->given = true;
     do {
         if (names->count == LIST_MAX) rad__flow_fail(p, p->now.place, "the list is too long");
         if (p->status != 0) return;
         places[names->count] = p->now.place;
         some[names->count++] = rad__flow_expect_name(p, "the name of a variable");
-    } while (rad__flow_accept_sign(p, ","));
+    } while (rad__flow_accept(p, ","));
     names->items = rad__flow_take(p, names->count, sizeof *some);
     names->places = rad__flow_take(p, names->count, sizeof *places);
     if (names->items == NULL || names->places == NULL) return;
@@ -188,9 +188,9 @@ static void parse_names(rad_flow_parser *p, rad_flow_names *names)
 static void parse_retry(rad_flow_parser *p, rad_flow_task *t)
 {
     t->retries = rad__flow_expect_count(p, "the number of further attempts", 0, RETRIES_MAX);
-    if (!rad__flow_accept_word(p, "delay")) return;
+    if (!rad__flow_accept(p, "delay")) return;
     t->delay_ns = rad__flow_expect_duration(p);
-    if (rad__flow_accept_word(p, "backoff"))
+    if (rad__flow_accept(p, "backoff"))
         t->backoff = rad__flow_expect_count(p, "a factor", 1, BACKOFF_MAX);
 }
 
@@ -199,11 +199,11 @@ static void parse_outcomes(rad_flow_parser *p, rad_flow_task *t)
     static const char *const words[] = {"ok", "fail", NULL};
     t->outcomes = 0;
     do {
-        rad_flow_place at = p->now.place;
+        rad_text_place at = p->now.place;
         uint32_t bit = 1u << expect_one_of(p, "ok or fail", words, 0);
         if (t->outcomes & bit) rad__flow_fail(p, at, "the outcome stands there twice");
         t->outcomes |= bit;
-    } while (rad__flow_accept_sign(p, ","));
+    } while (rad__flow_accept(p, ","));
 }
 
 static void parse_doubt(rad_flow_parser *p, rad_flow_task *t)
@@ -216,7 +216,7 @@ static void parse_doubt(rad_flow_parser *p, rad_flow_task *t)
 
 static void parse_timeout(rad_flow_parser *p, rad_flow_task *t)
 {
-    rad_flow_place at = p->now.place;
+    rad_text_place at = p->now.place;
     t->timeout_ns = rad__flow_expect_duration(p);
     if (t->timeout_ns == 0) rad__flow_fail(p, at, "a timeout of 0 leaves no time for anything");
 }
@@ -256,8 +256,8 @@ static void parse_property(rad_flow_parser *p, rad_flow_task *t, enum property p
 static uint32_t parse_properties(rad_flow_parser *p, rad_flow_task *t, enum property first)
 {
     uint32_t seen = 0;
-    while (p->status == 0 && !rad__flow_accept_sign(p, "}")) {
-        rad_flow_place at = p->now.place;
+    while (p->status == 0 && !rad__flow_accept(p, "}")) {
+        rad_text_place at = p->now.place;
         uint32_t property =
             expect_one_of(p, "a property of the task or '}'", PROPERTY_NAMES, first);
         if (p->status != 0) break;
@@ -273,7 +273,7 @@ static uint32_t parse_properties(rad_flow_parser *p, rad_flow_task *t, enum prop
 
 /* ---- Tasks ------------------------------------------------------------------------------- */
 
-static rad_flow_task task_new(rad_flow_place place)
+static rad_flow_task task_new(rad_text_place place)
 {
     return (rad_flow_task){.name = RAD_NONE,
                            .place = place,
@@ -333,12 +333,12 @@ static uint32_t run_name(rad_flow_parser *p, uint32_t line)
     }
 }
 
-uint32_t rad__flow_parse_run(rad_flow_parser *p, rad_flow_place place)
+uint32_t rad__flow_parse_run(rad_flow_parser *p, rad_text_place place)
 {
     rad_flow_task t = task_new(place);
     t.is_anonymous = true;
     t.command = rad__flow_expect_text(p, "a command, a text");
-    if (rad__flow_accept_sign(p, "{")) parse_properties(p, &t, PROPERTY_TIMEOUT);
+    if (rad__flow_accept(p, "{")) parse_properties(p, &t, PROPERTY_TIMEOUT);
     t.name = run_name(p, place.line);
     task_add(p, &t);
     return t.name;

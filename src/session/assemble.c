@@ -35,7 +35,7 @@ static bool room(assembler *a, bool there_is)
     return there_is && a->status == 0;
 }
 
-static void fail(assembler *a, rad_ast_place at, const char *what)
+static void fail(assembler *a, rad_text_place at, const char *what)
 {
     if (a->status == 0) a->status = rad__ast_error(&a->all->file, at, a->error, "%s", what);
 }

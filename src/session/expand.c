@@ -37,8 +37,8 @@ typedef struct expander {
     int status;
 } expander;
 
-static int fail(expander *e, rad_ast_place at, const char *format, ...) RAD_PRINTF(3, 4);
-static int fail(expander *e, rad_ast_place at, const char *format, ...)
+static int fail(expander *e, rad_text_place at, const char *format, ...) RAD_PRINTF(3, 4);
+static int fail(expander *e, rad_text_place at, const char *format, ...)
 {
     char text[300];
     va_list args;
@@ -261,7 +261,7 @@ static void check_choice(expander *e, const rad_ast *ast, const rad_global *g)
 {
     for (uint32_t i = 0; e->status == 0 && i < g->block_count; i++) {
         const rad_global *first = first_message(g->blocks[i]);
-        rad_ast_place at = first ? first->place : ast->block_places[i];
+        rad_text_place at = first ? first->place : ast->block_places[i];
         if (first == NULL || first->from != g->from) {
             fail(e, at, "%s chooses, so every branch begins with a message of %s",
                  role_name(e, g->from), role_name(e, g->from));

@@ -29,7 +29,7 @@ typedef struct rad_signature {
 typedef struct rad_global {
     struct rad_global *next;
     enum rad_global_kind kind;
-    rad_ast_place place;
+    rad_text_place place;
     uint32_t from, to; /* roles; `from` chooses, or does something */
     uint32_t label;    /* the message's name, or what is done */
     rad_signature signature;
@@ -50,7 +50,7 @@ typedef struct rad_global_local {
 
 typedef struct rad_global_protocol {
     uint32_t name;
-    rad_ast_place place;
+    rad_text_place place;
     uint32_t role_count;
     const char **roles;    /* "W[2]" */
     uint32_t branch_count; /* 1 and all parallel ones; 0 is the whole */

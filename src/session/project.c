@@ -36,7 +36,7 @@ enum { TARGETS_MAX = 64, NODES_MAX = 4000000, MEMBERS_MAX = 1 << 20, SLOTS_KEPT 
 
 typedef struct node {
     enum node_kind kind;
-    rad_ast_place place;
+    rad_text_place place;
     const rad_global *what;
     uint32_t edge;
     uint32_t first_target, target_count; /* of PAR: what follows; its threads are found by `what` */
@@ -45,7 +45,7 @@ typedef struct node {
 typedef struct set {
     uint32_t first, count; /* of `members`, ascending */
     uint64_t hash;
-    rad_ast_place merged_at; /* the last choice that made it */
+    rad_text_place merged_at; /* the last choice that made it */
 } set;
 
 /* A message that may come next, and what follows it. */
@@ -203,7 +203,7 @@ static uint32_t edge_of(projector *p, const rad_global *message, uint32_t branch
 
 static uint32_t add_node(projector *p, enum node_kind kind, const rad_global *what)
 {
-    static const rad_ast_place nowhere = {0, 0};
+    static const rad_text_place nowhere = {0, 0};
     if (p->node_count == NODES_MAX && p->status == 0)
         p->status =
             rad__ast_error(p->file, global_of(p)->place, p->error, "the protocol is too large");
@@ -372,7 +372,7 @@ static void add_member(projector *p, uint32_t at)
 }
 
 /* Everything that can be reached silently from what was pushed, to the end of `members`. */
-static set close_over(projector *p, rad_ast_place merged_at)
+static set close_over(projector *p, rad_text_place merged_at)
 {
     set s = {.first = p->member_count, .merged_at = merged_at};
     while (p->stack_count > 0 && p->status == 0) {
@@ -398,7 +398,7 @@ static bool sets_are_equal(const projector *p, const set *a, const set *b)
 }
 
 /* The state of what was pushed, new or not. */
-static uint32_t state_of(projector *p, rad_ast_place merged_at)
+static uint32_t state_of(projector *p, rad_text_place merged_at)
 {
     set s = close_over(p, merged_at);
     if (p->status != 0) return 0;
@@ -483,7 +483,7 @@ static void contradiction(projector *p, const set *s, const node *a, const node 
     char one[160], other[160];
     describe(p, a, one, sizeof one);
     describe(p, b, other, sizeof other);
-    rad_ast_place at = s->merged_at.line ? s->merged_at : a->place;
+    rad_text_place at = s->merged_at.line ? s->merged_at : a->place;
     if (p->status == 0)
         p->status =
             rad__ast_error(p->file, at, p->error,
@@ -517,7 +517,7 @@ static void add_arm(projector *p, const node *n)
 }
 
 /* All offers of equal messages lead to one state. They are in the order of their arms. */
-static void lead_on(projector *p, rad_ast_place merged_at)
+static void lead_on(projector *p, rad_text_place merged_at)
 {
     for (uint32_t i = 0; i < p->offer_count && p->status == 0;) {
         uint32_t arm = p->offers[p->order[i]].arm;
@@ -713,7 +713,7 @@ static void project_thread(projector *p, uint32_t thread)
     if (p->status != 0 || !room(p, RAD_GROW(&p->seen, &p->seen_capacity, p->node_count))) return;
     begin_set(p);
     push(p, start);
-    t->threads[thread].start = state_of(p, (rad_ast_place){0, 0});
+    t->threads[thread].start = state_of(p, (rad_text_place){0, 0});
     for (uint32_t i = 0; i < p->set_count && p->status == 0; i++) fill_state(p, i);
 }
 

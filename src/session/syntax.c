@@ -6,31 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_MAX = 1 << 20, NESTING_MAX = 200, NAME_MAX_LENGTH = 60, LIST_MAX = 64 };
-
-enum token_kind {
-    TOKEN_END,
-    TOKEN_NAME,
-    TOKEN_NUMBER,
-    TOKEN_TEXT,
-    TOKEN_ARROW, /* -> */
-    TOKEN_DOTS,  /* .. */
-    TOKEN_SIGN   /* any one character */
-};
-
-typedef struct token {
-    enum token_kind kind;
-    rad_ast_place place;
-    const char *text;
-    size_t length;
-    int64_t number;
-} token;
+enum { TEXT_MAX = 1 << 20, NESTING_MAX = 200, LIST_MAX = 64 };
 
 typedef struct parser {
     rad_ast_file *file;
-    const char *at, *end;
-    rad_ast_place place;
-    token now;
+    rad_lexer lexer;
+    rad_lexeme now;
     uint32_t nesting;
     rad_error *error;
     int status;
@@ -38,8 +19,8 @@ typedef struct parser {
 
 /* ---- Errors ------------------------------------------------------------------------------------------ */
 
-int rad__ast_error(const rad_ast_file *file, rad_ast_place at, rad_error *error, const char *format,
-                   ...)
+int rad__ast_error(const rad_ast_file *file, rad_text_place at, rad_error *error,
+                   const char *format, ...)
 {
     char text[400];
     va_list args;
@@ -49,7 +30,7 @@ int rad__ast_error(const rad_ast_file *file, rad_ast_place at, rad_error *error,
     return rad__error(error, RAD_EINPUT, "%s:%u:%u: %s", file->file_name, at.line, at.column, text);
 }
 
-static void fail(parser *p, rad_ast_place at, const char *what)
+static void fail(parser *p, rad_text_place at, const char *what)
 {
     if (p->status == 0) p->status = rad__ast_error(p->file, at, p->error, "%s", what);
 }
@@ -59,21 +40,10 @@ static void fail_memory(parser *p)
     if (p->status == 0) p->status = rad__error_memory(p->error);
 }
 
-/* What stands there, for people. */
-static void token_text(const token *t, char *text, size_t size)
-{
-    if (t->kind == TOKEN_END)
-        snprintf(text, size, "the end of the file");
-    else if (t->length == 1 && (t->text[0] < ' ' || t->text[0] > '~'))
-        snprintf(text, size, "the byte 0x%02x", (unsigned char)t->text[0]);
-    else
-        snprintf(text, size, "'%.*s'", t->length > 40 ? 40 : (int)t->length, t->text);
-}
-
 static void expected(parser *p, const char *what)
 {
-    char found[64], text[200];
-    token_text(&p->now, found, sizeof found);
+    char found[RAD_LEXEME_TOLD], text[200];
+    rad__lexeme_tell(&p->now, found);
     snprintf(text, sizeof text, "expected %s, found %s", what, found);
     fail(p, p->now.place, text);
 }
@@ -87,116 +57,29 @@ static void *take(parser *p, size_t count, size_t size)
 
 /* ---- Tokens ------------------------------------------------------------------------------------------ */
 
-static bool begins_name(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static void forward(parser *p)
-{
-    p->place.column++;
-    if (*p->at++ != '\n') return;
-    p->place.line++;
-    p->place.column = 1;
-}
-
-/* Blanks, line ends, semicolons and comments. */
-static void skip(parser *p)
-{
-    while (p->at < p->end) {
-        if (*p->at == '#')
-            while (p->at < p->end && *p->at != '\n') forward(p);
-        else if (memchr(" \t\r\n;", *p->at, 5) != NULL)
-            forward(p);
-        else
-            return;
-    }
-}
-
-static void lex_number(parser *p, token *t)
-{
-    for (; p->at < p->end && is_digit(*p->at); forward(p))
-        if (__builtin_mul_overflow(t->number, 10, &t->number) ||
-            __builtin_add_overflow(t->number, *p->at - '0', &t->number))
-            fail(p, t->place, "the number is too large");
-}
-
-static void lex_text(parser *p, token *t)
-{
-    for (forward(p); p->at < p->end && *p->at != '"' && *p->at != '\n'; forward(p))
-        if (*p->at == 0) fail(p, t->place, "the text has a byte 0 in it");
-    if (p->at == p->end || *p->at != '"') {
-        fail(p, t->place, "the text does not end on its line: expected '\"'");
-        return;
-    }
-    forward(p);
-}
-
 static void advance(parser *p)
 {
-    skip(p);
-    token *t = &p->now;
-    *t = (token){.kind = TOKEN_END, .place = p->place, .text = p->at};
-    if (p->at == p->end) return;
-    char c = *p->at, next = p->end - p->at > 1 ? p->at[1] : 0;
-    if (begins_name(c)) {
-        t->kind = TOKEN_NAME;
-        while (p->at < p->end && (begins_name(*p->at) || is_digit(*p->at))) forward(p);
-        if (p->at - t->text > NAME_MAX_LENGTH)
-            fail(p, t->place, "a name has 60 characters at most");
-    } else if (is_digit(c)) {
-        t->kind = TOKEN_NUMBER;
-        lex_number(p, t);
-    } else if (c == '"') {
-        t->kind = TOKEN_TEXT;
-        lex_text(p, t);
-    } else {
-        bool arrow = c == '-' && next == '>', dots = c == '.' && next == '.';
-        t->kind = arrow ? TOKEN_ARROW : dots ? TOKEN_DOTS : TOKEN_SIGN;
-        forward(p);
-        if (arrow || dots) forward(p);
-    }
-    t->length = (size_t)(p->at - t->text);
+    rad_text_place wrong;
+    const char *mistake = rad__lex(&p->lexer, &p->now, &wrong);
+    if (mistake != NULL) fail(p, wrong, mistake);
 }
 
-static bool is_sign(const parser *p, char sign)
+static bool is_token(const parser *p, const char *text)
 {
-    return p->now.kind == TOKEN_SIGN && p->now.text[0] == sign;
+    return rad__lexeme_is(&p->now, text);
 }
 
-static bool is_word(const parser *p, const char *word)
+/* A sign or a word. */
+static bool accept(parser *p, const char *text)
 {
-    return p->now.kind == TOKEN_NAME && strlen(word) == p->now.length &&
-           memcmp(p->now.text, word, p->now.length) == 0;
-}
-
-static bool accept_sign(parser *p, char sign)
-{
-    if (p->status != 0 || !is_sign(p, sign)) return false;
+    if (p->status != 0 || !is_token(p, text)) return false;
     advance(p);
     return true;
 }
 
-static bool accept_word(parser *p, const char *word)
+static void expect(parser *p, const char *text, const char *what)
 {
-    if (p->status != 0 || !is_word(p, word)) return false;
-    advance(p);
-    return true;
-}
-
-static void expect_sign(parser *p, char sign, const char *what)
-{
-    if (!accept_sign(p, sign)) expected(p, what);
-}
-
-static void expect_word(parser *p, const char *word, const char *what)
-{
-    if (!accept_word(p, word)) expected(p, what);
+    if (!accept(p, text)) expected(p, what);
 }
 
 static uint32_t symbol_of(parser *p, const char *text, size_t length)
@@ -217,7 +100,7 @@ static bool is_reserved(const parser *p)
                                         "at",       "or",     "loop",  "par",     "and",  "for",
                                         "in",       "call",   "does",  "continue"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (is_word(p, words[i])) return true;
+        if (is_token(p, words[i])) return true;
     return false;
 }
 
@@ -234,11 +117,11 @@ static void reserved(parser *p, const char *what)
 static uint32_t expect_name(parser *p, const char *what)
 {
     if (p->status != 0) return RAD_NONE;
-    if (p->now.kind == TOKEN_NAME && is_reserved(p)) {
+    if (p->now.kind == RAD_LEXEME_NAME && is_reserved(p)) {
         reserved(p, what);
         return RAD_NONE;
     }
-    if (p->now.kind != TOKEN_NAME) {
+    if (p->now.kind != RAD_LEXEME_NAME) {
         expected(p, what);
         return RAD_NONE;
     }
@@ -254,16 +137,16 @@ static rad_ast_number parse_number(parser *p)
     rad_ast_number n = {.place = p->now.place, .name = RAD_NONE};
     if (p->status != 0) return n;
     int sign = 1;
-    bool named = p->now.kind == TOKEN_NAME;
+    bool named = p->now.kind == RAD_LEXEME_NAME;
     if (named) {
         n.name = expect_name(p, "a number or the name of a 'for'");
-        if (is_sign(p, '-')) sign = -1;
-        if (!is_sign(p, '+') && !is_sign(p, '-')) return n;
+        if (is_token(p, "-")) sign = -1;
+        if (!is_token(p, "+") && !is_token(p, "-")) return n;
         advance(p);
     }
-    if (p->now.kind == TOKEN_NUMBER && p->now.number > INT32_MAX)
+    if (p->now.kind == RAD_LEXEME_NUMBER && p->now.number > INT32_MAX)
         fail(p, p->now.place, "the number is too large");
-    if (p->now.kind != TOKEN_NUMBER) {
+    if (p->now.kind != RAD_LEXEME_NUMBER) {
         expected(p, named ? "a number" : "a number or the name of a 'for'");
         return n;
     }
@@ -276,15 +159,15 @@ static rad_ast_role parse_role(parser *p, bool ranges)
 {
     rad_ast_role role = {.place = p->now.place};
     role.name = expect_name(p, "the name of a role");
-    if (!accept_sign(p, '[')) return role;
+    if (!accept(p, "[")) return role;
     role.indexed = true;
     role.from = role.to = parse_number(p);
-    if (ranges && p->status == 0 && p->now.kind == TOKEN_DOTS) {
+    if (ranges && p->status == 0 && is_token(p, "..")) {
         advance(p);
         role.ranged = true;
         role.to = parse_number(p);
     }
-    expect_sign(p, ']', role.ranged || !ranges ? "']'" : "'..' or ']'");
+    expect(p, "]", role.ranged || !ranges ? "']'" : "'..' or ']'");
     return role;
 }
 
@@ -297,7 +180,7 @@ static void parse_roles(parser *p, rad_ast_role **roles, uint32_t *count)
         if (n == LIST_MAX) fail(p, p->now.place, "the list is too long");
         if (p->status != 0) return;
         some[n++] = parse_role(p, true);
-    } while (accept_sign(p, ','));
+    } while (accept(p, ","));
     *roles = take(p, n, sizeof *some);
     if (*roles != NULL) memcpy(*roles, some, n * sizeof *some);
     *count = n;
@@ -317,13 +200,13 @@ static rad_ast_field parse_field(parser *p)
     rad_ast_field field = {.name = RAD_NONE};
     for (int turn = 0; turn < 2; turn++) {
         for (unsigned i = 0; i < RAD_TYPES; i++)
-            if (accept_word(p, TYPE_NAMES[i])) {
+            if (accept(p, TYPE_NAMES[i])) {
                 field.type = (enum rad_type)i;
                 return field;
             }
         if (turn > 0) break;
         field.name = expect_name(p, "int, bool, text, or a field's name");
-        expect_sign(p, ':', "':' and a type (int, bool, text)");
+        expect(p, ":", "':' and a type (int, bool, text)");
     }
     expected(p, "int, bool or text");
     return field;
@@ -331,24 +214,24 @@ static rad_ast_field parse_field(parser *p)
 
 static void parse_fields(parser *p, rad_ast *s)
 {
-    if (!accept_sign(p, '(') || accept_sign(p, ')')) return;
+    if (!accept(p, "(") || accept(p, ")")) return;
     do {
         if (s->field_count == RAD_FIELDS_MAX) {
             fail(p, p->now.place, "a message has 8 fields at most");
             return;
         }
         s->fields[s->field_count++] = parse_field(p);
-    } while (accept_sign(p, ','));
-    expect_sign(p, ')', "',' or ')'");
+    } while (accept(p, ","));
+    expect(p, ")", "',' or ')'");
 }
 
 static rad_ast *parse_statements(parser *p);
 
 static rad_ast *parse_block(parser *p)
 {
-    expect_sign(p, '{', "'{'");
+    expect(p, "{", "'{'");
     rad_ast *first = p->status == 0 ? parse_statements(p) : NULL;
-    expect_sign(p, '}', "a statement or '}'");
+    expect(p, "}", "a statement or '}'");
     return first;
 }
 
@@ -356,14 +239,14 @@ static rad_ast *parse_block(parser *p)
 static void parse_blocks(parser *p, rad_ast *s, const char *joint)
 {
     rad_ast *blocks[LIST_MAX];
-    rad_ast_place places[LIST_MAX];
+    rad_text_place places[LIST_MAX];
     uint32_t n = 0;
     do {
         if (n == LIST_MAX) fail(p, p->now.place, "the list is too long");
         if (p->status != 0) return;
         places[n] = p->now.place;
         blocks[n++] = parse_block(p);
-    } while (joint != NULL && accept_word(p, joint));
+    } while (joint != NULL && accept(p, joint));
     s->blocks = take(p, n, sizeof(rad_ast *));
     s->block_places = take(p, n, sizeof *places);
     if (p->status != 0) return;
@@ -380,21 +263,21 @@ static void parse_act(parser *p, rad_ast *s)
     if (p->status != 0) return;
     s->roles[0] = parse_role(p, false);
     s->role_count = 1;
-    if (accept_word(p, "does")) {
+    if (accept(p, "does")) {
         s->kind = RAD_AST_DOES;
         s->name_place = p->now.place;
         s->name = expect_name(p, "what it does, a name");
         return;
     }
     s->kind = RAD_AST_MESSAGE;
-    if (p->status == 0 && p->now.kind != TOKEN_ARROW) {
+    if (p->status == 0 && !is_token(p, "->")) {
         expected(p, "'->' or 'does'");
         return;
     }
     if (p->status == 0) advance(p);
     s->roles[1] = parse_role(p, false);
     s->role_count = 2;
-    expect_sign(p, ':', "':' and a message");
+    expect(p, ":", "':' and a message");
     s->name_place = p->now.place;
     s->name = expect_name(p, "the name of a message");
     parse_fields(p, s);
@@ -405,9 +288,9 @@ static void parse_call(parser *p, rad_ast *s)
     s->kind = RAD_AST_CALL;
     s->name_place = p->now.place;
     s->name = expect_name(p, "the name of a protocol");
-    expect_sign(p, '(', "'(' and roles");
+    expect(p, "(", "'(' and roles");
     if (p->status == 0) parse_roles(p, &s->roles, &s->role_count);
-    expect_sign(p, ')', "',' or ')'");
+    expect(p, ")", "',' or ')'");
 }
 
 static void parse_for(parser *p, rad_ast *s)
@@ -415,9 +298,9 @@ static void parse_for(parser *p, rad_ast *s)
     s->kind = RAD_AST_FOR;
     s->name_place = p->now.place;
     s->name = expect_name(p, "a name");
-    expect_word(p, "in", "'in'");
+    expect(p, "in", "'in'");
     s->first = parse_number(p);
-    if (p->status == 0 && p->now.kind != TOKEN_DOTS)
+    if (p->status == 0 && !is_token(p, ".."))
         expected(p, "'..'");
     else if (p->status == 0)
         advance(p);
@@ -428,7 +311,7 @@ static void parse_for(parser *p, rad_ast *s)
 static void parse_choice(parser *p, rad_ast *s)
 {
     s->kind = RAD_AST_CHOICE;
-    expect_word(p, "at", "'at' and a role");
+    expect(p, "at", "'at' and a role");
     s->roles = take(p, 1, sizeof *s->roles);
     if (p->status != 0) return;
     s->roles[0] = parse_role(p, false);
@@ -442,23 +325,23 @@ static rad_ast *parse_statement(parser *p)
     if (s == NULL) return NULL;
     s->place = s->name_place = p->now.place;
     s->name = RAD_NONE;
-    if (accept_word(p, "choice")) {
+    if (accept(p, "choice")) {
         parse_choice(p, s);
-    } else if (accept_word(p, "loop")) {
+    } else if (accept(p, "loop")) {
         s->kind = RAD_AST_LOOP;
         s->name_place = p->now.place;
         s->name = expect_name(p, "a name for the loop");
         parse_blocks(p, s, NULL);
-    } else if (accept_word(p, "continue")) {
+    } else if (accept(p, "continue")) {
         s->kind = RAD_AST_CONTINUE;
         s->name_place = p->now.place;
         s->name = expect_name(p, "the name of a loop");
-    } else if (accept_word(p, "par")) {
+    } else if (accept(p, "par")) {
         s->kind = RAD_AST_PAR;
         parse_blocks(p, s, "and");
-    } else if (accept_word(p, "for")) {
+    } else if (accept(p, "for")) {
         parse_for(p, s);
-    } else if (accept_word(p, "call")) {
+    } else if (accept(p, "call")) {
         parse_call(p, s);
     } else {
         parse_act(p, s);
@@ -471,7 +354,8 @@ static rad_ast *parse_statements(parser *p)
 {
     rad_ast *first = NULL, **last = &first;
     if (++p->nesting > NESTING_MAX) fail(p, p->now.place, "the blocks are nested too deeply");
-    while (p->status == 0 && !is_sign(p, '}') && !is_word(p, "code") && p->now.kind != TOKEN_END) {
+    while (p->status == 0 && !is_token(p, "}") && !is_token(p, "code") &&
+           p->now.kind != RAD_LEXEME_END) {
         *last = parse_statement(p);
         if (*last != NULL) last = &(*last)->next;
     }
@@ -483,11 +367,12 @@ static rad_ast *parse_statements(parser *p)
 
 static bool is_register(const parser *p, int64_t *number)
 {
-    const token *t = &p->now;
-    if (t->kind != TOKEN_NAME || t->length < 2 || t->length > 4 || t->text[0] != 'r') return false;
+    const rad_lexeme *t = &p->now;
+    if (t->kind != RAD_LEXEME_NAME || t->length < 2 || t->length > 4 || t->text[0] != 'r')
+        return false;
     *number = 0;
     for (size_t i = 1; i < t->length; i++) {
-        if (!is_digit(t->text[i])) return false;
+        if (t->text[i] < '0' || t->text[i] > '9') return false;
         *number = *number * 10 + (t->text[i] - '0');
     }
     return true;
@@ -498,9 +383,9 @@ static void operand_name(parser *p, rad_operand *o)
     if (is_register(p, &o->number)) {
         o->kind = RAD_OPERAND_REGISTER;
         advance(p);
-    } else if (is_word(p, "true") || is_word(p, "false")) {
+    } else if (is_token(p, "true") || is_token(p, "false")) {
         o->kind = RAD_OPERAND_BOOL;
-        o->number = is_word(p, "true");
+        o->number = is_token(p, "true");
         advance(p);
     } else {
         o->role = parse_role(p, false);
@@ -512,24 +397,25 @@ static void operand_name(parser *p, rad_operand *o)
 /* False: here is none. */
 static bool parse_operand(parser *p, rad_operand *o)
 {
-    const token *t = &p->now;
+    const rad_lexeme *t = &p->now;
     *o = (rad_operand){.place = t->place};
-    bool minus = is_sign(p, '-');
+    bool minus = is_token(p, "-");
     if (minus) advance(p);
-    if (t->kind == TOKEN_NUMBER) {
+    if (t->kind == RAD_LEXEME_NUMBER) {
+        if (!minus && t->number > INT64_MAX) fail(p, t->place, "the number is too large");
         o->kind = RAD_OPERAND_INT;
-        o->number = minus ? -t->number : t->number;
+        o->number = (int64_t)(minus ? 0 - t->number : t->number);
         advance(p);
     } else if (minus) {
         expected(p, "a number");
-    } else if (t->kind == TOKEN_TEXT) {
+    } else if (t->kind == RAD_LEXEME_TEXT) {
         o->kind = RAD_OPERAND_TEXT;
         o->name = symbol_of(p, t->text + 1, t->length - 2);
         advance(p);
-    } else if (t->kind == TOKEN_ARROW) {
+    } else if (is_token(p, "->")) {
         o->kind = RAD_OPERAND_ARROW;
         advance(p);
-    } else if (t->kind == TOKEN_NAME) {
+    } else if (t->kind == RAD_LEXEME_NAME) {
         operand_name(p, o);
     } else {
         return false;
@@ -546,22 +432,22 @@ static rad_ast_line *parse_line(parser *p)
     l->place = p->now.place;
     uint32_t line = p->now.place.line;
     l->name = expect_name(p, "an instruction, a label or '}'");
-    l->is_label = accept_sign(p, ':');
+    l->is_label = accept(p, ":");
     if (l->is_label) return l;
     bool inside = false;
     while (p->status == 0) {
         if (!inside && p->now.place.line != line) break;
-        if (!inside && accept_sign(p, '{')) {
+        if (!inside && accept(p, "{")) {
             inside = true;
             continue;
         }
-        if (inside && accept_sign(p, '}')) break;
-        if (inside && accept_sign(p, ',')) continue;
+        if (inside && accept(p, "}")) break;
+        if (inside && accept(p, ",")) continue;
         if (l->operand_count == RAD_OPERANDS_MAX)
             fail(p, p->now.place, "there are too many operands");
         if (p->status != 0 || !parse_operand(p, &some[l->operand_count])) break;
         l->operand_count++;
-        if (inside && p->now.kind == TOKEN_END) expected(p, "'}'");
+        if (inside && p->now.kind == RAD_LEXEME_END) expected(p, "'}'");
     }
     l->operands = take(p, l->operand_count, sizeof *some);
     if (l->operands != NULL) memcpy(l->operands, some, l->operand_count * sizeof *some);
@@ -573,8 +459,8 @@ static rad_ast_code *parse_code(parser *p)
     rad_ast_code *c = take(p, 1, sizeof *c);
     if (c == NULL) return NULL;
     c->role = parse_role(p, false);
-    expect_sign(p, '{', "'{'");
-    for (rad_ast_line **last = &c->lines; p->status == 0 && !accept_sign(p, '}');) {
+    expect(p, "{", "'{'");
+    for (rad_ast_line **last = &c->lines; p->status == 0 && !accept(p, "}");) {
         *last = parse_line(p);
         if (*last != NULL) last = &(*last)->next;
     }
@@ -586,7 +472,7 @@ static rad_ast_code *parse_code(parser *p)
 static void parse_locals(parser *p, rad_ast_protocol *protocol)
 {
     rad_ast_local **last = &protocol->locals;
-    while (accept_word(p, "local")) {
+    while (accept(p, "local")) {
         rad_ast_local *l = take(p, 1, sizeof *l);
         if (l == NULL) return;
         l->role = parse_role(p, false);
@@ -600,24 +486,23 @@ static rad_ast_protocol *parse_protocol(parser *p)
 {
     rad_ast_protocol *protocol = take(p, 1, sizeof *protocol);
     if (protocol == NULL) return NULL;
-    protocol->is_locals = is_word(p, "locals");
-    if (!accept_word(p, "locals")) expect_word(p, "protocol", "'protocol' or 'locals'");
+    protocol->is_locals = is_token(p, "locals");
+    if (!accept(p, "locals")) expect(p, "protocol", "'protocol' or 'locals'");
     protocol->place = p->now.place;
     protocol->name = expect_name(p, "the name of the protocol");
-    expect_sign(p, '{', "'{'");
-    expect_word(p, "roles", "'roles'");
+    expect(p, "{", "'{'");
+    expect(p, "roles", "'roles'");
     if (p->status == 0) parse_roles(p, &protocol->roles, &protocol->role_count);
     if (protocol->is_locals)
         parse_locals(p, protocol);
     else if (p->status == 0)
         protocol->body = parse_statements(p);
     rad_ast_code **last = &protocol->codes;
-    while (accept_word(p, "code")) {
+    while (accept(p, "code")) {
         *last = parse_code(p);
         if (*last != NULL) last = &(*last)->next;
     }
-    expect_sign(p, '}',
-                protocol->is_locals ? "'local', 'code' or '}'" : "a statement, 'code' or '}'");
+    expect(p, "}", protocol->is_locals ? "'local', 'code' or '}'" : "a statement, 'code' or '}'");
     return protocol;
 }
 
@@ -625,12 +510,13 @@ int rad__ast_read(rad_ast_file *file, const char *file_name, const char *text, s
                   rad_error *error)
 {
     *file = (rad_ast_file){.file_name = file_name};
-    parser p = {.file = file, .at = text, .end = text + size, .place = {1, 1}, .error = error};
+    parser p = {.file = file, .error = error};
+    rad__lex_begin(&p.lexer, text, size, "->..", false);
     if (size > TEXT_MAX)
         return rad__error(error, RAD_EINPUT, "%s: a protocol file has 1 MiB at most", file_name);
     advance(&p);
     for (rad_ast_protocol **last = &file->protocols; p.status == 0;) {
-        if (p.now.kind == TOKEN_END && file->protocol_count > 0) break;
+        if (p.now.kind == RAD_LEXEME_END && file->protocol_count > 0) break;
         *last = parse_protocol(&p);
         if (*last != NULL) last = &(*last)->next;
         file->protocol_count++;

@@ -8,22 +8,19 @@
 #ifndef RAD_SESSION_SYNTAX_H
 #define RAD_SESSION_SYNTAX_H
 
+#include "base/lex.h"
 #include "base/symbols.h"
-
-typedef struct rad_ast_place {
-    uint32_t line, column; /* from 1 */
-} rad_ast_place;
 
 /* A number, or a name with something added. */
 typedef struct rad_ast_number {
-    rad_ast_place place;
+    rad_text_place place;
     uint32_t name; /* RAD_NONE: only `plus` counts */
     int32_t plus;
 } rad_ast_number;
 
 /* Alice, W[i], or, where several may stand, W[1..3]. */
 typedef struct rad_ast_role {
-    rad_ast_place place;
+    rad_text_place place;
     uint32_t name;
     bool indexed, ranged;
     rad_ast_number from, to;
@@ -52,15 +49,15 @@ enum rad_ast_kind {
 typedef struct rad_ast {
     struct rad_ast *next;
     enum rad_ast_kind kind;
-    rad_ast_place place;
+    rad_text_place place;
     uint32_t name;
-    rad_ast_place name_place;
+    rad_text_place name_place;
     rad_ast_role *roles;
     uint32_t role_count;
     rad_ast_field fields[RAD_FIELDS_MAX];
     uint32_t field_count;
     struct rad_ast **blocks;
-    rad_ast_place *block_places;
+    rad_text_place *block_places;
     uint32_t block_count;
     rad_ast_number first, last;
 } rad_ast;
@@ -79,7 +76,7 @@ enum rad_operand_kind {
 
 typedef struct rad_operand {
     enum rad_operand_kind kind;
-    rad_ast_place place;
+    rad_text_place place;
     uint32_t name; /* of names and texts; of a role the name below */
     int64_t number;
     rad_ast_role role;
@@ -89,7 +86,7 @@ enum { RAD_OPERANDS_MAX = 128 };
 
 typedef struct rad_ast_line {
     struct rad_ast_line *next;
-    rad_ast_place place;
+    rad_text_place place;
     uint32_t name; /* of the instruction, or of the label that stands here */
     bool is_label;
     rad_operand *operands;
@@ -113,7 +110,7 @@ typedef struct rad_ast_local {
 
 typedef struct rad_ast_protocol {
     struct rad_ast_protocol *next;
-    rad_ast_place place;
+    rad_text_place place;
     uint32_t name;
     rad_ast_role *roles; /* families are ranged */
     uint32_t role_count;
@@ -139,7 +136,7 @@ RAD_INTERNAL void rad__ast_free(rad_ast_file *file);
 RAD_INTERNAL const char *rad__type_name(enum rad_type type);
 
 /* "FILE:LINE:COLUMN: …" */
-RAD_INTERNAL int rad__ast_error(const rad_ast_file *file, rad_ast_place at, rad_error *error,
+RAD_INTERNAL int rad__ast_error(const rad_ast_file *file, rad_text_place at, rad_error *error,
                                 const char *format, ...) RAD_PRINTF(4, 5);
 
 static inline const char *rad__ast_name(const rad_ast_file *file, uint32_t name)

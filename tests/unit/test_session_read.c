@@ -173,14 +173,36 @@ static void tables_by_hand_are_not_empty(void **state)
                     "test:3:26: there is no such label");
 }
 
+static void assert_refused(const char *text, size_t size, const char *why)
+{
+    rad_protocols *p;
+    rad_error error;
+    assert_int_equal(rad_protocols_parse(&p, "test", text, size, &error), RAD_EINPUT);
+    assert_string_equal(error.text, why);
+}
+
+#define REFUSED(operand, why) assert_refused(CODE(operand), sizeof CODE(operand) - 1, "test:3:" why)
+#define CODE(operand)         "protocol P { roles A, B\nA -> B: x\ncode B { set r1 " operand " } }"
+
 static void a_text_has_no_zero_in_it(void **state)
 {
     (void)state;
-    static const char text[] = "protocol P { roles A, B\nA -> B: x\ncode B { set r1 \"A\0b\" } }";
+    REFUSED("\"A\0b\"", "19: the text has a byte 0 in it");
+    REFUSED("\"A\xff\"", "19: the text is not UTF-8");
+    REFUSED("\"A", "17: the text does not end on its line: expected '\"'");
+}
+
+static void numbers_have_64_bits(void **state)
+{
+    (void)state;
+    static const char good[] = CODE("-9223372036854775808\nset r2 9223372036854775807");
     rad_protocols *p;
     rad_error error;
-    assert_int_equal(rad_protocols_parse(&p, "test", text, sizeof text - 1, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "test:3:17: the text has a byte 0 in it");
+    assert_int_equal(rad_protocols_parse(&p, "test", good, sizeof good - 1, &error), 0);
+    rad_protocols_free(p);
+    REFUSED("9223372036854775808", "17: the number is too large");
+    REFUSED("-9223372036854775809", "18: the number is too large");
+    REFUSED("18446744073709551617", "17: the number is too large");
 }
 
 int main(void)
@@ -194,6 +216,7 @@ int main(void)
         cmocka_unit_test(going_round_for_nothing_has_an_end),
         cmocka_unit_test(tables_by_hand_are_not_empty),
         cmocka_unit_test(a_text_has_no_zero_in_it),
+        cmocka_unit_test(numbers_have_64_bits),
     };
     storm_choose();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static int trial_open(rad_flow_trial *t, const rad_case *c, rad_error *error)
 
 static int trial_create(void **self, const rad_case *c, rad_error *error)
 {
-    char name[RAD_FLOW_NAME_MAX + 1];
+    char name[RAD_LEX_NAME_MAX + 1];
     *self = NULL;
     char *source = rad__flow_case_source(c, name, sizeof name, error);
     if (source == NULL) return error->code;

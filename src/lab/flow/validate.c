@@ -12,7 +12,7 @@
 int rad_flow_validate(const rad_target *t, const rad_flow_validate_options *o,
                       rad_flow_validation **out, rad_error *error)
 {
-    char name[RAD_FLOW_NAME_MAX + 1];
+    char name[RAD_LEX_NAME_MAX + 1];
     rad_flow_program *p = NULL;
     rad__error_clear(error);
     *out = NULL;

@@ -160,7 +160,7 @@ static void fill(const telling *t)
     }
     for (uint32_t i = 0; i < p->tree->variable_count; i++) {
         const char *name = rad__flow_name(&p->file, p->tree->variables[i].name);
-        char text[RAD_FLOW_NAME_MAX + 8];
+        char text[RAD_LEX_NAME_MAX + 8];
         int length = snprintf(text, sizeof text, "%s = %%", name);
         w->notes[w->variable - RAD_TELL_OP + i] = rad__arena_text(&w->arena, text, (size_t)length);
     }
