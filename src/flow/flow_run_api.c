@@ -117,23 +117,6 @@ static rad_flow_run_options full_options(const rad_flow *f, const rad_flow_optio
     return full;
 }
 
-int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o,
-                 rad_flow_result *result, rad_error *error)
-{
-    rad_flow_host host;
-    rad_error own = {0};
-    rad__error_clear(error);
-    if (error == NULL) error = &own;
-    rad_flow_run_options full = full_options(f, o);
-    int code = rad__flow_host_open(&host, folder, full.given.unsynced, error);
-    if (code != 0) return code;
-    code = rad__flow_run(&host, f->program, &full, result, error);
-    rad__flow_host_close(&host);
-    if (code != 0 && !begins(error->text, f->program->file.file_name))
-        rad__flow_say_where(error, folder);
-    return code;
-}
-
 int rad__flow_read_copy(rad_flow_program **p, const rad_flow_host *host, const char *flow,
                         rad_error *error)
 {
@@ -180,8 +163,25 @@ static int resume_copy(const rad_flow_host *host, const rad_flow_run_options *o,
     return code;
 }
 
-int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o,
-                    rad_flow_result *result, rad_error *error)
+/* `f` NULL: as it was when the case began. */
+static int resume(const rad_flow_host *host, const rad_flow *f, const rad_flow_run_options *o,
+                  rad_flow_result *result, rad_error *error)
+{
+    return f != NULL ? rad__flow_resume(host, f->program, o, result, error)
+                     : resume_copy(host, o, result, error);
+}
+
+static int begin(const rad_flow_host *host, const rad_flow *f, const rad_flow_run_options *o,
+                 rad_flow_result *result, rad_error *error)
+{
+    return rad__flow_run(host, f->program, o, result, error);
+}
+
+typedef int drive_call(const rad_flow_host *host, const rad_flow *f, const rad_flow_run_options *o,
+                       rad_flow_result *result, rad_error *error);
+
+static int drive(drive_call *call, const rad_flow *f, const char *folder, const rad_flow_options *o,
+                 rad_flow_result *result, rad_error *error)
 {
     rad_flow_host host;
     rad_error own = {0};
@@ -191,12 +191,23 @@ int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o,
     rad_flow_run_options full = full_options(f, o);
     int code = rad__flow_host_open(&host, folder, full.given.unsynced, error);
     if (code != 0) return code;
-    code = f != NULL ? rad__flow_resume(&host, f->program, &full, result, error)
-                     : resume_copy(&host, &full, result, error);
+    code = call(&host, f, &full, result, error);
     rad__flow_host_close(&host);
     if (code != 0 && (f == NULL || !begins(error->text, f->program->file.file_name)))
         rad__flow_say_where(error, folder);
     return code;
+}
+
+int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o,
+                 rad_flow_result *result, rad_error *error)
+{
+    return drive(begin, f, folder, o, result, error);
+}
+
+int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o,
+                    rad_flow_result *result, rad_error *error)
+{
+    return drive(resume, f, folder, o, result, error);
 }
 
 int rad_flow_changes(const rad_flow *f, const char *folder, char **text, rad_error *error)
