@@ -1,6 +1,7 @@
 /* lex.c — see lex.h. */
 #include "base/lex.h"
 
+#include "base/error.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -143,4 +144,12 @@ void rad__lexeme_tell(const rad_lexeme *t, char text[RAD_LEXEME_TOLD])
         snprintf(text, RAD_LEXEME_TOLD, "a text");
     else
         snprintf(text, RAD_LEXEME_TOLD, "'%.*s'", t->length > 60 ? 60 : (int)t->length, t->text);
+}
+
+int rad__error_at(rad_error *error, const char *file, rad_text_place at, const char *format,
+                  va_list args)
+{
+    char text[400];
+    vsnprintf(text, sizeof text, format, args);
+    return rad__error(error, RAD_EINPUT, "%s:%u:%u: %s", file, at.line, at.column, text);
 }

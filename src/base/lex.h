@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,5 +56,9 @@ enum { RAD_LEXEME_TOLD = 80 };
 
 /* What stands there, for people: 'name', a text, the byte 0x07, the end of the file. */
 RAD_INTERNAL void rad__lexeme_tell(const rad_lexeme *t, char text[RAD_LEXEME_TOLD]);
+
+/* "FILE:LINE:COLUMN: …", an error of what was given; returns its code. */
+RAD_INTERNAL int rad__error_at(rad_error *error, const char *file, rad_text_place at,
+                               const char *format, va_list args);
 
 #endif

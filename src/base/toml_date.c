@@ -1,50 +1,32 @@
 /* toml_date.c — dates and times of TOML, which are those of RFC 3339, in full or in part. */
 #include "base/toml_parts.h"
 
-/* The characters of one date or time. */
-typedef struct cursor {
-    rad_toml_scan *scan;
-    const char *text;
-    size_t length, at;
-} cursor;
-
-static char peek(const cursor *c)
-{
-    return c->at < c->length ? c->text[c->at] : 0;
-}
-
-static bool expected(cursor *c, const char *what)
-{
-    c->scan->at = c->text + c->at;
-    return rad__toml_scan_expected(c->scan, what);
-}
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
 /* That many digits, for a value from least to most; `what` is all of this in words. */
-static bool read_field(cursor *c, uint32_t digits, uint32_t least, uint32_t most, const char *what,
-                       uint32_t *value)
+static bool read_field(rad_toml_cursor *c, uint32_t digits, uint32_t least, uint32_t most,
+                       const char *what, uint32_t *value)
 {
     size_t from = c->at;
     *value = 0;
     for (uint32_t i = 0; i < digits; i++, c->at++) {
-        if (!is_digit(peek(c))) {
+        if (!is_digit(rad__toml_peek(c))) {
             c->at = from;
-            return expected(c, what);
+            return rad__toml_unlike(c, what);
         }
-        *value = *value * 10 + (uint32_t)(peek(c) - '0');
+        *value = *value * 10 + (uint32_t)(rad__toml_peek(c) - '0');
     }
     if (*value >= least && *value <= most) return true;
     c->at = from;
-    return expected(c, what);
+    return rad__toml_unlike(c, what);
 }
 
-static bool pass(cursor *c, char sign, const char *what)
+static bool pass(rad_toml_cursor *c, char sign, const char *what)
 {
-    if (peek(c) != sign) return expected(c, what);
+    if (rad__toml_peek(c) != sign) return rad__toml_unlike(c, what);
     c->at++;
     return true;
 }
@@ -56,7 +38,7 @@ static uint32_t days_of(uint32_t year, uint32_t month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-static bool read_date(cursor *c, rad_toml_date *date)
+static bool read_date(rad_toml_cursor *c, rad_toml_date *date)
 {
     static const char *const words[4] = {"a day from 01 to 28", "a day from 01 to 29",
                                          "a day from 01 to 30", "a day from 01 to 31"};
@@ -75,16 +57,17 @@ static bool read_date(cursor *c, rad_toml_date *date)
 }
 
 /* Behind the point: nine digits count. */
-static bool read_fraction(cursor *c, rad_toml_date *date)
+static bool read_fraction(rad_toml_cursor *c, rad_toml_date *date)
 {
     uint32_t scale = 100000000;
-    if (!is_digit(peek(c))) return expected(c, "a digit of the fraction of a second");
-    for (; is_digit(peek(c)); c->at++, scale /= 10)
-        date->nanosecond += scale * (uint32_t)(peek(c) - '0');
+    if (!is_digit(rad__toml_peek(c)))
+        return rad__toml_unlike(c, "a digit of the fraction of a second");
+    for (; is_digit(rad__toml_peek(c)); c->at++, scale /= 10)
+        date->nanosecond += scale * (uint32_t)(rad__toml_peek(c) - '0');
     return true;
 }
 
-static bool read_time(cursor *c, rad_toml_date *date)
+static bool read_time(rad_toml_cursor *c, rad_toml_date *date)
 {
     uint32_t hour, minute, second;
     if (!read_field(c, 2, 0, 23, "an hour from 00 to 23", &hour) ||
@@ -96,20 +79,20 @@ static bool read_time(cursor *c, rad_toml_date *date)
     date->hour = (uint8_t)hour;
     date->minute = (uint8_t)minute;
     date->second = (uint8_t)second;
-    if (peek(c) != '.') return true;
+    if (rad__toml_peek(c) != '.') return true;
     c->at++;
     return read_fraction(c, date);
 }
 
 /* Z, or the distance from UTC. */
-static bool read_offset(cursor *c, rad_toml_date *date)
+static bool read_offset(rad_toml_cursor *c, rad_toml_date *date)
 {
     uint32_t hours, minutes;
-    if (peek(c) == 'Z' || peek(c) == 'z') {
+    if (rad__toml_peek(c) == 'Z' || rad__toml_peek(c) == 'z') {
         c->at++;
         return true;
     }
-    bool west = peek(c) == '-';
+    bool west = rad__toml_peek(c) == '-';
     c->at++;
     if (!read_field(c, 2, 0, 23, "an offset of 00 to 23 hours", &hours) ||
         !pass(c, ':', "':' after the hours of the offset") ||
@@ -125,7 +108,7 @@ static bool begins_offset(char c)
     return c == 'Z' || c == 'z' || c == '+' || c == '-';
 }
 
-static bool read_all(cursor *c, rad_toml_node *node)
+static bool read_all(rad_toml_cursor *c, rad_toml_node *node)
 {
     rad_toml_date *date = &node->date;
     if (c->text[2] == ':') {
@@ -134,21 +117,22 @@ static bool read_all(cursor *c, rad_toml_node *node)
     }
     node->type = RAD_TOML_LOCAL_DATE;
     if (!read_date(c, date)) return false;
-    if (peek(c) != 'T' && peek(c) != 't' && peek(c) != ' ') return true;
+    if (rad__toml_peek(c) != 'T' && rad__toml_peek(c) != 't' && rad__toml_peek(c) != ' ')
+        return true;
     c->at++;
     node->type = RAD_TOML_LOCAL_DATE_TIME;
     if (!read_time(c, date)) return false;
-    if (!begins_offset(peek(c))) return true;
+    if (!begins_offset(rad__toml_peek(c))) return true;
     node->type = RAD_TOML_OFFSET_DATE_TIME;
     return read_offset(c, date);
 }
 
 bool rad__toml_scan_date(rad_toml_scan *s, size_t length, rad_toml_node *node)
 {
-    cursor c = {s, s->at, length, 0};
+    rad_toml_cursor c = {s, s->at, length, 0};
     node->date = (rad_toml_date){0};
     if (!read_all(&c, node)) return false;
-    if (c.at < length) return expected(&c, "the end of the date or time");
+    if (c.at < length) return rad__toml_unlike(&c, "the end of the date or time");
     s->at += length;
     return true;
 }

@@ -66,6 +66,25 @@ RAD_INTERNAL bool rad__toml_scan_string(rad_toml_scan *s, bool is_key, rad_toml_
 RAD_INTERNAL bool rad__toml_scan_number(rad_toml_scan *s, size_t length, rad_toml_node *node);
 RAD_INTERNAL bool rad__toml_scan_date(rad_toml_scan *s, size_t length, rad_toml_node *node);
 
+/* Those characters, of one number or date. */
+typedef struct rad_toml_cursor {
+    rad_toml_scan *scan;
+    const char *text;
+    size_t length, at;
+} rad_toml_cursor;
+
+static inline char rad__toml_peek(const rad_toml_cursor *c)
+{
+    return c->at < c->length ? c->text[c->at] : 0;
+}
+
+/* "expected WHAT, found …", there. */
+static inline bool rad__toml_unlike(rad_toml_cursor *c, const char *what)
+{
+    c->scan->at = c->text + c->at;
+    return rad__toml_scan_expected(c->scan, what);
+}
+
 /* ---- Tables (toml_table.c) ----------------------------------------------------------------------------- */
 
 /* How a table or an array came to be, which says what may be added to it. */

@@ -14,12 +14,10 @@
 void rad__flow_wrong(rad_flow_resolver *r, rad_text_place at, const char *format, ...)
 {
     if (r->status != 0) return;
-    char text[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    r->status = rad__error_at(r->error, r->file->file_name, at, format, args);
     va_end(args);
-    r->status = rad__flow_error(r->file, at, r->error, "%s", text);
 }
 
 static void wrong_memory(rad_flow_resolver *r)

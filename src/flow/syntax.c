@@ -15,12 +15,11 @@ _Static_assert(RAD_FLOW_TEXT_MAX / 2 < RAD_FLOW_STATEMENTS_MAX, "statements are 
 int rad__flow_error(const rad_flow_file *file, rad_text_place at, rad_error *error,
                     const char *format, ...)
 {
-    char text[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    int code = rad__error_at(error, file->file_name, at, format, args);
     va_end(args);
-    return rad__error(error, RAD_EINPUT, "%s:%u:%u: %s", file->file_name, at.line, at.column, text);
+    return code;
 }
 
 /* Behind the word: NAME ["about"] { … } */

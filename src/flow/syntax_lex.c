@@ -12,12 +12,10 @@
 void rad__flow_fail(rad_flow_parser *p, rad_text_place at, const char *format, ...)
 {
     if (p->status != 0) return;
-    char text[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    p->status = rad__error_at(p->error, p->file->file_name, at, format, args);
     va_end(args);
-    p->status = rad__flow_error(p->file, at, p->error, "%s", text);
 }
 
 void rad__flow_fail_memory(rad_flow_parser *p)

@@ -22,12 +22,11 @@ typedef struct parser {
 int rad__ast_error(const rad_ast_file *file, rad_text_place at, rad_error *error,
                    const char *format, ...)
 {
-    char text[400];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    int code = rad__error_at(error, file->file_name, at, format, args);
     va_end(args);
-    return rad__error(error, RAD_EINPUT, "%s:%u:%u: %s", file->file_name, at.line, at.column, text);
+    return code;
 }
 
 static void fail(parser *p, rad_text_place at, const char *what)
