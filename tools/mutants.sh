@@ -50,7 +50,7 @@ rt_tests() { # FILE
     local.* | order.* | stock.*) near="rt_order rt_stress_chan" last="tsan:rt_order tsan:rt_survivors" ;;
     nursery.*) near="l2:nurseries_are_clean rt_visit rt_stress_fiber" last=tsan:rt_visit ;;
     io.* | poller.* | ready.* | service.*)
-        near="$system rt_io rt_select rt_ready rt_watch"
+        near="$system rt_io rt_select rt_ready rt_polls rt_watch"
         last="tsan:rt_ready tsan:rt_survivors tsan:rt_survivors2" ;;
     overflow.*) near=rt_overflow last=tsan:rt_survivors ;;
     runtime.*)
@@ -64,7 +64,7 @@ rt_tests() { # FILE
         near="l2:channels_between_threads_are_clean $selects l2:locks_and_the_like_are_clean $handles $waits"
         near="$near rt_select rt_sync rt_visit rt_stress_chan" last=tsan:rt_visit ;;
     dump.*) near="rt_watch rt_dump rt_visit" last=tsan:rt_survivors ;;
-    *) near="rt_watch rt_timer rt_blocking rt_ready rt_rules_sched" last="tsan:rt_watch tsan:rt_survivors" ;; # watch
+    *) near="rt_watch rt_timer rt_blocking rt_ready rt_polls rt_rules_sched" last="tsan:rt_watch tsan:rt_survivors" ;; # watch
     esac
     echo "$near rt_fiber rt_survivors rt_survivors2 rt_decisions $last"
 }
