@@ -383,7 +383,7 @@ for list in $(list_names); do
     cat "$work/bugs/planted-$suite".*/answer 2>/dev/null |
         awk -v suite="$suite" '{ n++ } /^found/ { found++ } END { if (n) printf "%-8s %d of %d\n", suite, found, n }'
 done
-grep -l '^missed' "$work"/bugs/*/answer | while read -r answer; do # last, where they are seen
+grep -lE '^(missed|wrong)' "$work"/bugs/*/answer | while read -r answer; do # last, where they are seen
     tell "${answer%/answer}"
 done
 [ "$wrong" = 0 ] || say "$wrong of the bugs are wrong: see above"

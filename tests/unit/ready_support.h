@@ -1,4 +1,5 @@
-/* ready_support.h — for tests that wait for file descriptors: pairs of sockets, and who waits for one. Behind cmocka.h. */
+/* ready_support.h — for tests that wait for file descriptors: pairs of sockets, and who waits for one. Comes behind
+ * cmocka.h. */
 #ifndef READY_SUPPORT_H
 #define READY_SUPPORT_H
 
