@@ -16,6 +16,7 @@ struct rad_os_names;
 typedef struct rad_flow_watched {
     bool ended, asked_to_end;
     int status, signal; /* when it has ended */
+    bool left;          /* the same: others of its group are still there */
 } rad_flow_watched;
 
 typedef struct rad_flow_host {
@@ -52,9 +53,10 @@ typedef struct rad_flow_host {
                      rad_flow_watched *watched, rad_error *error);
     int (*kill)(void *host, bool at_once, rad_error *error);
 
-    int (*self)(void *host);        /* number of the process */
-    uint64_t (*now)(void *host);    /* time of day, in nanoseconds */
-    uint64_t (*random)(void *host); /* not 0, and never the same */
+    int (*self)(void *host);         /* number of the process */
+    uint64_t (*now)(void *host);     /* time of day, in nanoseconds: may be set forward and back */
+    uint64_t (*elapsed)(void *host); /* nanoseconds since whenever: never goes back, never jumps */
+    uint64_t (*random)(void *host);  /* not 0, and never the same */
     void (*sleep)(void *host, uint64_t ns);
 } rad_flow_host;
 

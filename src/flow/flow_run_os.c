@@ -4,6 +4,7 @@
 #include "flow/flow_run.h"
 #include "flow/flow_run_shim.h"
 #include "os/append.h"
+#include "os/clock.h"
 #include "os/detach.h"
 #include "os/durable.h"
 #include "os/file.h"
@@ -256,7 +257,8 @@ static int64_t os_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
     *watched = (rad_flow_watched){.ended = h->shell.ended,
                                   .asked_to_end = h->shell.asked_to_end,
                                   .status = h->shell.status,
-                                  .signal = h->shell.signal};
+                                  .signal = h->shell.signal,
+                                  .left = h->shell.ended && rad__os_shell_is_left(&h->shell)};
     return got;
 }
 
@@ -277,6 +279,12 @@ static uint64_t os_now(void *host)
 {
     (void)host;
     return rad__os_time_of_day_ns();
+}
+
+static uint64_t os_elapsed(void *host)
+{
+    (void)host;
+    return rad__os_now_ns();
 }
 
 static uint64_t os_random(void *host)
@@ -319,6 +327,7 @@ static void os_table(rad_flow_host *host, os_host *h)
         .kill = os_kill,
         .self = os_self,
         .now = os_now,
+        .elapsed = os_elapsed,
         .random = os_random,
         .sleep = os_sleep,
     };

@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 
+#define LOOK_AGAIN_NS UINT64_C(20000000)
+
 rad_flow_shim *rad__flow_shim_new(void)
 {
     rad_flow_shim *s = rad__alloc(1, sizeof *s);
@@ -37,9 +39,11 @@ static void spawn(rad_flow_shim *s, const rad_flow_host *host)
     rad_error error = {0};
     s->receipt = (rad_flow_receipt){.key = s->key, .attempt = s->attempt, .run = s->run};
     s->receipt.began_ns = host->now(host->context);
-    if (s->timeout_ns > 0) s->end_by_ns = s->receipt.began_ns + s->timeout_ns;
+    if (s->timeout_ns > 0) s->end_by_ns = host->elapsed(host->context) + s->timeout_ns;
     if (host->spawn(host->context, s, &error) == 0) {
         s->state = RAD_SHIM_WATCH;
+    } else if (++s->spawns < RAD_SHIM_SPAWNS_MAX) {
+        host->sleep(host->context, UINT64_C(1000000000)); /* others end, and leave their room */
     } else {
         s->receipt.flags |= RAD_RECEIPT_NOT_STARTED;
         s->state = RAD_SHIM_WRITE;
@@ -77,23 +81,46 @@ static void end_command(rad_flow_shim *s, const rad_flow_host *host, uint64_t no
     host->kill(host->context, false, &error);
 }
 
+static void kill_command(rad_flow_shim *s, const rad_flow_host *host, uint64_t now)
+{
+    rad_error error = {0};
+    s->kill_by_ns = now + RAD_SHIM_GRACE_NS;
+    s->killed = true;
+    host->kill(host->context, true, &error);
+}
+
+/* The shell has ended. When it was told to, others of its group were told, too: they have the rest of the time to clean
+ * up, and are no more when there is a receipt. Of a command that ended by itself the others live on. */
+static void take_end(rad_flow_shim *s, const rad_flow_host *host, uint64_t now,
+                     const rad_flow_watched *seen)
+{
+    bool was_ended = s->kill_by_ns != 0;
+    if (was_ended && seen->left && !s->killed) {
+        if (now < s->kill_by_ns)
+            host->sleep(host->context, LOOK_AGAIN_NS);
+        else
+            kill_command(s, host, now);
+        return;
+    }
+    s->receipt.status = seen->status;
+    s->receipt.signal = seen->signal;
+    s->state = RAD_SHIM_WRITE;
+}
+
 static void watch(rad_flow_shim *s, const rad_flow_host *host)
 {
     char data[16 << 10];
     rad_flow_watched seen = {0};
     rad_error error = {0};
-    uint64_t now = host->now(host->context), by = s->kill_by_ns != 0 ? s->kill_by_ns : s->end_by_ns;
+    uint64_t now = host->elapsed(host->context),
+             by = s->kill_by_ns != 0 ? s->kill_by_ns : s->end_by_ns;
     uint64_t timeout = by == 0 ? UINT64_C(3600000000000) : by > now ? by - now : 0;
     int64_t got = host->watch(host->context, data, sizeof data, timeout, &seen, &error);
-    now = host->now(host->context);
+    now = host->elapsed(host->context);
     if (got < 0) host->sleep(host->context, UINT64_C(100000000)); /* it is still there: ask again */
     if (got > 0) take_output(s, host, data, (size_t)got);
     if (seen.ended && got == 0) {
-        bool was_ended = (s->receipt.flags & (RAD_RECEIPT_TIMED_OUT | RAD_RECEIPT_CANCELLED)) != 0;
-        if (was_ended) host->kill(host->context, true, &error); /* what it left in its group */
-        s->receipt.status = seen.status;
-        s->receipt.signal = seen.signal;
-        s->state = RAD_SHIM_WRITE;
+        take_end(s, host, now, &seen);
     } else if (seen.ended) {
         return;
     } else if (s->kill_by_ns == 0 && seen.asked_to_end) {
@@ -101,8 +128,7 @@ static void watch(rad_flow_shim *s, const rad_flow_host *host)
     } else if (s->end_by_ns != 0 && now >= s->end_by_ns) {
         end_command(s, host, now, RAD_RECEIPT_TIMED_OUT);
     } else if (s->kill_by_ns != 0 && now >= s->kill_by_ns) {
-        s->kill_by_ns = now + RAD_SHIM_GRACE_NS;
-        host->kill(host->context, true, &error);
+        kill_command(s, host, now);
     }
 }
 

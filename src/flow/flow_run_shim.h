@@ -23,10 +23,9 @@ enum rad_flow_shim_state {
     RAD_SHIM_OVER
 };
 
-enum {
-    RAD_SHIM_WRITES_MAX =
-        60 /* how often it tries to write its receipt, once a second, when the disk is full */
-};
+/* How often it tries, once a second: to write its receipt, when the disk is full; to start its command, when there are
+ * no more processes to be had. */
+enum { RAD_SHIM_WRITES_MAX = 60, RAD_SHIM_SPAWNS_MAX = 10 };
 #define RAD_SHIM_GRACE_NS UINT64_C(3000000000) /* between SIGTERM and SIGKILL */
 
 typedef struct rad_flow_shim {
@@ -42,8 +41,9 @@ typedef struct rad_flow_shim {
     int lock, out; /* files; negative: not open */
     rad_flow_receipt receipt;
     rad_bytes output;
-    uint64_t end_by_ns, kill_by_ns; /* 0: not set */
-    uint32_t writes;
+    uint64_t end_by_ns, kill_by_ns; /* of host->elapsed; 0: not set */
+    bool killed;
+    uint32_t spawns, writes; /* how often it has tried */
 } rad_flow_shim;
 
 /* Nothing in it yet. NULL: no memory. */

@@ -60,6 +60,9 @@ int rad__os_shell_start(rad_os_shell *s, const char *command, const char *dir,
 {
     int pipe_ends[2] = {-1, -1}, file = -1;
     *s = (rad_os_shell){.pid = -1, .output = -1, .signals = -1};
+    /* What the shell leaves behind becomes a child of this process: dead ones are taken away at once, and do not count
+     * as members of the group until the first process of the system looks after them. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     int code = open_signals(s, error);
     if (code == 0 && (rad__os_fails(EMFILE) || pipe2(pipe_ends, O_CLOEXEC) != 0))
         code = shell_error(error, "open a pipe");
@@ -91,10 +94,12 @@ static void take_signals(rad_os_shell *s)
     while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info)
         if (info.ssi_signo == SIGTERM) s->asked_to_end = true;
     int status;
-    if (s->ended || waitpid(s->pid, &status, WNOHANG) != s->pid) return;
-    s->ended = true;
-    s->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    s->status = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid != s->pid) continue;
+        s->ended = true;
+        s->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        s->status = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
+    }
 }
 
 /* Does not wait: whoever still has the pipe open after the command's end may keep it as long as he likes. */
@@ -132,6 +137,12 @@ int rad__os_shell_kill(const rad_os_shell *s, bool at_once, rad_error *error)
     if (rad__os_fails(EPERM) || (kill(-s->pid, at_once ? SIGKILL : SIGTERM) != 0 && errno != ESRCH))
         return shell_error(error, "kill a command");
     return 0;
+}
+
+/* A number is not given to another process as long as there is a group of that number. */
+bool rad__os_shell_is_left(const rad_os_shell *s)
+{
+    return s->ended && (kill(-s->pid, 0) == 0 || errno == EPERM);
 }
 
 void rad__os_shell_close(rad_os_shell *s)

@@ -29,6 +29,8 @@ RAD_INTERNAL int64_t rad__os_shell_watch(rad_os_shell *s, void *to, size_t size,
 
 /* The whole group: SIGTERM, or SIGKILL. A group that is gone is no error. */
 RAD_INTERNAL int rad__os_shell_kill(const rad_os_shell *s, bool at_once, rad_error *error);
+/* The command has ended, and others of its group have not. */
+RAD_INTERNAL bool rad__os_shell_is_left(const rad_os_shell *s);
 RAD_INTERNAL void rad__os_shell_close(rad_os_shell *s);
 
 /* The environment of this process. */

@@ -269,6 +269,7 @@ static process *new_process(double_world *w)
         .kill = do_kill,
         .self = do_self,
         .now = do_now,
+        .elapsed = do_now,
         .random = do_random,
         .sleep = do_sleep,
     };

@@ -92,6 +92,19 @@ static void test_timeout_kills_who_does_not_listen(void **state)
     assert_true(took > UINT64_C(2500000000) && took < UINT64_C(12000000000));
 }
 
+/* The shell dies of SIGTERM at once; what it has started takes a second to clean up. */
+static void test_timeout_leaves_time_to_clean_up(void **state)
+{
+    (void)state;
+    uint64_t began = rad__os_now_ns();
+    expect_failed("run \"sh -c 'trap \\\"sleep 1; echo clean > flow_made/t; exit 0\\\" TERM; "
+                  "while :; do sleep 0.1; done'; echo never\" timeout 300ms",
+                  "its time was up");
+    uint64_t took = rad__os_now_ns() - began;
+    flow_expect_file("flow_made/t", "clean\n");
+    assert_true(took < UINT64_C(2900000000)); /* it was not waited for longer than needed */
+}
+
 static void test_retry(void **state)
 {
     (void)state;
@@ -428,6 +441,7 @@ int main(void)
         cmocka_unit_test_setup(test_failures, flow_fresh),
         cmocka_unit_test_setup(test_long_output_is_cut, flow_fresh),
         cmocka_unit_test_setup(test_timeout_kills_who_does_not_listen, flow_fresh),
+        cmocka_unit_test_setup(test_timeout_leaves_time_to_clean_up, flow_fresh),
         cmocka_unit_test_setup(test_retry, flow_fresh),
         cmocka_unit_test_setup(test_logs, flow_fresh),
         cmocka_unit_test_setup(test_logs_go_on_behind_zeros, flow_fresh),

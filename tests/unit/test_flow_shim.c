@@ -1,0 +1,207 @@
+/* test_flow_shim.c — a shim and its command, where only time matters: the test turns both clocks by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "flow/flow_run_shim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SECOND UINT64_C(1000000000)
+
+typedef struct world {
+    uint64_t now_ns, elapsed_ns;
+    uint32_t spawns_that_fail, spawned;
+    rad_flow_watched seen;
+    char kills[64]; /* "T" and "K", in order */
+} world;
+
+static int do_spawn(void *host, const rad_flow_shim *shim, rad_error *error)
+{
+    world *w = host;
+    (void)shim, (void)error;
+    w->spawned++;
+    return w->spawned <= w->spawns_that_fail ? RAD_EIO : 0;
+}
+
+static int64_t do_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
+                        rad_flow_watched *watched, rad_error *error)
+{
+    world *w = host;
+    (void)to, (void)size, (void)timeout_ns, (void)error;
+    *watched = w->seen;
+    return 0;
+}
+
+static int do_kill(void *host, bool at_once, rad_error *error)
+{
+    world *w = host;
+    (void)error;
+    size_t used = strlen(w->kills);
+    snprintf(w->kills + used, sizeof w->kills - used, "%c", at_once ? 'K' : 'T');
+    return 0;
+}
+
+static uint64_t do_now(void *host)
+{
+    return ((world *)host)->now_ns;
+}
+
+static uint64_t do_elapsed(void *host)
+{
+    return ((world *)host)->elapsed_ns;
+}
+
+static void do_sleep(void *host, uint64_t ns)
+{
+    ((world *)host)->now_ns += ns;
+    ((world *)host)->elapsed_ns += ns;
+}
+
+static rad_flow_host host_of(world *w)
+{
+    return (rad_flow_host){.context = w,
+                           .spawn = do_spawn,
+                           .watch = do_watch,
+                           .kill = do_kill,
+                           .now = do_now,
+                           .elapsed = do_elapsed,
+                           .sleep = do_sleep};
+}
+
+/* It has claimed its effect: what is before has other tests. */
+static rad_flow_shim *claimed(uint64_t timeout_ns)
+{
+    rad_flow_shim *s = rad__flow_shim_new();
+    assert_non_null(s);
+    s->key = rad__copy_text("0#1");
+    s->timeout_ns = timeout_ns;
+    s->state = RAD_SHIM_SPAWN;
+    return s;
+}
+
+static void pass(world *w, uint64_t ns)
+{
+    w->now_ns += ns;
+    w->elapsed_ns += ns;
+}
+
+static void test_a_clock_that_is_set_ends_nobody(void **state)
+{
+    (void)state;
+    world w = {.now_ns = 1000000 * SECOND, .elapsed_ns = 50 * SECOND};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = claimed(10 * SECOND);
+    rad__flow_shim_step(s, &host);
+    pass(&w, 2 * SECOND);
+    w.now_ns += 3600 * SECOND; /* somebody has set the time of day */
+    rad__flow_shim_step(s, &host);
+    assert_string_equal(w.kills, "");
+    w.now_ns -= 7200 * SECOND;
+    pass(&w, 9 * SECOND);
+    rad__flow_shim_step(s, &host); /* and it is not put off either */
+    assert_string_equal(w.kills, "T");
+    w.now_ns -= 7200 * SECOND;
+    pass(&w, RAD_SHIM_GRACE_NS);
+    rad__flow_shim_step(s, &host);
+    assert_string_equal(w.kills, "TK");
+    rad__flow_shim_free(s);
+}
+
+/* The shell dies at once when it is told to; what it has started wants to clean up. */
+static rad_flow_shim *told(world *w, const rad_flow_host *host)
+{
+    rad_flow_shim *s = claimed(SECOND);
+    rad__flow_shim_step(s, host);
+    pass(w, SECOND);
+    rad__flow_shim_step(s, host);
+    assert_string_equal(w->kills, "T");
+    w->seen = (rad_flow_watched){.ended = true, .signal = 15, .left = true};
+    return s;
+}
+
+static void test_the_group_has_time_to_clean_up(void **state)
+{
+    (void)state;
+    world w = {.now_ns = SECOND, .elapsed_ns = SECOND};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = told(&w, &host);
+    for (uint32_t i = 0; i < 50; i++) rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WATCH); /* it waits, and does not spin */
+    assert_true(w.elapsed_ns >= 3 * SECOND);
+    w.seen.left = false;
+    rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WRITE);
+    assert_string_equal(w.kills, "T"); /* there was nobody left to be killed */
+    assert_int_equal(s->receipt.signal, 15);
+    rad__flow_shim_free(s);
+}
+
+static void test_a_group_that_does_not_listen_is_killed_once(void **state)
+{
+    (void)state;
+    world w = {.now_ns = SECOND, .elapsed_ns = SECOND};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = told(&w, &host);
+    uint64_t began = w.elapsed_ns;
+    for (uint32_t i = 0; i < 1000 && s->state == RAD_SHIM_WATCH; i++) rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WRITE);
+    assert_string_equal(w.kills, "TK");
+    assert_true(w.elapsed_ns - began >= RAD_SHIM_GRACE_NS);
+    assert_true(w.elapsed_ns - began < RAD_SHIM_GRACE_NS + SECOND);
+    rad__flow_shim_free(s);
+}
+
+static void test_who_is_left_of_a_command_that_ended_lives_on(void **state)
+{
+    (void)state;
+    world w = {.seen = {.ended = true, .left = true}};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = claimed(0);
+    rad__flow_shim_step(s, &host);
+    rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WRITE);
+    assert_string_equal(w.kills, "");
+    rad__flow_shim_free(s);
+}
+
+static void test_processes_are_waited_for(void **state)
+{
+    (void)state;
+    world w = {.spawns_that_fail = RAD_SHIM_SPAWNS_MAX - 1};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = claimed(SECOND);
+    for (uint32_t i = 1; i < RAD_SHIM_SPAWNS_MAX; i++) {
+        rad__flow_shim_step(s, &host);
+        assert_int_equal(s->state, RAD_SHIM_SPAWN);
+    }
+    rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WATCH);
+    rad__flow_shim_step(s, &host);
+    assert_string_equal(w.kills, ""); /* the time until it began is not its own */
+    rad__flow_shim_free(s);
+
+    w = (world){.spawns_that_fail = 1000};
+    s = claimed(0);
+    for (uint32_t i = 0; i < RAD_SHIM_SPAWNS_MAX; i++) rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WRITE);
+    assert_true((s->receipt.flags & RAD_RECEIPT_NOT_STARTED) != 0);
+    rad__flow_shim_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_clock_that_is_set_ends_nobody),
+        cmocka_unit_test(test_the_group_has_time_to_clean_up),
+        cmocka_unit_test(test_a_group_that_does_not_listen_is_killed_once),
+        cmocka_unit_test(test_who_is_left_of_a_command_that_ended_lives_on),
+        cmocka_unit_test(test_processes_are_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
