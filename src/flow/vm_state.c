@@ -37,27 +37,46 @@ static uint64_t fold_data(const rad_flow_vm *vm, uint64_t hash, uint32_t data,
     return hash;
 }
 
+/* Of a region whose owner has left nothing tells one instance from another but this: whether it is the one that would
+ * be compensated. */
 static uint64_t instance_hash(const rad_flow_vm *vm, uint32_t instance)
 {
     uint64_t hash = 7;
     for (; instance != RAD_NONE; instance = vm->regions[instance].parent) {
         const rad_region_instance *r = &vm->regions[instance];
+        uint32_t name = vm->program->regions[r->region].name;
         hash =
             fold(fold(hash, r->region), r->owner != RAD_NONE ? vm->tokens[r->owner].path_hash : 0);
+        hash = fold(hash, vm->last_instance[name] == instance);
         for (uint32_t at = r->undos; at != RAD_NONE; at = vm->undos[at].next)
             hash = fold(hash, vm->undos[at].task);
     }
     return hash;
 }
 
+/* Whose branch a token is, outwards. A branch may outlive its fork, the maker of that, and a second life of the maker's
+ * path; so it is told below whom it hangs: whether it is cancelled with somebody depends on that. */
 static uint64_t fork_hash(const rad_flow_vm *vm, uint32_t fork)
 {
+    uint64_t hash = 11;
+    for (; fork != RAD_NONE; fork = vm->forks[fork].parent) {
+        const rad_fork *f = &vm->forks[fork];
+        bool is_waited_in = f->owner != RAD_NONE && vm->tokens[f->owner].inner == fork;
+        hash = fold(fold(fold(fold(hash, f->op), f->arrived), f->cancelled), f->activated);
+        hash = fold(hash, (uint64_t)f->next_index << 2 | (uint64_t)f->fired << 1 | is_waited_in);
+        hash = fold(hash, f->holder != RAD_NONE ? vm->tokens[f->holder].path_hash : 0);
+    }
+    return hash;
+}
+
+/* What has arrived, whoever came first. Only who waits there ever sees it. */
+static uint64_t arrivals_hash(const rad_flow_vm *vm, uint32_t fork)
+{
+    uint64_t hash = 0;
     const rad_fork *f = &vm->forks[fork];
-    uint64_t hash = fold(fold(fold(fold(11, f->op), f->arrived), f->cancelled), f->activated);
-    hash = fold(fold(hash, f->next_index), f->fired);
-    for (uint32_t at = f->arrivals; at != RAD_NONE && !f->fired; at = vm->arrivals[at].next)
-        hash = fold_data(vm, fold(hash, vm->arrivals[at].index), vm->arrivals[at].data,
-                         vm->arrivals[at].written);
+    for (uint32_t at = f->arrivals; at != RAD_NONE; at = vm->arrivals[at].next)
+        hash += fold_data(vm, fold(13, vm->arrivals[at].index), vm->arrivals[at].data,
+                          vm->arrivals[at].written);
     return hash;
 }
 
@@ -75,9 +94,9 @@ static uint64_t token_hash(const rad_flow_vm *vm, const rad_token *t)
         hash = fold(hash, f->kind == RAD_FRAME_REGION ? instance_hash(vm, (uint32_t)f->value)
                                                       : (uint64_t)f->value);
     }
-    if (t->inner != RAD_NONE) hash = fold(hash, fork_hash(vm, t->inner));
-    if (t->fork != RAD_NONE) hash = fold(hash, fork_hash(vm, t->fork));
-    return hash;
+    if (t->inner != RAD_NONE)
+        hash = fold(fold(hash, fork_hash(vm, t->inner)), arrivals_hash(vm, t->inner));
+    return fold(hash, fork_hash(vm, t->fork));
 }
 
 void rad__flow_vm_state(const void *self, rad_state_hash *h)

@@ -388,6 +388,46 @@ static void dead_tasks_and_dead_code(void **state)
                    "fhhhhfh");
 }
 
+/* A branch that outlives its fork hangs below whoever made it, and below somebody else when that one has ended: a
+ * second life of the maker's path is another one, though it stands where the first one stood. */
+static void states_tell_below_whom_a_branch_hangs(void **state)
+{
+    (void)state;
+    assert_answers("flow f { data { w : int merge last }\n"
+                   "task hit { run \"true\" outcomes ok }\n"
+                   "reach m\n"
+                   "repeat { expire q set w = 0\n"
+                   "  par { xor { when true { await m par { } and { await go do hit } join any\n"
+                   "                          expire m }\n"
+                   "              when true { } }\n"
+                   "        reach q set w = 2 }\n"
+                   "  and { await q set w = 1 } join first\n"
+                   "} until w == 1\n"
+                   "reach go }",
+                   "fhhfhfu");
+}
+
+/* Of two executions of a region that have been left, only the last one is compensated. */
+static void states_tell_which_region_is_the_last(void **state)
+{
+    (void)state;
+    assert_answers(
+        "flow f { data { stop : bool }\n"
+        "task t { run \"true\" outcomes ok undo u }\n"
+        "task u { run \"false\" outcomes fail }\n"
+        "task hit { run \"true\" outcomes ok }\n"
+        "reach m\n"
+        "repeat {\n"
+        "  region r { xor { when true { await m\n"
+        "                               par { } and { await go do t reach done } join any\n"
+        "                               expire m }\n"
+        "                   when true { } } }\n"
+        "  xor { when true { set stop = true } when true { set stop = false } }\n"
+        "} until stop\n"
+        "reach go await done compensate r do hit }",
+        "fhhfhff");
+}
+
 static void improper_completion(void **state)
 {
     (void)state;
@@ -612,6 +652,8 @@ int main(void)
         cmocka_unit_test(sound_flows_hold_in_all_respects),
         cmocka_unit_test(deadlocks),
         cmocka_unit_test(dead_tasks_and_dead_code),
+        cmocka_unit_test(states_tell_below_whom_a_branch_hangs),
+        cmocka_unit_test(states_tell_which_region_is_the_last),
         cmocka_unit_test(improper_completion),
         cmocka_unit_test(livelocks_and_the_option_to_complete),
         cmocka_unit_test(confluence),
