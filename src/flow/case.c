@@ -104,6 +104,7 @@ static bool waits_for_world(const rad_flow_vm *vm)
 typedef struct first_lines {
     char *text;
     size_t size, used;
+    uint32_t count;
 } first_lines;
 
 static void add_line(void *context, const char *text)
@@ -111,7 +112,7 @@ static void add_line(void *context, const char *text)
     first_lines *f = context;
     if (f->used >= f->size) return;
     f->used += (size_t)snprintf(f->text + f->used, f->size - f->used, "%s%s",
-                                f->used > 0 ? "; " : "", text);
+                                f->count++ > 0 ? "; " : "", text);
 }
 
 static enum rad_flow_state stopped(rad_flow_case *c)
@@ -123,9 +124,11 @@ static enum rad_flow_state stopped(rad_flow_case *c)
     }
     if (vm->result != RAD_CASE_RUNNING) return vm->result;
     if (waits_for_world(vm)) return RAD_CASE_WAITING;
-    first_lines f = {vm->failure, sizeof vm->failure, 0};
-    f.used = (size_t)snprintf(vm->failure, sizeof vm->failure, "deadlock");
+    /* Not in its place at once: what describes the machine tells its failure, too. */
+    char text[sizeof vm->failure];
+    first_lines f = {text, sizeof text, (size_t)snprintf(text, sizeof text, "deadlock: "), 0};
     rad__flow_vm_describe(vm, add_line, &f);
+    memcpy(vm->failure, text, sizeof text);
     return RAD_CASE_DEADLOCK;
 }
 

@@ -187,6 +187,7 @@ static void test_ends(void **state)
     flow_fresh(state);
     r = flow_run("flow f { await never }");
     assert_int_equal(r.end, RAD_FLOW_END_DEADLOCK);
+    assert_string_equal(r.text, "deadlock: token 0, line 1: waits for the milestone never");
     flow_fresh(state);
     r = flow_run("flow f { cancel case }");
     assert_int_equal(r.end, RAD_FLOW_END_CANCELLED);
