@@ -90,17 +90,6 @@ void rad__flow_case_close(rad_flow_case *c)
 
 /* ---- Running ------------------------------------------------------------------------------- */
 
-static bool waits_for_world(const rad_flow_vm *vm)
-{
-    for (uint32_t i = 0; i < vm->token_count; i++) {
-        const rad_token *t = &vm->tokens[i];
-        if (t->alive && (t->wait == RAD_TOKEN_FOR_RESULT || t->wait == RAD_TOKEN_FOR_TIMER ||
-                         t->wait == RAD_TOKEN_FOR_EVENT))
-            return true;
-    }
-    return false;
-}
-
 typedef struct first_lines {
     char *text;
     size_t size, used;
@@ -123,7 +112,7 @@ static enum rad_flow_state stopped(rad_flow_case *c)
         return c->kernel->outcome == RAD_OUTCOME_DIVERGED ? RAD_CASE_DIVERGED : RAD_CASE_BROKEN;
     }
     if (vm->result != RAD_CASE_RUNNING) return vm->result;
-    if (waits_for_world(vm)) return RAD_CASE_WAITING;
+    if (vm->asking > 0) return RAD_CASE_WAITING;
     /* Not in its place at once: what describes the machine tells its failure, too. */
     char text[sizeof vm->failure];
     first_lines f = {text, sizeof text, (size_t)snprintf(text, sizeof text, "deadlock: "), 0};

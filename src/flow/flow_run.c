@@ -66,7 +66,6 @@ int rad__flow_runner_open(rad_flow_runner *r, const rad_flow_host *host, const r
     r->program = p;
     r->options = o;
     r->clock_ns = h->wall_ns;
-    r->timer_next_ns = UINT64_MAX;
     rad__crc32_open(&r->crc);
     snprintf(r->case_id, sizeof r->case_id, "%s", h->case_id);
     rad_flow_case_options c = {.policy = h->policy,
@@ -83,8 +82,7 @@ void rad__flow_runner_close(rad_flow_runner *r)
     if (r->lock >= 0) r->host->close(r->host->context, r->lock);
     rad__flow_case_close(r->c);
     rad__flow_effects_free(r);
-    for (uint32_t i = 0; i < r->timer_count; i++) rad__free(r->timers[i].key);
-    rad__free(r->timers);
+    rad__flow_timers_free(&r->timers);
     rad__free(r->taken);
     rad__map64_free(&r->seen);
     rad__map64_free(&r->known);
@@ -125,8 +123,8 @@ static int pause(rad_flow_runner *r, rad_error *error)
     bool is_late = r->dirty && now - r->dirty_since_ns >= SYNC_WITHIN_NS;
     if (is_late || r->taken_count > 0) return rad__flow_runner_sync(r, error); /* and look again */
     if (r->dirty) longest = SYNC_WITHIN_NS - (now - r->dirty_since_ns);
-    if (r->timer_count > 0 && r->timer_next_ns < now + longest)
-        longest = r->timer_next_ns > now ? r->timer_next_ns - now : 0;
+    uint64_t next = rad__flow_timers_next_ns(&r->timers);
+    if (next < now + longest) longest = next > now ? next - now : 0;
     return r->host->wait(r->host->context, longest, error);
 }
 

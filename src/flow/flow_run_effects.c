@@ -174,7 +174,7 @@ static int take_ask(rad_flow_runner *r, const rad_flow_ask *ask, rad_error *erro
     rad__flow_case_key(r->c, ask->token, ask->effect, key);
     if (ask->kind == RAD_ASK_TIMER) return rad__flow_timer_add(r, key, ask, error);
     if (ask->kind == RAD_ASK_NO_TIMER) {
-        rad__flow_timer_drop(r, key, ask->alternative);
+        rad__flow_timers_drop(&r->timers, key, ask->alternative);
         return 0;
     }
     rad_flow_effect *e = rad__flow_effect_of(r, key);

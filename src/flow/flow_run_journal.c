@@ -72,7 +72,7 @@ void rad__flow_tell(rad_flow_runner *r, enum rad_flow_news news, const rad_flow_
     p.steps = r->c != NULL ? rad__flow_case_steps(r->c) : 0;
     p.running = rad__flow_count(r, RAD_EFFECT_RUNNING) + rad__flow_count(r, RAD_EFFECT_PROBED);
     p.queued = r->queue_count;
-    p.timers = r->timer_count;
+    p.timers = rad__flow_timers_count(&r->timers);
     p.done = r->done_count;
     p.failed = r->failed_count;
     o->watch(o->context, &p);

@@ -5,6 +5,7 @@
 #include "base/map64.h"
 #include "flow/flow_run.h"
 #include "flow/flow_run_shim.h"
+#include "flow/flow_run_timers.h"
 #include "flow/journal.h"
 
 enum rad_flow_effect_state {
@@ -31,12 +32,6 @@ typedef struct rad_flow_effect {
     uint32_t value_count;
 } rad_flow_effect;
 
-typedef struct rad_flow_timer {
-    char *key;
-    uint32_t alternative, attempt;
-    uint64_t due_ns, number;
-} rad_flow_timer;
-
 typedef struct rad_flow_runner {
     const rad_flow_host *host;
     const rad_flow_program *program;
@@ -61,9 +56,7 @@ typedef struct rad_flow_runner {
     uint32_t *active; /* numbers of those that are begun and not over, in order */
     uint32_t active_count, active_capacity;
 
-    rad_flow_timer *timers;
-    uint32_t timer_count, timer_capacity;
-    uint64_t timer_number, timer_next_ns;
+    rad_flow_timers timers;
 
     rad_map64 known;                  /* ids of the effects that have a STARTED record */
     rad_map64 seen;                   /* what was taken from the spool */
@@ -135,7 +128,6 @@ RAD_INTERNAL bool rad__flow_fits(enum rad_flow_type type, const char *text, size
 
 RAD_INTERNAL int rad__flow_timer_add(rad_flow_runner *r, const char *key, const rad_flow_ask *ask,
                                      rad_error *error);
-RAD_INTERNAL void rad__flow_timer_drop(rad_flow_runner *r, const char *key, uint32_t alternative);
 RAD_INTERNAL int rad__flow_look_at_timers(rad_flow_runner *r, bool *any, rad_error *error);
 RAD_INTERNAL int rad__flow_look_at_spool(rad_flow_runner *r, bool *any, rad_error *error);
 RAD_INTERNAL bool rad__flow_note_seen(rad_flow_runner *r, const char *id); /* false: no memory */

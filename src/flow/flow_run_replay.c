@@ -45,7 +45,8 @@ static int replay_input(rad_flow_runner *r, const rad_flow_journal *j,
     if (rad__flow_case_digest(r->c).low != record->digest.low)
         return diverged(j, record, "the flow has done something else before", error);
     if (record->id[0] != 0 && !rad__flow_note_seen(r, record->id)) return rad__error_memory(error);
-    if (input->kind == RAD_INPUT_TIMER) rad__flow_timer_drop(r, input->key, input->alternative);
+    if (input->kind == RAD_INPUT_TIMER)
+        rad__flow_timers_drop(&r->timers, input->key, input->alternative);
     if (input->kind == RAD_INPUT_RESULT) {
         rad_flow_effect *e = rad__flow_effect_of(r, input->key);
         if (e == NULL) return rad__error_memory(error);

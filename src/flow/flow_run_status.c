@@ -181,8 +181,8 @@ static int tell_all(inside *in, rad_flow_status *s, rad_error *error)
     s->records = in->journal.sequence;
     s->steps = rad__flow_case_steps(r->c);
     s->torn = in->journal.torn;
-    s->timers = r->ended ? 0 : r->timer_count;
-    s->next_timer_ns = s->timers > 0 ? r->timer_next_ns : 0;
+    s->timers = r->ended ? 0 : rad__flow_timers_count(&r->timers);
+    s->next_timer_ns = s->timers > 0 ? rad__flow_timers_next_ns(&r->timers) : 0;
     tell_end(in, s);
     int holder = in->host.holder(in->host.context, "lock", error);
     if (holder < 0) return holder;

@@ -111,6 +111,8 @@ void rad__flow_vm_close(rad_flow_vm *vm)
         vm->lock_objects,  vm->merged,  vm->milestone_objects};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) rad__free(all[i]);
     rad__map64_free(&vm->text_map);
+    rad__map64_free(&vm->path_map);
+    rad__heap_free(&vm->chosen);
     rad__arena_free(&vm->text_arena);
     rad__arena_free(&vm->run_texts);
     rad__arena_free(&vm->names);
@@ -155,7 +157,8 @@ static void empty(rad_flow_vm *vm)
     pool_empty(&vm->signal_pool);
     pool_empty(&vm->data_pool);
     rad__arena_free(&vm->names);
-    vm->token_count = vm->live = vm->answer_count = vm->answers_open = 0;
+    rad__map64_clear(&vm->path_map);
+    vm->token_count = vm->live = vm->asking = vm->answer_count = vm->answers_open = 0;
     vm->settle_count = vm->doomed_count = 0;
     vm->signal_first = vm->signal_last = vm->final = RAD_NONE;
     vm->forks_made = vm->regions_made = vm->cancelled = vm->diverted = 0;

@@ -20,11 +20,13 @@
  * I1  live tokens = those with alive set; each is in its fork's list of children and in its region's list of tokens.
  * I2  an action is enabled <=> its token is alive and can do its operation (rad__flow_can_step).
  * I3  of each fork: activated = children + arrived + cancelled; a join fires once.
- * I4  a lock is held by at most one live token, which has it in its frames. */
+ * I4  a lock is held by at most one live token, which has it in its frames.
+ * I5  asking = live tokens that wait for a result, a timer or an event. */
 #ifndef RAD_FLOW_VM_H
 #define RAD_FLOW_VM_H
 
 #include "base/digest.h"
+#include "base/heap.h"
 #include "base/map64.h"
 #include "flow/case.h"
 
@@ -85,7 +87,7 @@ typedef struct rad_fork {
     uint32_t children, youngest; /* ends of the list of live ones */
     uint32_t activated, arrived, cancelled;
     uint32_t next_index;             /* of many: for more */
-    uint32_t arrivals, last_arrival; /* what counts at the join, by index */
+    uint32_t arrivals, last_arrival; /* what counts at the join, as they came */
     uint8_t join;
     bool fired, in_settle, used;
 } rad_fork;
@@ -157,6 +159,8 @@ typedef struct rad_flow_vm {
 
     rad_token *tokens;
     uint32_t token_count, token_capacity, live;
+    uint32_t asking;    /* of these, those that wait for the world */
+    rad_map64 path_map; /* of a live world: tokens by path_hash, or one of the numbers behind it */
     rad_fork *forks;
     rad_pool fork_pool;
     rad_arrival *arrivals;
@@ -203,6 +207,7 @@ typedef struct rad_flow_vm {
 
     uint32_t *settle; /* forks that lost a child by cancellation in this step */
     uint32_t settle_count, settle_capacity;
+    rad_heap chosen; /* regions that are to be cancelled */
     uint32_t *doomed;
     uint32_t doomed_count, doomed_capacity;
     int64_t *merged; /* values at a join, before any of them is written */
@@ -247,6 +252,11 @@ static inline const rad_flow_op *rad__flow_op(const rad_flow_vm *vm, uint32_t to
 }
 
 RAD_INTERNAL bool rad__flow_can_step(const rad_flow_vm *vm, uint32_t token);
+
+static inline bool rad__is_for_world(uint8_t wait)
+{
+    return wait >= RAD_TOKEN_FOR_RESULT && wait <= RAD_TOKEN_FOR_EVENT;
+}
 
 /* Memory or a limit: the run ends. */
 RAD_INTERNAL void rad__flow_broken(rad_flow_vm *vm, int code, const char *what);

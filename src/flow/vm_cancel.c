@@ -135,21 +135,25 @@ static bool is_nested(const rad_flow_vm *vm, uint32_t instance, uint32_t name)
     return at != RAD_NONE;
 }
 
+/* In the order of making. One may be gone when its turn comes, with the one before it. */
 static void cancel_regions(rad_flow_vm *vm, uint32_t name)
 {
-    uint64_t from = 0;
-    for (;;) { /* the next one in the order of making */
-        uint32_t best = RAD_NONE;
-        for (uint32_t i = 0; i < vm->region_pool.count; i++) {
-            const rad_region_instance *r = &vm->regions[i];
-            if (!r->used || r->made < from || vm->program->regions[r->region].name != name)
-                continue;
-            if (is_nested(vm, i, name)) continue;
-            if (best == RAD_NONE || r->made < vm->regions[best].made) best = i;
+    rad_heap *chosen = &vm->chosen;
+    rad__heap_clear(chosen);
+    for (uint32_t i = 0; i < vm->region_pool.count; i++) {
+        const rad_region_instance *r = &vm->regions[i];
+        if (!r->used || vm->program->regions[r->region].name != name || is_nested(vm, i, name))
+            continue;
+        if (!rad__heap_push(chosen, i, r->made, 0)) {
+            rad__flow_broken(vm, RAD_ENOMEM, "out of memory while cancelling");
+            return;
         }
-        if (best == RAD_NONE) return;
-        from = vm->regions[best].made + 1;
-        cancel_instance(vm, best);
+    }
+    while (chosen->count > 0) {
+        rad_heap_node next = *rad__heap_top(chosen);
+        rad__heap_remove(chosen, next.item);
+        const rad_region_instance *r = &vm->regions[next.item];
+        if (r->used && r->made == next.key) cancel_instance(vm, next.item);
     }
 }
 

@@ -293,9 +293,41 @@ static bool merge_all(rad_flow_vm *vm, uint32_t token, const rad_fork *f, const 
     return true;
 }
 
+/* Of two lists in order one. */
+static uint32_t zip(rad_flow_vm *vm, uint32_t a, uint32_t b)
+{
+    uint32_t first = RAD_NONE, *link = &first;
+    while (a != RAD_NONE && b != RAD_NONE) {
+        uint32_t *from = vm->arrivals[b].index < vm->arrivals[a].index ? &b : &a;
+        *link = *from;
+        link = &vm->arrivals[*from].next;
+        *from = *link;
+    }
+    *link = a != RAD_NONE ? a : b;
+    return first;
+}
+
+/* As the branches stand in the file, whoever came first. Lists of 1, 2, 4, … of them wait for one of their length. */
+static void sort_arrivals(rad_flow_vm *vm, rad_fork *f)
+{
+    enum { LISTS = 32 };
+    uint32_t lists[LISTS], all = RAD_NONE, left = f->arrivals, at;
+    for (uint32_t i = 0; i < LISTS; i++) lists[i] = RAD_NONE;
+    while ((at = left) != RAD_NONE) {
+        uint32_t i = 0;
+        left = vm->arrivals[at].next;
+        vm->arrivals[at].next = RAD_NONE;
+        for (; lists[i] != RAD_NONE; lists[i++] = RAD_NONE) at = zip(vm, lists[i], at);
+        lists[i] = at;
+    }
+    for (uint32_t i = 0; i < LISTS; i++) all = zip(vm, lists[i], all);
+    f->arrivals = all;
+}
+
 static void merge(rad_flow_vm *vm, uint32_t token, uint32_t fork)
 {
     uint64_t written[RAD_FLOW_WRITTEN_WORDS] = {0};
+    sort_arrivals(vm, &vm->forks[fork]);
     for (uint32_t at = vm->forks[fork].arrivals; at != RAD_NONE; at = vm->arrivals[at].next)
         for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++)
             written[i] |= vm->arrivals[at].written[i];
@@ -345,7 +377,7 @@ static bool complete(const rad_flow_vm *vm, uint32_t fork)
     }
 }
 
-/* Remembers what an arrived branch has written, by index. */
+/* Remembers what an arrived branch has written. */
 static bool keep_arrival(rad_flow_vm *vm, uint32_t token, rad_fork *f)
 {
     const rad_token *t = &vm->tokens[token];
@@ -355,18 +387,13 @@ static bool keep_arrival(rad_flow_vm *vm, uint32_t token, rad_fork *f)
         rad__flow_broken(vm, RAD_ENOMEM, "out of memory at a join");
         return false;
     }
-    uint32_t *link = &f->arrivals;
-    if (*link != RAD_NONE && vm->arrivals[f->last_arrival].index < t->index)
-        link = &vm->arrivals[f->last_arrival].next; /* they come in order, mostly */
-    while (*link != RAD_NONE && vm->arrivals[*link].index < t->index)
-        link = &vm->arrivals[*link].next;
     rad_arrival *a = &vm->arrivals[at];
     a->index = t->index;
     a->data = rad__data_share(vm, t->data);
     memcpy(a->written, t->written, sizeof a->written);
-    a->next = *link;
-    *link = at;
-    if (a->next == RAD_NONE) f->last_arrival = at;
+    a->next = RAD_NONE;
+    *(f->arrivals != RAD_NONE ? &vm->arrivals[f->last_arrival].next : &f->arrivals) = at;
+    f->last_arrival = at;
     return true;
 }
 

@@ -150,14 +150,17 @@ static bool token_valid(const rad_flow_vm *vm, uint32_t token)
 
 bool rad__flow_vm_valid(const rad_flow_vm *vm, const char **what)
 {
-    uint32_t live = 0;
+    uint32_t live = 0, asking = 0;
     for (uint32_t i = 0; i < vm->token_count; i++) {
         live += vm->tokens[i].alive;
+        asking += vm->tokens[i].alive && rad__is_for_world(vm->tokens[i].wait);
         *what = "a token is enabled and cannot go on, or the other way round";
         if (!token_valid(vm, i)) return false;
     }
     *what = "the number of live tokens is wrong";
     if (live != vm->live) return false;
+    *what = "the number of tokens that wait for the world is wrong";
+    if (asking != vm->asking) return false;
     *what = "the branches of a fork do not add up";
     for (uint32_t i = 0; i < vm->fork_pool.count; i++)
         if (vm->forks[i].used && !fork_valid(vm, i)) return false;

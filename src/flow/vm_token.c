@@ -88,6 +88,34 @@ static uint32_t digits(uint32_t n)
     return count;
 }
 
+static uint64_t path_hash(uint64_t above, uint32_t statement, uint32_t index, uint32_t ordinal)
+{
+    uint64_t own = (uint64_t)statement << 32 | index;
+    return rad__mix64(rad__mix64(above ^ own) + ordinal);
+}
+
+/* The token of a path that goes on from another one's; *key: where it is in the map, or belongs. */
+static uint32_t path_look_up(const rad_flow_vm *vm, const rad_token *wanted, uint64_t *key)
+{
+    for (*key = wanted->path_hash;; ++*key) { /* nearly always the first */
+        uint32_t at = rad__map64_find(&vm->path_map, *key);
+        if (at == RAD_NONE) return RAD_NONE;
+        const rad_token *t = &vm->tokens[at];
+        if (t->parent == wanted->parent && t->statement == wanted->statement &&
+            t->index == wanted->index && t->ordinal == wanted->ordinal)
+            return at;
+    }
+}
+
+/* What the world answers has a path on it. Nobody answers in a simulated one. */
+static bool path_keep(rad_flow_vm *vm, uint32_t token)
+{
+    uint64_t key;
+    if (vm->world != RAD_WORLD_LIVE) return true;
+    path_look_up(vm, &vm->tokens[token], &key);
+    return rad__map64_add(&vm->path_map, key, token);
+}
+
 static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index,
                           uint32_t ordinal)
 {
@@ -103,7 +131,6 @@ static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, 
         return RAD_NONE;
     }
     uint64_t above = parent != RAD_NONE ? vm->tokens[parent].path_hash : 0;
-    uint64_t own = (uint64_t)statement << 32 | index;
     vm->tokens[at] = (rad_token){
         .parent = parent,
         .statement = statement,
@@ -116,7 +143,7 @@ static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, 
         .next_ordinal = RAD_NONE,
         .hint = RAD_NONE,
         .cursor = RAD_NONE,
-        .path_hash = rad__mix64(rad__mix64(above ^ own) + ordinal),
+        .path_hash = path_hash(above, statement, index, ordinal),
         .object = RAD_NONE,
         .path_length = 1,
     };
@@ -128,6 +155,10 @@ static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, 
             rad__flow_broken(vm, RAD_ELIMIT, "a path has more than 8,000 characters");
             return RAD_NONE;
         }
+    }
+    if (!path_keep(vm, at)) {
+        rad__flow_broken(vm, RAD_ENOMEM, "out of memory for tokens");
+        return RAD_NONE;
     }
     vm->token_count++;
     return at;
@@ -207,6 +238,25 @@ static bool read_u32(const char **at, const char *end, uint32_t *value)
     return *at > begin && n < UINT32_MAX;
 }
 
+static uint32_t path_child(const rad_flow_vm *vm, uint32_t parent, uint32_t statement,
+                           uint32_t index, uint32_t ordinal)
+{
+    uint64_t key;
+    const rad_token wanted = {
+        .parent = parent,
+        .statement = statement,
+        .index = index,
+        .ordinal = ordinal,
+        .path_hash = path_hash(vm->tokens[parent].path_hash, statement, index, ordinal)};
+    if (vm->world == RAD_WORLD_LIVE) return path_look_up(vm, &wanted, &key);
+    uint32_t child = vm->tokens[parent].first_child;
+    while (child != RAD_NONE && !child_is(&vm->tokens[child], statement, index))
+        child = vm->tokens[child].next_sibling;
+    while (child != RAD_NONE && vm->tokens[child].ordinal != ordinal)
+        child = vm->tokens[child].next_ordinal;
+    return child;
+}
+
 uint32_t rad__flow_path_find(const rad_flow_vm *vm, const char *path, size_t length)
 {
     const char *at = path + 1, *end = path + length;
@@ -218,13 +268,8 @@ uint32_t rad__flow_path_find(const rad_flow_vm *vm, const char *path, size_t len
         if (at == end || *at++ != '.' || !read_u32(&at, end, &index)) return RAD_NONE;
         bool has_ordinal = at < end && *at == '\'';
         if (has_ordinal && (at++, !read_u32(&at, end, &ordinal) || ordinal == 1)) return RAD_NONE;
-        uint32_t child = vm->tokens[token].first_child;
-        while (child != RAD_NONE && !child_is(&vm->tokens[child], statement, index))
-            child = vm->tokens[child].next_sibling;
-        while (child != RAD_NONE && vm->tokens[child].ordinal != ordinal)
-            child = vm->tokens[child].next_ordinal;
-        if (child == RAD_NONE) return RAD_NONE;
-        token = child;
+        token = path_child(vm, token, statement, index, ordinal);
+        if (token == RAD_NONE) return RAD_NONE;
     }
     return token;
 }
@@ -317,6 +362,13 @@ static void announce(rad_flow_vm *vm, uint32_t token, uint32_t pc)
     rad_announce(vm->k, token, pc, object, (enum rad_access)access);
 }
 
+/* Whatever it waited for. */
+static void be_ready(rad_flow_vm *vm, rad_token *t)
+{
+    if (RAD_UNLIKELY(rad__is_for_world(t->wait))) vm->asking--;
+    t->wait = RAD_TOKEN_READY;
+}
+
 void rad__token_go(rad_flow_vm *vm, uint32_t token, uint32_t pc)
 {
     rad_token *t = &vm->tokens[token];
@@ -328,7 +380,7 @@ void rad__token_go(rad_flow_vm *vm, uint32_t token, uint32_t pc)
         op = &vm->program->code[pc];
     }
     t->pc = pc;
-    t->wait = RAD_TOKEN_READY;
+    be_ready(vm, t);
     announce(vm, token, pc);
     if (RAD_UNLIKELY(t->queue != RAD_NONE)) rad__queue_leave(vm, token);
     if (RAD_UNLIKELY(op->code == RAD_OP_AWAIT || op->code == RAD_OP_ACQUIRE)) {
@@ -345,6 +397,7 @@ void rad__token_wait(rad_flow_vm *vm, uint32_t token, enum rad_token_wait wait)
 {
     rad_token *t = &vm->tokens[token];
     t->wait = (uint8_t)wait;
+    vm->asking += rad__is_for_world(t->wait);
     t->answered = false;
     if (wait == RAD_TOKEN_FOR_EVENT) queue_enter(vm, token, queue_of(vm, rad__flow_op(vm, token)));
     rad_disable(vm->k, token);
@@ -363,7 +416,7 @@ void rad__token_wake(rad_flow_vm *vm, uint32_t token)
 {
     if (vm->tokens[token].wait == RAD_TOKEN_FOR_EVENT) forget_timers(vm, token);
     rad__queue_leave(vm, token);
-    vm->tokens[token].wait = RAD_TOKEN_READY;
+    be_ready(vm, &vm->tokens[token]);
     rad_enable(vm->k, token);
 }
 
@@ -541,6 +594,7 @@ void rad__token_end(rad_flow_vm *vm, uint32_t token)
     rad_disable(vm->k, token);
     rad__queue_leave(vm, token);
     t->alive = false;
+    be_ready(vm, t);
     token_path_free(vm, t);
     while (vm->tokens[token].frames != RAD_NONE) rad__frame_pop(vm, token);
     t = &vm->tokens[token];
