@@ -83,7 +83,8 @@ enum rad_flow_news {
 typedef struct rad_flow_progress {
     enum rad_flow_news news;
     const char *task, *key; /* or "" */
-    const char *text;       /* or "" */
+    const char *instance; /* which one of `many`: its `as`, or its number; outermost first; or "" */
+    const char *text;     /* or "" */
     uint32_t attempt;
     uint64_t took_ns;                 /* of a command that ended */
     uint64_t steps;                   /* so far */
@@ -169,6 +170,7 @@ enum rad_flow_task_state {
 
 typedef struct rad_flow_task_status {
     const char *key, *task;
+    const char *instance; /* as in rad_flow_progress */
     uint32_t attempt;
     enum rad_flow_task_state state;
     uint64_t since_ns; /* time of day, since 1970; 0: not begun */

@@ -2,6 +2,7 @@
 #include "flow.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct case_words {
@@ -50,6 +51,7 @@ static void status_json(cli *c, const rad_flow_status *s)
         put_object(&j, NULL);
         put_text(&j, "task", s->tasks[i].task);
         put_text(&j, "key", s->tasks[i].key);
+        put_text(&j, "instance", s->tasks[i].instance);
         put_count(&j, "attempt", s->tasks[i].attempt);
         put_text(&j, "state", task_state_name(s->tasks[i].state));
         put_count(&j, "since_ns", s->tasks[i].since_ns);
@@ -86,13 +88,20 @@ static void status_text(cli *c, const char *folder, const rad_flow_status *s)
     if (s->text != NULL && s->text[0] != 0) out(c, "%s\n", s->text);
     for (uint32_t i = 0; i < s->task_count; i++) {
         const rad_flow_task_status *t = &s->tasks[i];
-        out(c, "  %-20s %s, attempt %u, since %s  (%s)\n", t->task, task_state_name(t->state),
+        char name[160];
+        bool is_one = t->instance[0] != 0; /* of many */
+        snprintf(name, sizeof name, "%s%s%s%s", t->task, is_one ? " [" : "", t->instance,
+                 is_one ? "]" : "");
+        make_harmless(name);
+        out(c, "  %-20s %s, attempt %u, since %s  (%s)\n", name, task_state_name(t->state),
             t->attempt, time_text(t->since_ns), t->key);
     }
     if (s->timers > 0)
         out(c, "%u timer%s, the next at %s\n", s->timers, plural(s->timers),
             time_text(s->next_timer_ns));
-    if (s->signals > 0) out(c, "%u signal%s not taken yet\n", s->signals, plural(s->signals));
+    if (s->signals > 0)
+        out(c, "%u signal%s or cancel%s not taken yet\n", s->signals, plural(s->signals),
+            plural(s->signals));
     if (s->data_count > 0) out(c, "data\n");
     for (uint32_t i = 0; i < s->data_count; i++) out_value(c, s->data[i].name, s->data[i].text);
     if (!s->has_ended && s->runner == 0)

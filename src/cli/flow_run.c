@@ -10,7 +10,8 @@
 enum { SETTINGS_MOST = 256 };
 
 typedef struct run_words {
-    const char *flow, *dir, *policy, *doubt, *output;
+    const char *flow, *dir, *policy, *output;
+    text_list doubts;
     uint64_t seed, jobs;
     bool json, quiet, no_sync;
 } run_words;
@@ -46,10 +47,10 @@ static const option RUN_OPTIONS[] = {
 static const option RESUME_OPTIONS[] = {
     OPTION_FLOW(run_words),
     OPTION_JOBS,
-    {"doubt", OPTION_TEXT, AT(doubt), "KEY=WHAT",
-     "settle a task in doubt: it was done, has failed, or runs again", 0, 0, 0},
-    {"with-output", OPTION_TEXT, AT(output), "TEXT", "of a task that was done: what it printed", 0,
-     0, 0},
+    {"doubt", OPTION_TEXTS, AT(doubts), "KEY=WHAT",
+     "settle a task in doubt: it was done, has failed, or runs again; once for each", 0, 0, 0},
+    {"with-output", OPTION_TEXT, AT(output), "TEXT",
+     "of the one task that was done: what it printed", 0, 0, 0},
     OPTION_NO_SYNC,
     OPTION_QUIET,
     OPTION_JSON(run_words),
@@ -60,6 +61,7 @@ static const option RESUME_OPTIONS[] = {
 typedef struct teller {
     cli *c;
     bool quiet, json;
+    char failed[64]; /* the last task that did */
 } teller;
 
 static const char *took_text(uint64_t ns, char text[24])
@@ -72,21 +74,24 @@ static const char *took_text(uint64_t ns, char text[24])
 /* A line for what happened; "" when it is not worth one. */
 static void news_line(const rad_flow_progress *p, char *line, size_t size)
 {
-    char took[24], again[24] = "";
+    char took[24], again[24] = "", task[160];
+    bool is_one = p->instance[0] != 0; /* of many */
+    snprintf(task, sizeof task, "%s%s%s%s", p->task, is_one ? " [" : "", p->instance,
+             is_one ? "]" : "");
     if (p->attempt > 1) snprintf(again, sizeof again, " (attempt %u)", p->attempt);
     line[0] = 0;
     switch (p->news) {
-    case RAD_FLOW_TASK_STARTED: snprintf(line, size, "> %s%s", p->task, again); break;
-    case RAD_FLOW_TASK_TAKEN_OVER: snprintf(line, size, "> %s still runs", p->task); break;
+    case RAD_FLOW_TASK_STARTED: snprintf(line, size, "> %s%s", task, again); break;
+    case RAD_FLOW_TASK_TAKEN_OVER: snprintf(line, size, "> %s still runs", task); break;
     case RAD_FLOW_TASK_DONE:
-        snprintf(line, size, "+ %s%s, %s", p->task, again, took_text(p->took_ns, took));
+        snprintf(line, size, "+ %s%s, %s", task, again, took_text(p->took_ns, took));
         break;
     case RAD_FLOW_TASK_FAILED:
-        snprintf(line, size, "! %s%s failed: %s", p->task, again, p->text);
+        snprintf(line, size, "! %s%s failed: %s", task, again, p->text);
         break;
-    case RAD_FLOW_TASK_STOPPED: snprintf(line, size, "x %s cancelled", p->task); break;
-    case RAD_FLOW_TASK_IN_DOUBT: snprintf(line, size, "? %s is in doubt", p->task); break;
-    case RAD_FLOW_TASK_AGAIN: snprintf(line, size, "> %s again", p->task); break;
+    case RAD_FLOW_TASK_STOPPED: snprintf(line, size, "x %s cancelled", task); break;
+    case RAD_FLOW_TASK_IN_DOUBT: snprintf(line, size, "? %s is in doubt", task); break;
+    case RAD_FLOW_TASK_AGAIN: snprintf(line, size, "> %s again", task); break;
     case RAD_FLOW_SIGNAL_TAKEN: snprintf(line, size, "* signal %s", p->text); break;
     case RAD_FLOW_CANCEL_TAKEN: snprintf(line, size, "x cancel %s", p->text); break;
     case RAD_FLOW_TIMER_FIRED: break;
@@ -97,8 +102,9 @@ static void news_line(const rad_flow_progress *p, char *line, size_t size)
 
 static void watch(void *context, const rad_flow_progress *p)
 {
-    const teller *t = context;
-    char line[700];
+    teller *t = context;
+    char line[800];
+    if (p->news == RAD_FLOW_TASK_FAILED) snprintf(t->failed, sizeof t->failed, "%s", p->task);
     if (t->c->progress) fprintf(stderr, "\r\033[K");
     news_line(p, line, sizeof line);
     if (line[0] != 0 && !t->quiet) fprintf(stderr, "%s\n", line);
@@ -124,7 +130,23 @@ static void tell_json(cli *c, const char *folder, const rad_flow_result *r)
     put_end(&j);
 }
 
-static void tell_text(cli *c, const char *folder, const rad_flow_result *r)
+/* What somebody will want to do then. */
+static void tell_next(cli *c, const char *folder, const rad_flow_result *r, const char *failed)
+{
+    static const char BEGIN[] = "in doubt: ";
+    const char *key = r->text + sizeof BEGIN - 1;
+    if (r->end == RAD_FLOW_END_IN_DOUBT && strncmp(r->text, BEGIN, sizeof BEGIN - 1) == 0)
+        out(c, "next: raddle flow resume %s --doubt '%.*s=done'\n", shell_word(folder),
+            (int)strcspn(key, " "), key);
+    else if (r->end == RAD_FLOW_END_INTERRUPTED || r->end == RAD_FLOW_END_IN_DOUBT)
+        out(c, "next: raddle flow resume %s\n", shell_word(folder));
+    else if (r->end == RAD_FLOW_END_FAILED && failed[0] != 0)
+        out(c, "next: raddle flow logs %s %s\n", shell_word(folder), failed);
+    else
+        out(c, "next: raddle flow draw %s --output run.svg\n", shell_word(folder));
+}
+
+static void tell_text(cli *c, const char *folder, const rad_flow_result *r, const char *failed)
 {
     char text[sizeof r->text];
     enum style s = r->end == RAD_FLOW_END_DONE          ? STYLE_GOOD
@@ -138,21 +160,19 @@ static void tell_text(cli *c, const char *folder, const rad_flow_result *r)
     out(c, "%s%s%s%s%s\n", style(c, s), name, style(c, STYLE_OFF), rest[0] ? ": " : "", rest);
     out(c, "case %s, %s step%s, digest %s\n", r->case_id, number(r->steps), plural(r->steps),
         r->digest);
-    if (r->end == RAD_FLOW_END_INTERRUPTED || r->end == RAD_FLOW_END_IN_DOUBT)
-        out(c, "next: raddle flow resume %s\n", shell_word(folder));
-    else
-        out(c, "next: raddle flow draw %s --output run.svg\n", shell_word(folder));
+    tell_next(c, folder, r, failed);
 }
 
-static int ended(cli *c, const run_words *w, const char *folder, int code, const rad_error *error,
+static int ended(const teller *t, const char *folder, int code, const rad_error *error,
                  const rad_flow_result *r)
 {
+    cli *c = t->c;
     progress_clear(c);
     if (code != 0) return complain_error(c, error);
-    if (w->json)
+    if (t->json)
         tell_json(c, folder, r);
     else
-        tell_text(c, folder, r);
+        tell_text(c, folder, r, t->failed);
     if (r->end == RAD_FLOW_END_INTERRUPTED) return EXIT_INTERRUPTED;
     return r->end == RAD_FLOW_END_DONE ? EXIT_FINE : EXIT_FOUND;
 }
@@ -160,7 +180,7 @@ static int ended(cli *c, const run_words *w, const char *folder, int code, const
 static rad_flow_options options_of(cli *c, const run_words *w, teller *t)
 {
     rad_flow_options o = rad_flow_preset();
-    *t = (teller){c, w->quiet, w->json};
+    *t = (teller){.c = c, .quiet = w->quiet, .json = w->json};
     o.jobs = (uint32_t)w->jobs;
     o.unsynced = w->no_sync;
     o.stop = c->stop;
@@ -211,7 +231,7 @@ static int flow_run_run(cli *c, int argc, char **argv)
     if (!r.json && !r.quiet)
         fprintf(stderr, "case in %s, policy %s, seed %" PRIu64 "\n", folder, r.policy, r.seed);
     int code = rad_flow_run(f, folder, &o, &result, &error);
-    status = ended(c, &r, folder, code, &error, &result);
+    status = ended(&t, folder, code, &error, &result);
     rad_flow_free(f);
     return status;
 }
@@ -243,21 +263,33 @@ const verb VERB_FLOW_RUN = {
 
 /* ---- resume --------------------------------------------------------------------------------------------------- */
 
-static int read_doubt(cli *c, const run_words *r, rad_flow_settle *s)
+static int read_doubt(cli *c, char *doubt, const char *output, rad_flow_settle *s)
 {
     static const char *const NAMES[] = {"done", "failed", "again"};
-    static char key[8192];
-    const char *equals = strrchr(r->doubt, '=');
-    if (equals == NULL || equals == r->doubt || (size_t)(equals - r->doubt) >= sizeof key)
+    char *equals = strrchr(doubt, '=');
+    if (equals == NULL || equals == doubt)
         return bad_usage(c, "--doubt: expected KEY=done, KEY=failed or KEY=again");
-    memcpy(key, r->doubt, (size_t)(equals - r->doubt));
-    key[equals - r->doubt] = 0;
     for (uint32_t i = 0; i < 3; i++) {
         if (strcmp(equals + 1, NAMES[i]) != 0) continue;
-        *s = (rad_flow_settle){key, (enum rad_flow_answer)(RAD_FLOW_ANSWER_DONE + i), r->output};
+        *equals = 0;
+        *s = (rad_flow_settle){doubt, (enum rad_flow_answer)(RAD_FLOW_ANSWER_DONE + i), output};
         return 0;
     }
     return bad_usage(c, "--doubt: '%.40s': expected done, failed or again", equals + 1);
+}
+
+/* All of them are answered at once, or none. */
+static int read_doubts(cli *c, const run_words *r, rad_flow_settle *settles)
+{
+    if (r->output != NULL && r->doubts.count != 1)
+        return bad_usage(c, "--with-output belongs to one --doubt, and here %s",
+                         r->doubts.count == 0 ? "is none" : "are several: settle them in turn");
+    for (uint32_t i = 0; i < r->doubts.count; i++) {
+        char *word = (char *)(uintptr_t)r->doubts.items[i]; /* tidy: address ok: of argv */
+        int status = read_doubt(c, word, r->output, &settles[i]);
+        if (status != 0) return status;
+    }
+    return 0;
 }
 
 /* The difference, which is what people need to see. */
@@ -281,20 +313,18 @@ static int flow_resume_run(cli *c, int argc, char **argv)
         return bad_usage(c, "expected the folder of a case, and perhaps its flow file");
     rad_error error = {.code = 0};
     rad_flow *f = NULL;
-    rad_flow_settle settle;
+    rad_flow_settle settles[OPTION_TEXTS_MOST];
     teller t;
     rad_flow_options o = options_of(c, &r, &t);
-    if (r.doubt != NULL) {
-        if ((status = read_doubt(c, &r, &settle)) != 0) return status;
-        o.settles = &settle;
-        o.settle_count = 1;
-    }
+    if ((status = read_doubts(c, &r, settles)) != 0) return status;
+    o.settles = settles;
+    o.settle_count = r.doubts.count;
     if (w.count == 2 && rad_flow_read(&f, w.at[1], r.flow, &error) != 0)
         return complain_error(c, &error);
     rad_flow_result result = {.steps = 0};
     int code = rad_flow_resume(f, w.at[0], &o, &result, &error);
     if (code == RAD_EINPUT && f != NULL) show_changes(c, f, w.at[0]);
-    status = ended(c, &r, w.at[0], code, &error, &result);
+    status = ended(&t, w.at[0], code, &error, &result);
     rad_flow_free(f);
     return status;
 }

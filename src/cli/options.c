@@ -78,12 +78,21 @@ static int unknown_option(cli *c, const verb *v, const char *word)
     return bad_usage(c, "unknown option '%.80s'%s", word, nearest_hint(&n, "--"));
 }
 
+static int add_text(cli *c, const option *o, text_list *list, const char *text)
+{
+    if (list->count == OPTION_TEXTS_MOST)
+        return bad_usage(c, "--%s: more than %d times", o->name, OPTION_TEXTS_MOST);
+    list->items[list->count++] = text;
+    return GO_ON;
+}
+
 static int set_value(cli *c, const option *o, const char *text, void *into)
 {
     char *at = (char *)into + o->at;
     switch (o->kind) {
     case OPTION_FLAG: *(bool *)at = true; return GO_ON;
     case OPTION_TEXT: *(const char **)at = text; return GO_ON;
+    case OPTION_TEXTS: return add_text(c, o, (text_list *)at, text);
     case OPTION_SECONDS:
         if (read_seconds(text, (double *)at)) {
             return GO_ON;

@@ -7,9 +7,17 @@
 enum option_kind {
     OPTION_FLAG = 0, /* bool */
     OPTION_TEXT,     /* const char * */
+    OPTION_TEXTS,    /* text_list: it may stand there several times */
     OPTION_COUNT,    /* uint64_t, within min … max */
     OPTION_SECONDS   /* double, above 0 */
 };
+
+enum { OPTION_TEXTS_MOST = 64 };
+
+typedef struct text_list {
+    const char *items[OPTION_TEXTS_MOST];
+    uint32_t count;
+} text_list;
 
 struct option {
     const char *name; /* without the dashes; NULL ends the table */

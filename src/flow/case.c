@@ -415,6 +415,40 @@ const char *rad__flow_case_value(const rad_flow_case *c, uint32_t data, uint32_t
     return number;
 }
 
+/* Puts a line before what is there, as far as there is room; whole letters only. */
+static void put_before(char text[RAD_FLOW_INSTANCE_MAX], const char *value, size_t length)
+{
+    size_t used = strlen(text), gap = used > 0 ? 2 : 0, room = RAD_FLOW_INSTANCE_MAX - 1 - gap;
+    const char *end = length > 0 ? memchr(value, '\n', length) : NULL;
+    if (end != NULL) length = (size_t)(end - value);
+    if (used >= room) return;
+    if (length > room - used) {
+        length = room - used;
+        while (length > 0 && ((unsigned char)value[length] & 0xc0) == 0x80) length--;
+    }
+    memmove(text + length + gap, text, used + 1);
+    if (gap > 0) memcpy(text + length, ", ", gap);
+    if (length > 0) memcpy(text, value, length);
+}
+
+void rad__flow_case_instance(const rad_flow_case *c, uint32_t token, uint32_t data,
+                             char text[RAD_FLOW_INSTANCE_MAX])
+{
+    const rad_flow_vm *vm = c->vm;
+    text[0] = 0;
+    for (uint32_t fork = vm->tokens[token].fork; fork != RAD_NONE;
+         fork = vm->forks[fork].parent, token = vm->tokens[token].parent) {
+        const rad_flow_op *op = &c->program->code[vm->forks[fork].op];
+        if (op->code != RAD_OP_MANY) continue;
+        uint32_t as = c->program->manies[op->d].as;
+        char number[24];
+        size_t length = (size_t)snprintf(number, sizeof number, "%u", vm->tokens[token].index);
+        const char *value =
+            as != RAD_NONE ? rad__flow_case_value(c, data, as, number, &length) : number;
+        put_before(text, value, length);
+    }
+}
+
 const char *rad__flow_case_failure(const rad_flow_case *c)
 {
     return c->vm->failure;

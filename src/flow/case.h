@@ -147,6 +147,12 @@ RAD_INTERNAL rad_digest rad__flow_case_digest(const rad_flow_case *c); /* of the
 RAD_INTERNAL void rad__flow_case_key(const rad_flow_case *c, uint32_t token, uint32_t effect,
                                      char key[RAD_FLOW_KEY_MAX]);
 
+/* Which of its many a token is, for people: the values of `as`, or numbers, outermost first; "" when there are none.
+ * What does not fit is left out. */
+enum { RAD_FLOW_INSTANCE_MAX = 64 };
+RAD_INTERNAL void rad__flow_case_instance(const rad_flow_case *c, uint32_t token, uint32_t data,
+                                          char text[RAD_FLOW_INSTANCE_MAX]);
+
 /* The value of a variable as text in the data of an ask; RAD_NONE: of the flow as it ended (or the first token's data
  * now). Valid until the next step; numbers are written into `number`. */
 RAD_INTERNAL const char *rad__flow_case_value(const rad_flow_case *c, uint32_t data,

@@ -122,6 +122,9 @@ int rad__flow_check_answers(rad_flow_runner *r, rad_error *error)
     char id[RAD_FLOW_ID_MAX], lock[RAD_FLOW_FILE_MAX], receipt[RAD_FLOW_FILE_MAX];
     for (uint32_t i = 0; i < r->options->given.settle_count; i++) {
         const char *key = r->options->given.settles[i].key;
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(r->options->given.settles[k].key, key) == 0)
+                return rad__error(error, RAD_EINPUT, "%s is settled twice", key);
         rad_flow_effect *e = rad__flow_effect_of(r, key);
         if (e == NULL) return rad__error_memory(error);
         rad__flow_effect_id(id, key, e->begun_attempt, e->begun_run);

@@ -137,6 +137,7 @@ static int take_start(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_ask
     e->task = ask->task;
     e->attempt = ask->attempt;
     e->state = RAD_EFFECT_ASKED;
+    rad__flow_case_instance(r->c, ask->token, ask->data, e->instance);
     int code = keep_values(r, e, ask->data, error);
     if (code != 0) return code;
     if (!r->replaying && is_begun(r, e)) return adopt(r, e, error);

@@ -67,6 +67,19 @@ static int note_taken(rad_flow_runner *r, const char *name, rad_error *error)
     return 0;
 }
 
+/* "approve"; "case", "region tests", "task compile". */
+static void tell_taken(rad_flow_runner *r, const rad_flow_input *input)
+{
+    char text[100];
+    bool is_signal = input->kind == RAD_INPUT_SIGNAL;
+    const char *what = is_signal                           ? ""
+                       : input->scope == RAD_CANCEL_CASE   ? "case"
+                       : input->scope == RAD_CANCEL_REGION ? "region "
+                                                           : "task ";
+    snprintf(text, sizeof text, "%s%s", what, input->name);
+    rad__flow_tell(r, is_signal ? RAD_FLOW_SIGNAL_TAKEN : RAD_FLOW_CANCEL_TAKEN, NULL, text, 0);
+}
+
 static int take_one(rad_flow_runner *r, const char *id, const char *name, rad_error *error)
 {
     char *data;
@@ -79,10 +92,7 @@ static int take_one(rad_flow_runner *r, const char *id, const char *name, rad_er
     if (code == 0 && !rad__flow_note_seen(r, id)) code = rad__error_memory(error);
     if (code == 0) code = note_taken(r, name, error);
     if (code == 0) code = rad__flow_runner_feed(r, &input, id, error);
-    if (code == 0)
-        rad__flow_tell(
-            r, input.kind == RAD_INPUT_SIGNAL ? RAD_FLOW_SIGNAL_TAKEN : RAD_FLOW_CANCEL_TAKEN, NULL,
-            input.name, 0);
+    if (code == 0) tell_taken(r, &input);
     rad__free(data);
     return code;
 }

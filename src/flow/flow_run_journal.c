@@ -62,10 +62,12 @@ void rad__flow_tell(rad_flow_runner *r, enum rad_flow_news news, const rad_flow_
     if (news == RAD_FLOW_TASK_DONE) r->done_count++;
     if (news == RAD_FLOW_TASK_FAILED) r->failed_count++;
     if (o->watch == NULL) return;
-    rad_flow_progress p = {.news = news, .task = "", .key = "", .text = text != NULL ? text : ""};
+    rad_flow_progress p = {
+        .news = news, .task = "", .key = "", .instance = "", .text = text != NULL ? text : ""};
     if (e != NULL) {
         p.task = rad__flow_name(&r->program->file, rad__flow_task_of(r, e)->name);
         p.key = e->key;
+        p.instance = e->instance;
         p.attempt = e->attempt;
     }
     p.took_ns = took_ns;

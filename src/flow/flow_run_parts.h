@@ -30,6 +30,7 @@ typedef struct rad_flow_effect {
     uint64_t since_ns;
     char **values; /* "NAME=text", ends with NULL: the data as they were asked for */
     uint32_t value_count;
+    char instance[RAD_FLOW_INSTANCE_MAX]; /* of many, for people */
 } rad_flow_effect;
 
 typedef struct rad_flow_runner {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "flow/flow_run_api.h"
 #include "flow/flow_run_parts.h"
+#include "flow/suggest.h"
 #include "flow/vm.h"
 #include "os/durable.h"
 #include "os/file.h"
@@ -105,6 +106,7 @@ static int tell_tasks(inside *in, rad_flow_status *s, rad_error *error)
         in->tasks[s->task_count++] = (rad_flow_task_status){
             .key = e->key,
             .task = rad__flow_name(&in->program->file, rad__flow_task_of(&in->runner, e)->name),
+            .instance = e->instance,
             .attempt = e->attempt,
             .state = (enum rad_flow_task_state)state,
             .since_ns = e->begun_attempt == e->attempt ? e->since_ns : 0};
@@ -286,32 +288,61 @@ int rad_flow_logs(const char *folder, const char *task_or_key, char **text, rad_
 
 /* ---- Messages ------------------------------------------------------------------------------------------- */
 
-static bool has_name(const inside *in, const uint32_t *names, uint32_t count, const char *name)
+/* By number, of what a message can be about; NULL behind the last. */
+static const char *name_at(const inside *in, const rad_flow_input *input, uint32_t i)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(rad__flow_name(&in->program->file, names[i]), name) == 0) return true;
-    return false;
+    const rad_flow_tree *tree = in->program->tree;
+    const rad_flow_file *file = &in->program->file;
+    if (input->kind == RAD_INPUT_SIGNAL)
+        return i < tree->signal_count ? rad__flow_name(file, tree->signals[i]) : NULL;
+    if (input->scope == RAD_CANCEL_REGION)
+        return i < tree->region_count ? rad__flow_name(file, tree->regions[i]) : NULL;
+    return i < tree->task_count ? rad__flow_name(file, tree->tasks[i].name) : NULL;
 }
 
 /* Refused here, where the sender hears of it: a runner that meets it could only stop. */
-static int check_name(const inside *in, const rad_flow_input *input, rad_error *error)
+static int check_name(const inside *in, const rad_flow_input *input, uint32_t *at, rad_error *error)
 {
-    const rad_flow_tree *tree = in->program->tree;
-    const char *kind = "signal";
-    bool known;
-    if (input->kind == RAD_INPUT_SIGNAL) {
-        known = has_name(in, tree->signals, tree->signal_count, input->name);
-    } else if (input->scope == RAD_CANCEL_REGION) {
-        kind = "region";
-        known = has_name(in, tree->regions, tree->region_count, input->name);
-    } else {
-        kind = "task";
-        known = input->scope == RAD_CANCEL_CASE;
-        known |= has_task(in->program, input->name);
+    const char *name;
+    rad_flow_suggest near;
+    *at = 0;
+    if (input->kind == RAD_INPUT_CANCEL && input->scope == RAD_CANCEL_CASE) return 0;
+    rad__flow_suggest_begin(&near, input->name, strlen(input->name));
+    for (; (name = name_at(in, input, *at)) != NULL; ++*at) {
+        if (strcmp(name, input->name) == 0) return 0;
+        rad__flow_suggest_consider(&near, name);
     }
-    if (known) return 0;
-    return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s", in->journal.header.flow, kind,
-                      input->name);
+    return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s%s", in->journal.header.flow,
+                      input->kind == RAD_INPUT_SIGNAL     ? "signal"
+                      : input->scope == RAD_CANCEL_REGION ? "region"
+                                                          : "task",
+                      input->name, rad__flow_suggest_text(&near));
+}
+
+/* Whether some wait for the signal takes the text; *type is what one that does not would take. */
+static bool is_taken_by_some(const inside *in, uint32_t signal, const rad_flow_input *input,
+                             enum rad_flow_type *type)
+{
+    const rad_flow_program *p = in->program;
+    for (uint32_t i = 0; i < p->way_count; i++) {
+        const rad_flow_event *e = &p->ways[i].event;
+        if (e->is_timer || e->signal != signal) continue;
+        if (e->into == RAD_NONE) return true;
+        *type = p->tree->variables[e->into].type;
+        if (rad__flow_fits(*type, input->text, input->length)) return true;
+    }
+    return false;
+}
+
+/* A slip of the sender would be a failure of the case. */
+static int check_text(const inside *in, uint32_t signal, const rad_flow_input *input,
+                      rad_error *error)
+{
+    enum rad_flow_type type = RAD_FLOW_TEXT;
+    if (is_taken_by_some(in, signal, input, &type)) return 0;
+    return rad__error(error, RAD_EINPUT, "signal %s: expected %s to come with it, found \"%.60s\"",
+                      input->name, type == RAD_FLOW_INT ? "a number" : "true or false",
+                      input->text);
 }
 
 static int send(const char *folder, const rad_flow_input *input, rad_error *error)
@@ -324,7 +355,9 @@ static int send(const char *folder, const rad_flow_input *input, rad_error *erro
         if (record.type == RAD_RECORD_END)
             code = rad__error(error, RAD_EINPUT, "the case has ended");
     if (code == 0 && got < 0) code = got;
-    if (code == 0) code = check_name(in, input, error);
+    uint32_t at = 0;
+    if (code == 0) code = check_name(in, input, &at, error);
+    if (code == 0 && input->kind == RAD_INPUT_SIGNAL) code = check_text(in, at, input, error);
     if (code == 0) code = rad__flow_spool_put(&in->host, input, error);
     close_inside(in);
     rad__flow_say_where(error, folder);

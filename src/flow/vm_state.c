@@ -179,6 +179,20 @@ static const char *join_words(const rad_fork *f)
     return words[f->join];
 }
 
+/* "waits for signal approve, signal reject or a timer" */
+static void describe_events(const rad_flow_vm *vm, const rad_flow_op *op, char *text, size_t size)
+{
+    const rad_flow_tree *tree = vm->program->tree;
+    size_t used = (size_t)snprintf(text, size, "waits for ");
+    for (uint32_t i = 0; i < op->b && used < size; i++) {
+        const rad_flow_event *e = &vm->program->ways[op->a + i].event;
+        const char *between = i == 0 ? "" : i + 1 == op->b ? " or " : ", ";
+        used += (size_t)snprintf(
+            text + used, size - used, "%s%s%s", between, e->is_timer ? "a timer" : "signal ",
+            e->is_timer ? "" : rad__flow_name(&vm->program->file, tree->signals[e->signal]));
+    }
+}
+
 static void describe_wait(const rad_flow_vm *vm, const rad_token *t, char *text, size_t size)
 {
     const rad_flow_op *op = &vm->program->code[t->pc];
@@ -205,7 +219,7 @@ static void describe_wait(const rad_flow_vm *vm, const rad_token *t, char *text,
         snprintf(text, size, "waits before attempt %u of task %s", t->attempt + 1,
                  rad__flow_name(file, tree->tasks[t->task].name));
     } else if (t->wait == RAD_TOKEN_FOR_EVENT) {
-        snprintf(text, size, "waits for an event");
+        describe_events(vm, op, text, size);
     } else {
         snprintf(text, size, "is about to %s", rad__flow_code_name(op->code));
     }

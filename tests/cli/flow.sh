@@ -150,8 +150,14 @@ try flow resume doubt
 status 1 "in doubt"
 has out "in doubt" "it is said"
 has out "--doubt" "and what to do"
+has out "next: raddle flow resume doubt --doubt '0#1=done'" "word for word"
 try flow status doubt
 has out "in doubt" "status says it, too"
+try flow resume doubt --doubt '0#1=done' --doubt '0#1=again'
+status 2 "two answers to one question"
+has err "settled twice" "are refused"
+try flow resume doubt --doubt '0#1=done' --doubt '0#2=done' --with-output 42
+status 2 "whose output that is cannot be told"
 try flow resume doubt --doubt '0#1=maybe'
 status 2 "an answer that is none"
 try flow resume doubt --doubt '0#1=done' --with-output 42
@@ -159,6 +165,34 @@ status 0 "settled"
 "$RADDLE" flow status doubt --json >status.json
 has status.json '"answer": "42"' "with what it would have printed"
 check "and it did not run again" [ "$(wc -l <pids)" = 1 ]
+try flow resume doubt --doubt '0#1=failed'
+status 2 "what has ended is not in doubt"
+
+# Several at once: one resume settles them all.
+cat >doubts.flow <<'F'
+flow doubts { many 2 as cell { run "echo $$ >> pids2; sleep 5" { reads cell } } }
+F
+: >pids2
+"$RADDLE" flow run doubts.flow --dir doubts --jobs 2 >out 2>err </dev/null &
+pid=$!
+n=0
+while [ "$(wc -l <pids2)" -lt 2 ] && [ $n -lt 100 ]; do
+    sleep 0.05
+    n=$((n + 1))
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+for lock in doubts/effects/*.lock; do
+    kill -9 "$(tr -dc 0-9 <"$lock")" 2>/dev/null
+done
+sleep 0.1
+has err "> run_1 [1]" "the progress says which instance"
+try flow status doubts
+has out "run_1 [0]" "and so does the status"
+try flow resume doubts --doubt '0/1.0#1=done' --doubt '0/1.1#1=failed'
+status 1 "both are settled: one was done, the other has failed"
+has out "failed: line 1: task run_1 failed" "which is the end"
+has out "next: raddle flow logs doubts run_1" "and where to look"
 
 # ---- Signals, deadlines, cancel --------------------------------------------------------------------------------------------
 cat >wait.flow <<'F'

@@ -222,6 +222,23 @@ static void test_answers_to_what_is_not_asked(void **state)
     rad_flow_free(f);
 }
 
+static void test_answers_to_what_has_ended(void **state)
+{
+    (void)state;
+    static const char text[] = "flow f { task t { run \"true\" } do t }";
+    flow_expect_done(text);
+    rad_flow *f = flow_parsed(text);
+    rad_flow_options o = flow_options();
+    rad_flow_settle settle = {"0#1", RAD_FLOW_ANSWER_FAILED, NULL};
+    rad_flow_result r;
+    rad_error error = {0};
+    o.settles = &settle;
+    o.settle_count = 1;
+    flow_expect_refused(rad_flow_resume(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
+                        "0#1 is not in doubt: it cannot be settled");
+    rad_flow_free(f);
+}
+
 static char news[200];
 
 static void watch_cut(void *context, const rad_flow_progress *p)
@@ -377,6 +394,7 @@ int main(void)
         cmocka_unit_test_setup(test_a_flipped_bit, flow_fresh),
         cmocka_unit_test_setup(test_damaged_files_beside_it, flow_fresh),
         cmocka_unit_test_setup(test_answers_to_what_is_not_asked, flow_fresh),
+        cmocka_unit_test_setup(test_answers_to_what_has_ended, flow_fresh),
         cmocka_unit_test_setup(test_a_torn_record, flow_fresh),
         cmocka_unit_test_setup(test_a_read_only_folder, flow_fresh),
         cmocka_unit_test_setup(test_a_full_disk, flow_fresh),

@@ -281,6 +281,73 @@ static void test_signals(void **state)
                         "has ended");
 }
 
+static void expect_refused_signal(const char *name, const char *with, const char *why)
+{
+    rad_error error = {0};
+    flow_expect_refused(rad_flow_send(flow_folder, name, with, &error), &error, RAD_EINPUT, why);
+}
+
+/* The sender hears of his slip; the case does not fail of it. */
+static void test_signals_that_nobody_could_take(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "flow f { data { n : int b : bool t : text }\n"
+        "defer { on signal count into n { } on signal flag into b { } on timer 50s { } }\n"
+        "wait signal either into n wait signal either into t wait signal bare }";
+    rad_error error = {0};
+    rad_flow_status s;
+    flow_start_runner(text);
+    flow_wait_for_file("flow_case/journal");
+    assert_int_equal(rad_flow_look(&s, flow_folder, &error), 0);
+    assert_string_equal(s.text, "token 0, line 2: waits for signal count, signal flag or a timer");
+    rad_flow_status_free(&s);
+    expect_refused_signal("coutn", "1", "has no signal coutn; did you mean 'count'?");
+    expect_refused_signal("count", "many", "expected a number to come with it, found \"many\"");
+    expect_refused_signal("count", NULL, "expected a number to come with it, found \"\"");
+    expect_refused_signal("flag", "1", "expected true or false to come with it, found \"1\"");
+    assert_int_equal(rad_flow_send(flow_folder, "count", "-12", &error), 0);
+    assert_int_equal(rad_flow_send(flow_folder, "either", "7", &error), 0);
+    assert_int_equal(rad_flow_send(flow_folder, "either", "a text", &error), 0); /* the second */
+    assert_int_equal(rad_flow_send(flow_folder, "bare", "whatever", &error), 0);
+    assert_int_equal(flow_wait_for_runner(), RAD_FLOW_END_DONE);
+    flow_expect_data("n", "7");
+    flow_expect_data("t", "a text");
+}
+
+typedef struct seen {
+    char text[400];
+} seen;
+
+static void note_started(void *context, const rad_flow_progress *p)
+{
+    seen *s = context;
+    size_t used = strlen(s->text);
+    if (p->news == RAD_FLOW_TASK_STARTED)
+        snprintf(s->text + used, sizeof s->text - used, "%s[%s] ", p->task, p->instance);
+}
+
+/* Which of many is at work: as it was named, or its number; lines that are too long are cut between two letters. */
+static void test_instances_have_names(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "flow f { task t { run \"true\" } task u { run \"true\" reads cell }\n"
+        "do t many over \"gcc debug\\nclang\" as cell { many 2 { par { do u } and { } } }\n"
+        "many over \"ääääääääääääääääääääääääääääääääääää\" as other { do t } }";
+    rad_flow *f = flow_parsed(text);
+    rad_flow_options o = flow_options();
+    rad_flow_result r;
+    rad_error error = {0};
+    seen s = {""};
+    o.watch = note_started;
+    o.context = &s;
+    assert_int_equal(rad_flow_run(f, flow_folder, &o, &r, &error), 0);
+    assert_string_equal(s.text, "t[] u[gcc debug, 0] u[gcc debug, 1] u[clang, 0] u[clang, 1] "
+                                "t[äääääääääääääääääääääääääääääää] ");
+    rad_flow_free(f);
+}
+
 static void test_status(void **state)
 {
     (void)state;
@@ -451,6 +518,8 @@ int main(void)
         cmocka_unit_test_setup(test_ends, flow_fresh),
         cmocka_unit_test_setup(test_functions, flow_fresh),
         cmocka_unit_test_setup(test_signals, flow_fresh),
+        cmocka_unit_test_setup(test_signals_that_nobody_could_take, flow_fresh),
+        cmocka_unit_test_setup(test_instances_have_names, flow_fresh),
         cmocka_unit_test_setup(test_status, flow_fresh),
         cmocka_unit_test_setup(test_a_running_command_is_taken_over, flow_fresh),
         cmocka_unit_test_setup(test_a_killed_shim_is_doubt, flow_fresh),
