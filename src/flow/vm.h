@@ -310,6 +310,9 @@ RAD_INTERNAL void rad__cancel_scope(rad_flow_vm *vm, enum rad_flow_scope scope, 
 RAD_INTERNAL void rad__cancel_case(rad_flow_vm *vm, enum rad_flow_state result, uint32_t data_of);
 RAD_INTERNAL void rad__flow_raise(rad_flow_vm *vm, uint32_t token, const char *format, ...)
     RAD_PRINTF(3, 4);
+/* Not where the token stands, but in that line. */
+RAD_INTERNAL void rad__flow_raise_at(rad_flow_vm *vm, uint32_t token, uint32_t line,
+                                     const char *format, ...) RAD_PRINTF(4, 5);
 
 /* ---- Data (vm_data.c) -------------------------------------------------------------------------------------- */
 

@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { REASON_MOST = 300 };
+
 /* The world need not answer any more. */
 static void stop_asking(rad_flow_vm *vm, uint32_t token)
 {
@@ -206,21 +208,14 @@ static uint32_t catcher(const rad_flow_vm *vm, uint32_t token)
     return at;
 }
 
-void rad__flow_raise(rad_flow_vm *vm, uint32_t token, const char *format, ...)
+static void raise(rad_flow_vm *vm, uint32_t token, uint32_t line, const char *text, size_t length)
 {
-    char text[300];
-    va_list args;
     if (vm->result != RAD_CASE_RUNNING) return;
-    va_start(args, format);
-    int length = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (length >= (int)sizeof text) length = (int)sizeof text - 1;
     rad_touch(vm->k, vm->case_object, RAD_WRITE);
     rad_note(vm->k, RAD_FLOW_NOTE_FAILS, RAD_NONE, token);
     uint32_t instance = catcher(vm, token);
     if (instance == RAD_NONE) {
-        snprintf(vm->failure, sizeof vm->failure, "line %u: %s", rad__flow_op(vm, token)->line,
-                 text);
+        snprintf(vm->failure, sizeof vm->failure, "line %u: %s", line, text);
         rad__cancel_case(vm, RAD_CASE_FAILED, RAD_NONE);
         return;
     }
@@ -233,6 +228,37 @@ void rad__flow_raise(rad_flow_vm *vm, uint32_t token, const char *format, ...)
     go_to_handler(vm, owner, instance, region->on_failure);
     rad__region_release(vm, instance);
     if (region->into == RAD_NONE) return;
-    uint32_t why = rad__text_number(vm, text, (size_t)length);
+    uint32_t why = rad__text_number(vm, text, length);
     if (why != RAD_NONE) rad__data_set(vm, owner, region->into, why);
+}
+
+static size_t write_out(char text[REASON_MOST], const char *format, va_list args)
+{
+    int length = vsnprintf(text, REASON_MOST, format, args);
+    if (length < REASON_MOST) return (size_t)length;
+    size_t end = REASON_MOST - 1; /* whole letters only */
+    while (end > 0 && ((unsigned char)text[end - 1] & 0xc0) == 0x80) end--;
+    if (end > 0 && (unsigned char)text[end - 1] >= 0xc0) end--;
+    text[end] = 0;
+    return end;
+}
+
+void rad__flow_raise(rad_flow_vm *vm, uint32_t token, const char *format, ...)
+{
+    char text[REASON_MOST];
+    va_list args;
+    va_start(args, format);
+    size_t length = write_out(text, format, args);
+    va_end(args);
+    raise(vm, token, rad__flow_op(vm, token)->line, text, length);
+}
+
+void rad__flow_raise_at(rad_flow_vm *vm, uint32_t token, uint32_t line, const char *format, ...)
+{
+    char text[REASON_MOST];
+    va_list args;
+    va_start(args, format);
+    size_t length = write_out(text, format, args);
+    va_end(args);
+    raise(vm, token, line, text, length);
 }

@@ -283,10 +283,11 @@ static bool merge_all(rad_flow_vm *vm, uint32_t token, const rad_fork *f, const 
             if (merge_variable(vm, f, variable, base, &vm->merged[variable])) continue;
             const char *name =
                 rad__flow_name(&vm->program->file, vm->program->tree->variables[variable].name);
+            uint32_t line = vm->program->code[f->op].line; /* not that of what stands behind it */
             if (vm->why != NULL)
-                rad__flow_raise(vm, token, "%s: %s", name, vm->why);
+                rad__flow_raise_at(vm, token, line, "%s: %s", name, vm->why);
             else
-                rad__flow_raise(vm, token, "branches disagree about %s", name);
+                rad__flow_raise_at(vm, token, line, "branches disagree about %s", name);
             return false;
         }
     }

@@ -437,6 +437,20 @@ static void the_innermost_region_that_takes_failures(void **state)
                 "c | done", "b c | done", "-b c | done");
 }
 
+/* A reason that is too long ends with a whole letter. */
+static void long_reasons_are_cut(void **state)
+{
+    (void)state;
+    char text[500] = "flow f { fail \"", *at = text + strlen(text);
+    for (uint32_t i = 0; i < 200; i++, at += 2) memcpy(at, "\xc3\xa9", 2);
+    memcpy(at, "\" }", 4);
+    flow_live *l = flow_live_open(text);
+    const char *failure = rad__flow_case_failure(l->c);
+    assert_int_equal(strlen(failure), strlen("line 1: ") + 298);
+    assert_memory_equal(failure + strlen(failure) - 2, "\xc3\xa9", 2);
+    flow_live_close(l);
+}
+
 /* A join whose branches disagree writes nothing. */
 static void branches_that_disagree(void **state)
 {
@@ -448,6 +462,11 @@ static void branches_that_disagree(void **state)
     FLOW_EXPECT_VALUE(text, "b", "| done b=5");
     FLOW_EXPECT("flow f { data { a : int } par { set a = 1 } and { set a = 2 } }",
                 "| failed (branches disagree about a)");
+    flow_live *l =
+        flow_live_open("flow f { data { a : int }\npar {\nset a = 1 } and { set a = 2 }\n"
+                       "set a = 5 }");
+    assert_string_equal(rad__flow_case_failure(l->c), "line 2: branches disagree about a");
+    flow_live_close(l);
     FLOW_EXPECT_VALUE("flow f { data { a : int } par { set a = 2 } and { set a = 2 } and { } }",
                       "a", "| done a=2");
 }
@@ -512,6 +531,7 @@ int main(void)
         cmocka_unit_test(timers_are_forgotten),
         cmocka_unit_test(a_failure_cancels_what_else_is_inside),
         cmocka_unit_test(the_innermost_region_that_takes_failures),
+        cmocka_unit_test(long_reasons_are_cut),
         cmocka_unit_test(branches_that_disagree),
         cmocka_unit_test(what_was_completed_is_taken_back),
         cmocka_unit_test(regions_outlive_what_is_inside),
