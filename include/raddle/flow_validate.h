@@ -58,6 +58,10 @@ typedef struct rad_flow_validation {
     uint32_t dead_count;
     char **assumptions; /* sentences */
     uint32_t assumption_count;
+    char **
+        failures; /* what ends a case as failed, its tasks aside: "line 3: branches disagree about n"; some, when
+                        there are many */
+    uint32_t failure_count;
 } rad_flow_validation;
 
 typedef struct rad_flow_validate_options {

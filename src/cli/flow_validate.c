@@ -223,6 +223,13 @@ static int tell_all(validating *w)
             return status;
         }
     }
+    if (v->failure_count > 0) {
+        out_text(c, "a case can fail, its tasks aside, of\n");
+    }
+    for (uint32_t i = 0; i < v->failure_count; i++) {
+        out_text(c, "  - ");
+        out_wrapped(c, 4, 4, v->failures[i]);
+    }
     if (v->assumption_count > 0) {
         out_text(c, "assuming that\n");
     }
@@ -277,6 +284,11 @@ static void put_all(validating *w, bool good)
         put_text(&j, "text", v->dead[i].text);
         put_count(&j, "line", v->dead[i].line);
         put_close(&j, '}');
+    }
+    put_close(&j, ']');
+    put_array(&j, "failures");
+    for (uint32_t i = 0; i < v->failure_count; i++) {
+        put_text(&j, NULL, v->failures[i]);
     }
     put_close(&j, ']');
     put_array(&j, "assumptions");

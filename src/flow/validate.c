@@ -35,6 +35,7 @@ void rad_flow_validation_free(rad_flow_validation *r)
     }
     rad__free(r->dead);
     rad__free(r->assumptions);
+    rad__free(r->failures);
     rad__arena_free(&v->arena);
     rad__free(v);
 }
@@ -151,6 +152,18 @@ static bool assume_all(validation *v, const rad_flow_program *p)
         if (!assume_domain(v, p, i)) return false;
     return !has_events(p) ||
            assume(v, "signals and timers come in any order, each sooner or later");
+}
+
+static bool tell_failures(validation *v, const rad_flow_search *s)
+{
+    rad_flow_validation *r = &v->report;
+    r->failures = rad__alloc(s->failure_count, sizeof *r->failures);
+    for (uint32_t i = 0; r->failures != NULL && i < s->failure_count; i++) {
+        r->failures[i] = rad__arena_text(&v->arena, s->failures[i], strlen(s->failures[i]));
+        if (r->failures[i] == NULL) return false;
+        r->failure_count++;
+    }
+    return r->failures != NULL;
 }
 
 /* ---- What is never reached ------------------------------------------------------------------- */
@@ -459,7 +472,8 @@ static int judge(validation *v, rad_flow_search *s, rad_error *error)
 {
     int status = rad__flow_search_all(s, error);
     if (status != 0) return status;
-    if (!find_dead(v, s) || !assume_all(v, s->program)) return rad__error_memory(error);
+    if (!find_dead(v, s) || !assume_all(v, s->program) || !tell_failures(v, s))
+        return rad__error_memory(error);
     judge_dead(v, s, RAD_FLOW_NO_DEAD_TASK);
     judge_dead(v, s, RAD_FLOW_NO_DEAD_CODE);
     judge_proper(v, s);

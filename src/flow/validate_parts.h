@@ -56,6 +56,8 @@ typedef struct rad_flow_walk {
     uint64_t count, steps;
 } rad_flow_walk;
 
+enum { RAD_FLOW_FAILURES_MOST = 16 };
+
 typedef struct rad_flow_search {
     rad_policy policy; /* first: the kernel's choices come here */
     const rad_flow_program *program;
@@ -88,6 +90,8 @@ typedef struct rad_flow_search {
     bool improper;
     char improper_text[400];
     rad_flow_walk improper_run;
+    char failures[RAD_FLOW_FAILURES_MOST][400]; /* not of tasks, as they were met */
+    uint32_t failure_count;
     /* Of a drawn world: an end that is not like this one ends the search. */
     bool compares;
     uint64_t expected;

@@ -95,6 +95,17 @@ static void see_improper(rad_flow_search *s, uint32_t token, const rad_flow_op *
     for (uint32_t i = 0; i < s->at && s->improper; i++) run->choices[i] = s->frames[i].chosen;
 }
 
+/* A task that may fail is known to; what else a case fails of may be news. Its last state does not tell. */
+static void see_failure(rad_flow_search *s, const rad_flow_op *op)
+{
+    const char *text = s->vm->failure;
+    if (s->vm->result != RAD_CASE_FAILED || op->code == RAD_OP_FINISH || s->at < s->prefix) return;
+    for (uint32_t i = 0; i < s->failure_count; i++)
+        if (strcmp(s->failures[i], text) == 0) return;
+    if (s->failure_count < RAD_FLOW_FAILURES_MOST)
+        snprintf(s->failures[s->failure_count++], sizeof s->failures[0], "%s", text);
+}
+
 static void search_step(void *self, rad_kernel *k, uint32_t action)
 {
     rad_flow_search *s = self;
@@ -103,6 +114,7 @@ static void search_step(void *self, rad_kernel *k, uint32_t action)
     see_improper(s, action, op);
     rad__flow_vm_step(s->vm, k, action);
     see_branches(s, action, op);
+    see_failure(s, op);
     const rad_token *t = &s->vm->tokens[action];
     if ((op->code == RAD_OP_START || op->code == RAD_OP_COMPENSATE) && t->alive &&
         rad__flow_op(s->vm, action)->code == RAD_OP_FINISH)

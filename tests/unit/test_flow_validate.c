@@ -573,6 +573,30 @@ static void a_budget_that_is_used_up_is_said(void **state)
 
 /* ---- What it rests on ------------------------------------------------------------------- */
 
+static void assert_failures(const char *text, const char *expected)
+{
+    char got[800] = "";
+    rad_flow_validation *v = validate(text, NULL);
+    for (uint32_t i = 0; i < v->failure_count; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s\n", v->failures[i]);
+    assert_string_equal(got, expected);
+    rad_flow_validation_free(v);
+}
+
+/* All of them end alike, and some in the same state. Tasks are known to fail; what is caught is no end. */
+static void what_else_a_case_fails_of_is_listed(void **state)
+{
+    (void)state;
+    assert_failures("flow f { " TASKS "par { do s } and { do t } }", "");
+    assert_failures("flow f { task t { run \"x\" } do t }", "");
+    assert_failures("flow f { data { n : int } region r { set n = 1 / n } on failure { } }", "");
+    assert_failures("flow f { data { code : int in { 0, 1 } }\n"
+                    "task t { run \"x\" exit code }\n"
+                    "many 2 { do t }\n"
+                    "xor { when code == 0 { } else { fail \"it did not work\" } } }",
+                    "line 3: branches disagree about code\nline 4: it did not work\n");
+}
+
 static void assumptions_are_listed(void **state)
 {
     (void)state;
@@ -659,6 +683,7 @@ int main(void)
         cmocka_unit_test(confluence),
         cmocka_unit_test(a_wide_par_has_few_states),
         cmocka_unit_test(a_budget_that_is_used_up_is_said),
+        cmocka_unit_test(what_else_a_case_fails_of_is_listed),
         cmocka_unit_test(assumptions_are_listed),
         cmocka_unit_test(memory_that_runs_out_is_an_error),
         cmocka_unit_test(other_machines_are_refused),
