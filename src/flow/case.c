@@ -154,6 +154,14 @@ static void note_input(rad_flow_case *c, uint64_t hash)
     rad_note(c->kernel, RAD_FLOW_NOTE_INPUT, RAD_NONE, hash);
 }
 
+/* A text found no room: in memory, or below the limit; the kernel has been told which. */
+static int not_kept(const rad_flow_case *c, rad_error *error)
+{
+    const rad_error *why = &c->kernel->error;
+    return why->code != 0 ? rad__error(error, why->code, "%s", why->text)
+                          : rad__error_memory(error);
+}
+
 /* What a task wrote, as values. Something that does not fit makes it a failure. */
 static int take_writes(rad_flow_case *c, rad_token *t, const rad_flow_input *in, rad_error *error)
 {
@@ -171,7 +179,7 @@ static int take_writes(rad_flow_case *c, rad_token *t, const rad_flow_input *in,
         if (!rad__text_value(vm, tree->variables[w->variable].type, w->text, w->length, &value,
                              &why)) {
             char text[300];
-            if (why == NULL) return rad__error_memory(error);
+            if (why == NULL) return not_kept(c, error);
             int length =
                 snprintf(text, sizeof text, "%s: \"%.*s\" %s",
                          rad__flow_name(&c->program->file, tree->variables[w->variable].name),
@@ -286,7 +294,7 @@ static int feed_signal(rad_flow_case *c, const rad_flow_input *in, bool *used, r
                           in->name != NULL ? in->name : "(none)");
     uint32_t text =
         rad__text_number(vm, in->text != NULL ? in->text : "", in->text ? in->length : 0);
-    if (text == RAD_NONE) return rad__error_memory(error);
+    if (text == RAD_NONE) return not_kept(c, error);
     note_input(c, rad__mix64(signal) + vm->texts[text].hash);
     *used = true;
     uint32_t token = waiter(vm, signal, &alternative);

@@ -53,8 +53,9 @@ static int replay_input(rad_flow_runner *r, const rad_flow_journal *j,
         if (e->attempt == input->attempt) e->state = RAD_EFFECT_OVER;
     }
     rad_error why = {0};
-    if (rad__flow_case_feed(r->c, input, &used, &why) != 0)
-        return diverged(j, record, why.text, error);
+    code = rad__flow_case_feed(r->c, input, &used, &why);
+    if (code == RAD_EINPUT) return diverged(j, record, why.text, error);
+    if (code != 0) return rad__error(error, code, "%s", why.text);
     r->clock_ns = record->wall_ns;
     return 0;
 }

@@ -75,10 +75,36 @@ static void test_in_memory(void **state)
     rad_flow_free(f);
 }
 
+/* As many different texts as fit, and one more: it is told as a limit, not as a want of memory. */
+static void test_texts_have_a_limit(void **state)
+{
+    (void)state;
+    enum { SIZE = 16 << 20 };
+    static char text[SIZE + 1];
+    rad_flow *f;
+    rad_flow_instance *i;
+    rad_error error = {0};
+    static const char flow[] = "flow f { data { t : text } while true { wait signal s into t } }";
+    memset(text, 'x', SIZE);
+    assert_int_equal(rad_flow_parse(&f, "test.flow", flow, strlen(flow), NULL, &error), 0);
+    assert_int_equal(rad_flow_open(&i, f, NULL, &error), 0);
+    int code = 0;
+    for (char c = 'a'; c <= 'z' && code == 0; c++) {
+        assert_int_equal(rad_flow_go(i, 1000), RAD_FLOW_NOW_WAITING);
+        text[0] = c;
+        code = rad_flow_give_signal(i, "s", text, &error);
+    }
+    assert_int_equal(code, RAD_ELIMIT);
+    assert_string_equal(error.text, "more than 256 MiB of different texts");
+    rad_flow_close(i);
+    rad_flow_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_in_memory),
+        cmocka_unit_test(test_texts_have_a_limit),
     };
     return cmocka_run_group_tests_name("flow_memory", tests, NULL, NULL);
 }

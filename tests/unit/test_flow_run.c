@@ -294,7 +294,7 @@ static void test_signals_that_nobody_could_take(void **state)
     static const char text[] =
         "flow f { data { n : int b : bool t : text }\n"
         "defer { on signal count into n { } on signal flag into b { } on timer 50s { } }\n"
-        "wait signal either into n wait signal either into t wait signal bare }";
+        "wait signal either into t wait signal either into n wait signal bare }";
     rad_error error = {0};
     rad_flow_status s;
     flow_start_runner(text);
@@ -307,8 +307,8 @@ static void test_signals_that_nobody_could_take(void **state)
     expect_refused_signal("count", NULL, "expected a number to come with it, found \"\"");
     expect_refused_signal("flag", "1", "expected true or false to come with it, found \"1\"");
     assert_int_equal(rad_flow_send(flow_folder, "count", "-12", &error), 0);
-    assert_int_equal(rad_flow_send(flow_folder, "either", "7", &error), 0);
-    assert_int_equal(rad_flow_send(flow_folder, "either", "a text", &error), 0); /* the second */
+    assert_int_equal(rad_flow_send(flow_folder, "either", "a text", &error), 0);
+    assert_int_equal(rad_flow_send(flow_folder, "either", "7", &error), 0); /* for the second one */
     assert_int_equal(rad_flow_send(flow_folder, "bare", "whatever", &error), 0);
     assert_int_equal(flow_wait_for_runner(), RAD_FLOW_END_DONE);
     flow_expect_data("n", "7");
