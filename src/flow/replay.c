@@ -54,21 +54,24 @@ static bool comes_to(rad_flow_rerun *r, const rad_flow_record *record)
     return r->as_recorded;
 }
 
-static void take(rad_flow_rerun *r, const rad_flow_record *record)
+/* Lack of memory is an error, and no difference. */
+static int take(rad_flow_rerun *r, const rad_flow_record *record, rad_error *error)
 {
     bool used;
     rad_error why = {0};
-    if (record->type != RAD_RECORD_INPUT && record->type != RAD_RECORD_END) return;
-    if (!comes_to(r, record)) return;
+    if (record->type != RAD_RECORD_INPUT && record->type != RAD_RECORD_END) return 0;
+    if (!comes_to(r, record)) return r->c->error.code == RAD_ENOMEM ? rad__error_memory(error) : 0;
     if (record->type == RAD_RECORD_INPUT) {
         r->inputs++;
-        if (rad__flow_case_feed(r->c, &record->input, &used, &why) != 0)
-            differs(r, record, why.text);
-        return;
+        int status = rad__flow_case_feed(r->c, &record->input, &used, &why);
+        if (status == RAD_ENOMEM) return rad__error_memory(error);
+        if (status != 0) differs(r, record, why.text);
+        return 0;
     }
     r->ended = true;
     if (rad__flow_case_run(r->c, 0) != record->state)
         differs(r, record, "the flow has not ended in that way");
+    return 0;
 }
 
 static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
@@ -84,16 +87,20 @@ static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journ
     int status = rad__flow_case_open(&out->c, p, &o, error);
     if (status != 0) return status;
     rad_flow_record record;
-    int got = 1;
-    while (out->as_recorded && (got = rad__flow_journal_next(j, &record, error)) == 1)
-        take(out, &record);
-    if (got < 0) {
+    while (status == 0 && out->as_recorded) {
+        int got = rad__flow_journal_next(j, &record, error);
+        if (got == 0) break;
+        status = got < 0 ? got : take(out, &record, error);
+    }
+    if (status == 0 && out->as_recorded && !out->ended) { /* what follows from the last input */
+        go_to(out, rad__flow_case_steps(out->c) + RAD_REPLAY_BEYOND);
+        if (out->c->error.code == RAD_ENOMEM) status = rad__error_memory(error);
+    }
+    if (status != 0) {
         rad__flow_case_close(out->c);
         out->c = NULL;
-        return got;
+        return status;
     }
-    if (out->as_recorded && !out->ended) /* what follows from the last input */
-        go_to(out, rad__flow_case_steps(out->c) + RAD_REPLAY_BEYOND);
     if (out->history != NULL) rad__flow_history_end(out->history, out->c);
     return 0;
 }
