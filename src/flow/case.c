@@ -170,7 +170,7 @@ static int take_writes(rad_flow_case *c, rad_token *t, const rad_flow_input *in,
     if (!RAD_GROW(&vm->answers, &vm->answer_capacity, vm->answer_count + in->write_count))
         return rad__error_memory(error);
     t->answer = vm->answer_count;
-    for (uint32_t i = 0; i < in->write_count && t->ok; i++) {
+    for (uint32_t i = 0; i < in->write_count; i++) {
         const rad_flow_write *w = &in->writes[i];
         const char *why = NULL;
         int64_t value = 0;

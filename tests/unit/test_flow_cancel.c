@@ -14,6 +14,7 @@
 #include "flow_schedules.h"
 #include "storm_support.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Tasks that cannot fail, and one that always does. */
@@ -240,6 +241,37 @@ static void added_instances_are_outside_the_region_of_who_added_them(void **stat
     flow_live_close(l);
 }
 
+/* Whichever of the inner instances were left, in whichever order: those that are still there go with the outer one. */
+static void inner_instances_that_were_left_hide_nobody(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"0/2.0#1", "0/2.1#1", "0/2.2#1", "0/2.3#1"};
+    for (uint32_t order = 0; order < 4 * 4 * 4; order++) {
+        uint32_t left[3] = {order % 4, order / 4 % 4, order / 16}, gone = 0;
+        flow_live *l = flow_live_open(
+            FLOW "region out { many 4 { region in { do a } await m } } on cancel { do c } }");
+        for (uint32_t i = 0; i < 3; i++) {
+            gone += flow_live_result(l, keys[left[i]], 1, true);
+            flow_live_go_on(l);
+        }
+        flow_live_cancel(l, RAD_CANCEL_REGION, "out");
+        assert_string_equal(flow_live_under_way(l), "c");
+        assert_int_equal(flow_live_count(l, "stop "), 4 - gone);
+        assert_int_equal(l->c->vm->cancelled, 4);
+        flow_live_close(l);
+    }
+}
+
+/* They are told in the order in which they were made, whatever order they came in. */
+static void who_was_made_first_is_cancelled_first(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open(FLOW "region r { par { do a } and { do b } and { do c } } }");
+    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    assert_int_equal(flow_live_count(l, "stop 0/2.0#1; stop 0/2.1#1; stop 0/2.2#1; "), 1);
+    flow_live_close(l);
+}
+
 /* ---- Oneself ------------------------------------------------------------------------------- */
 
 static void who_cancels_may_be_among_them(void **state)
@@ -271,6 +303,23 @@ static void the_case(void **state)
     assert_int_equal(flow_live_count(l, "stop "), 2);
     assert_int_equal(flow_live_cancel(l, RAD_CANCEL_CASE, NULL), RAD_CASE_CANCELLED);
     assert_int_equal(flow_live_count(l, "stop "), 2);
+    flow_live_close(l);
+}
+
+/* What has ended stays as it ended, also before anybody has looked. */
+static void the_case_ends_once(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open(FLOW "region r { do a } }");
+    rad_error error = {0};
+    bool used;
+    rad_flow_input all = {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_CASE};
+    rad_flow_input region = {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"};
+    assert_int_equal(rad__flow_case_feed(l->c, &region, &used, &error), 0);
+    assert_true(used);
+    assert_int_equal(rad__flow_case_feed(l->c, &all, &used, &error), 0);
+    assert_false(used);
+    assert_int_equal(flow_live_go_on(l), RAD_CASE_DONE);
     flow_live_close(l);
 }
 
@@ -313,7 +362,9 @@ static void other_joins_wait_for_ever(void **state)
     flow_live *l = flow_live_open(FLOW "par { do a } and { do b } join first 2 do c }");
     flow_live_cancel(l, RAD_CANCEL_TASK, "a");
     assert_int_equal(flow_live_ok(l, "b"), RAD_CASE_DEADLOCK);
-    assert_non_null(strstr(rad__flow_case_failure(l->c), "waits at join first: 1 of 2 branches"));
+    assert_string_equal(rad__flow_case_failure(l->c),
+                        "deadlock; token 0, line 6: waits at join first: 1 of 2 branches arrived, "
+                        "1 cancelled");
     flow_live_close(l);
     l = flow_live_open(FLOW "many 2 { do a } do c }");
     flow_live_ok(l, "a");
@@ -393,6 +444,18 @@ static void timers_are_forgotten(void **state)
     flow_live_ring(l, "0#1", 0); /* too late */
     assert_string_equal(flow_live_under_way(l), "b");
     flow_live_close(l);
+    /* Not those of another statement. */
+    const char *three = FLOW "wait 3s region r { wait signal s } on cancel { } wait 9s }";
+    l = flow_live_open(three);
+    flow_live_ring(l, "0#1", 0);
+    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    assert_string_equal(l->log, "timer 0#1.0 3s; timer 0#3.0 9s; ");
+    flow_live_close(l);
+    l = flow_live_open(three);
+    flow_live_ring(l, "0#1", 0);
+    flow_live_signal(l, "s", NULL);
+    assert_string_equal(l->log, "timer 0#1.0 3s; timer 0#3.0 9s; ");
+    flow_live_close(l);
 }
 
 /* ---- Failures ------------------------------------------------------------------------------ */
@@ -449,6 +512,26 @@ static void long_reasons_are_cut(void **state)
     assert_int_equal(strlen(failure), strlen("line 1: ") + 298);
     assert_memory_equal(failure + strlen(failure) - 2, "\xc3\xa9", 2);
     flow_live_close(l);
+}
+
+/* A reason has 299 characters at most. */
+static void long_reasons_are_cut_off(void **state)
+{
+    (void)state;
+    for (uint32_t length = 297; length < 310; length++) {
+        char reason[320], text[800], expected[320];
+        memset(reason, 'x', length);
+        reason[length] = 0;
+        snprintf(text, sizeof text,
+                 FLOW "region r { fail \"%s\" } on failure into why { set n = length(why) } }",
+                 reason);
+        snprintf(expected, sizeof expected, "%.299s", reason);
+        flow_live *l = flow_live_open(text);
+        assert_string_equal(flow_live_value(l, "why"), expected);
+        snprintf(expected, sizeof expected, "%u", length < 299 ? length : 299);
+        assert_string_equal(flow_live_value(l, "n"), expected);
+        flow_live_close(l);
+    }
 }
 
 /* A join whose branches disagree writes nothing. */
@@ -520,8 +603,11 @@ int main(void)
         cmocka_unit_test(inner_regions_of_other_tokens),
         cmocka_unit_test(every_instance_of_a_region_is_cancelled),
         cmocka_unit_test(added_instances_are_outside_the_region_of_who_added_them),
+        cmocka_unit_test(inner_instances_that_were_left_hide_nobody),
+        cmocka_unit_test(who_was_made_first_is_cancelled_first),
         cmocka_unit_test(who_cancels_may_be_among_them),
         cmocka_unit_test(the_case),
+        cmocka_unit_test(the_case_ends_once),
         cmocka_unit_test(a_sync_join_does_not_wait_for_cancelled_branches),
         cmocka_unit_test(a_sync_join_of_nobody_goes_on),
         cmocka_unit_test(other_joins_wait_for_ever),
@@ -532,6 +618,7 @@ int main(void)
         cmocka_unit_test(a_failure_cancels_what_else_is_inside),
         cmocka_unit_test(the_innermost_region_that_takes_failures),
         cmocka_unit_test(long_reasons_are_cut),
+        cmocka_unit_test(long_reasons_are_cut_off),
         cmocka_unit_test(branches_that_disagree),
         cmocka_unit_test(what_was_completed_is_taken_back),
         cmocka_unit_test(regions_outlive_what_is_inside),
