@@ -42,11 +42,6 @@ static bool take_rooms(rad_flow_vm *vm)
 static bool load_texts(rad_flow_vm *vm)
 {
     const rad_symbols *s = &vm->program->file.symbols;
-    if (vm->text_count == s->count && vm->text_count > 0) return true;
-    vm->text_count = 0;
-    vm->text_bytes = 0;
-    rad__map64_clear(&vm->text_map);
-    rad__arena_free(&vm->text_arena);
     for (uint32_t i = 0; i < s->count; i++)
         if (rad__text_number(vm, s->texts[i], strlen(s->texts[i])) != i) return false;
     return true;

@@ -89,7 +89,7 @@ typedef struct rad_fork {
     uint32_t next_index;             /* of many: for more */
     uint32_t arrivals, last_arrival; /* what counts at the join, as they came */
     uint8_t join;
-    bool fired, in_settle, used;
+    bool fired, in_settle;
 } rad_fork;
 
 typedef struct rad_arrival {

@@ -104,14 +104,13 @@ static void go_to_handler(rad_flow_vm *vm, uint32_t token, uint32_t instance, ui
         rad__fork_release(vm, inner);
     }
     for (bool last = false; !last;) {
-        const rad_frame *f = &vm->frames[vm->tokens[token].frames];
+        const rad_frame *f = &vm->frames[t->frames];
         last = f->kind == RAD_FRAME_REGION && f->value == instance;
         rad__frame_pop(vm, token);
     }
-    t = &vm->tokens[token];
     t->attempt = 0;
     vm->diverted++;
-    if (t->answered && vm->answers_open > 0 && --vm->answers_open == 0) vm->answer_count = 0;
+    if (t->answered && --vm->answers_open == 0) vm->answer_count = 0;
     t->answered = false;
     rad__token_go(vm, token, entry);
 }
@@ -128,24 +127,15 @@ static void cancel_instance(rad_flow_vm *vm, uint32_t instance)
     rad__region_release(vm, instance);
 }
 
-/* Inside another one of the same name. */
-static bool is_nested(const rad_flow_vm *vm, uint32_t instance, uint32_t name)
-{
-    uint32_t at = vm->regions[instance].parent;
-    while (at != RAD_NONE && vm->program->regions[vm->regions[at].region].name != name)
-        at = vm->regions[at].parent;
-    return at != RAD_NONE;
-}
-
-/* In the order of making. One may be gone when its turn comes, with the one before it. */
+/* All instances, in the order of making; none is inside another, as a name stands for one statement. One may be gone
+ * when its turn comes, with the one before it. */
 static void cancel_regions(rad_flow_vm *vm, uint32_t name)
 {
     rad_heap *chosen = &vm->chosen;
     rad__heap_clear(chosen);
     for (uint32_t i = 0; i < vm->region_pool.count; i++) {
         const rad_region_instance *r = &vm->regions[i];
-        if (!r->used || vm->program->regions[r->region].name != name || is_nested(vm, i, name))
-            continue;
+        if (!r->used || vm->program->regions[r->region].name != name) continue;
         if (!rad__heap_push(chosen, i, r->made, 0)) {
             rad__flow_broken(vm, RAD_ENOMEM, "out of memory while cancelling");
             return;
@@ -161,11 +151,11 @@ static void cancel_regions(rad_flow_vm *vm, uint32_t name)
 
 /* ---- Tasks and the case ------------------------------------------------------------------------------- */
 
+/* Of those that are alive; others are passed over. */
 static bool is_in_task(const rad_flow_vm *vm, uint32_t token, uint32_t task)
 {
     const rad_token *t = &vm->tokens[token];
     const rad_flow_op *op = rad__flow_op(vm, token);
-    if (!t->alive) return false;
     if (op->code == RAD_OP_START) return (op->a != RAD_NONE ? op->a : t->task) == task;
     return (op->code == RAD_OP_FINISH || op->code == RAD_OP_RETRY) && t->task == task;
 }
@@ -188,7 +178,6 @@ void rad__cancel_case(rad_flow_vm *vm, enum rad_flow_state result, uint32_t data
 {
     if (vm->result != RAD_CASE_RUNNING) return;
     vm->result = result;
-    if (data_of == RAD_NONE && vm->tokens[0].alive) data_of = 0;
     if (data_of != RAD_NONE) {
         rad__data_give(vm, vm->final);
         vm->final = rad__data_share(vm, vm->tokens[data_of].data);

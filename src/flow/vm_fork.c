@@ -33,7 +33,6 @@ void rad__fork_unhold(rad_flow_vm *vm, uint32_t fork)
     *(f->held_older != RAD_NONE ? &vm->forks[f->held_older].held_newer
                                 : &vm->tokens[f->holder].held) = f->held_newer;
     if (f->held_newer != RAD_NONE) vm->forks[f->held_newer].held_older = f->held_older;
-    f->holder = RAD_NONE;
 }
 
 static void drop_arrivals(rad_flow_vm *vm, rad_fork *f)
@@ -54,7 +53,6 @@ void rad__fork_release(rad_flow_vm *vm, uint32_t fork)
     drop_arrivals(vm, f);
     rad__fork_unhold(vm, fork);
     uint32_t parent = f->parent, region = f->region;
-    f->used = false;
     rad__pool_give(&vm->fork_pool, vm->forks, sizeof *vm->forks, fork);
     if (region != RAD_NONE) rad__region_release(vm, region);
     if (parent != RAD_NONE) rad__fork_release(vm, parent);
@@ -82,7 +80,6 @@ static uint32_t fork_new(rad_flow_vm *vm, uint32_t token)
         .youngest = RAD_NONE,
         .arrivals = RAD_NONE,
         .join = vm->program->code[t->pc].join,
-        .used = true,
     };
     if (t->fork != RAD_NONE) vm->forks[t->fork].refs++;
     if (t->region != RAD_NONE) vm->regions[t->region].refs++;
@@ -130,7 +127,7 @@ static uint32_t fork_size(rad_flow_vm *vm, uint32_t token)
         rad__token_go(vm, token, op->d);
     } else if (count == 0) {
         rad__flow_raise(vm, token, "no branch of or holds");
-    } else if ((op->join == RAD_JOIN_FIRST || op->join == RAD_JOIN_ANY) && op->c > count) {
+    } else if (op->c > count) { /* 0 for joins that do not count */
         rad__flow_raise(vm, token, "the join waits for %u branches of %u", op->c, count);
         return 0;
     }
@@ -198,13 +195,12 @@ void rad__fork_many(rad_flow_vm *vm, uint32_t token)
     }
     int64_t count = m->is_over ? rad__text_lines(&vm->texts[value]) : value;
     if (count < 0) count = 0;
-    bool counts = op->join == RAD_JOIN_FIRST || op->join == RAD_JOIN_ANY;
     if (m->most > 0 && count > m->most)
         rad__flow_raise(vm, token, "%lld instances, and at most %u may be", (long long)count,
                         m->most);
-    else if (count > RAD_FLOW_TOKENS_MAX)
+    else if (count >= RAD_FLOW_TOKENS_MAX) /* one path is that of the first token */
         rad__flow_raise(vm, token, "%lld instances are too many", (long long)count);
-    else if (counts && op->c > count)
+    else if (op->c > count) /* 0 for joins that do not count */
         rad__flow_raise(vm, token, "the join waits for %u instances of %lld", op->c,
                         (long long)count);
     else if (count == 0)
@@ -278,7 +274,6 @@ static bool merge_all(rad_flow_vm *vm, uint32_t token, const rad_fork *f, const 
         for (uint64_t left = written[i]; left != 0; left &= left - 1) {
             uint32_t variable = i * 64 + (uint32_t)__builtin_ctzll(left);
             int64_t base = rad__data_at(vm, vm->tokens[token].data)[variable];
-            vm->merged[variable] = base;
             vm->why = NULL;
             if (merge_variable(vm, f, variable, base, &vm->merged[variable])) continue;
             const char *name =
@@ -361,15 +356,15 @@ static void fire(rad_flow_vm *vm, uint32_t fork)
     rad_note(vm->k, RAD_FLOW_NOTE_FIRES, RAD_NONE, token);
     /* It stands behind the join when the data disagree: the failure is raised there. */
     rad__token_go(vm, token, next);
-    if (vm->forks[fork].arrivals != RAD_NONE) merge(vm, token, fork);
+    merge(vm, token, fork);
     rad__fork_release(vm, fork);
 }
 
-/* And its owner waits in it: one that was sent to a handler does not. */
+/* And its owner waits in it: one that was sent to a handler does not, nor one whose join has fired. */
 static bool complete(const rad_flow_vm *vm, uint32_t fork)
 {
     const rad_fork *f = &vm->forks[fork];
-    if (f->fired || f->owner == RAD_NONE || vm->tokens[f->owner].inner != fork) return false;
+    if (f->owner == RAD_NONE || vm->tokens[f->owner].inner != fork) return false;
     switch ((enum rad_flow_join)f->join) {
     case RAD_JOIN_ALL: return f->arrived == f->activated;
     case RAD_JOIN_SYNC:
@@ -420,9 +415,7 @@ void rad__fork_settle(rad_flow_vm *vm)
         uint32_t fork = vm->settle[best];
         vm->settle[best] = vm->settle[--vm->settle_count];
         vm->forks[fork].in_settle = false;
-        const rad_fork *f = &vm->forks[fork];
-        if ((f->join == RAD_JOIN_SYNC || f->join == RAD_JOIN_MULTI) && complete(vm, fork))
-            fire(vm, fork);
+        if (complete(vm, fork)) fire(vm, fork);
         rad__fork_release(vm, fork);
     }
 }

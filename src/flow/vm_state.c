@@ -131,6 +131,7 @@ void rad__flow_vm_state(const void *self, rad_state_hash *h)
 
 /* ---- Soundness ------------------------------------------------------------------------------- */
 
+/* Of one that was given back, too: it has no children, and all of them have arrived or were cancelled. */
 static bool fork_valid(const rad_flow_vm *vm, uint32_t fork)
 {
     const rad_fork *f = &vm->forks[fork];
@@ -163,7 +164,7 @@ bool rad__flow_vm_valid(const rad_flow_vm *vm, const char **what)
     if (asking != vm->asking) return false;
     *what = "the branches of a fork do not add up";
     for (uint32_t i = 0; i < vm->fork_pool.count; i++)
-        if (vm->forks[i].used && !fork_valid(vm, i)) return false;
+        if (!fork_valid(vm, i)) return false;
     *what = "a lock is held by a token that has ended";
     for (uint32_t i = 0; i < vm->program->tree->lock_count; i++)
         if (vm->locks[i] != RAD_NONE && !vm->tokens[vm->locks[i]].alive) return false;

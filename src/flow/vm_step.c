@@ -57,7 +57,7 @@ static void step_start(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op)
 static uint64_t delay_before(const rad_flow_task *task, uint32_t attempt)
 {
     uint64_t delay = task->delay_ns;
-    while (--attempt > 0 && delay < DELAY_MOST)
+    while (--attempt > 0)
         if (__builtin_mul_overflow(delay, task->backoff, &delay)) return DELAY_MOST;
     return delay < DELAY_MOST ? delay : DELAY_MOST;
 }
@@ -75,7 +75,6 @@ static void task_failed(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op, 
         rad__token_wait(vm, token, RAD_TOKEN_FOR_TIMER);
     } else {
         const char *name = rad__flow_name(&vm->program->file, task->name);
-        t->attempt = 0;
         if (why != RAD_NONE)
             rad__flow_raise(vm, token, "task %s failed: %.*s", name,
                             (int)(vm->texts[why].length < 200 ? vm->texts[why].length : 200),
@@ -117,9 +116,9 @@ static bool take_result(rad_flow_vm *vm, uint32_t token, uint32_t *why)
     RAD_ASSERT(t->answered);
     bool ok = t->ok;
     uint32_t first = t->answer, count = t->answer_count;
-    if (!ok) *why = first;
+    *why = first;
     t->answered = false;
-    for (uint32_t i = 0; i < count && ok; i++)
+    for (uint32_t i = 0; i < count; i++) /* of a failure there are none */
         if (!rad__data_set(vm, token, vm->answers[first + i].variable,
                            vm->answers[first + i].value))
             return false;
@@ -264,7 +263,7 @@ static void step_interleave(rad_flow_vm *vm, uint32_t token, const rad_flow_op *
 static void step_leave(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op)
 {
     rad_region_instance *r = &vm->regions[vm->tokens[token].region];
-    if (r->parent != RAD_NONE && r->undos != RAD_NONE) {
+    if (r->parent != RAD_NONE) {
         uint32_t *link = &r->undos;
         while (*link != RAD_NONE) link = &vm->undos[*link].next;
         *link = vm->regions[r->parent].undos;

@@ -151,7 +151,7 @@ static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, 
         uint32_t length = vm->tokens[parent].path_length + 2 + digits(statement) + digits(index);
         if (ordinal > 1) length += 1 + digits(ordinal);
         vm->tokens[at].path_length = length;
-        if (length > RAD_FLOW_KEY_MAX - 16) {
+        if (length > RAD_FLOW_KEY_MAX - 16) { /* of multi joins one after the other */
             rad__flow_broken(vm, RAD_ELIMIT, "a path has more than 8,000 characters");
             return RAD_NONE;
         }
@@ -173,7 +173,6 @@ static uint32_t token_head(rad_flow_vm *vm, uint32_t parent, uint32_t statement,
     if (at != RAD_NONE && child_is(&vm->tokens[at], statement, index)) return at;
     uint32_t new = token_new(vm, parent, statement, index, 1);
     if (new == RAD_NONE) return RAD_NONE;
-    vm->tokens[new].head = new;
     vm->tokens[new].next_sibling = at;
     *(before != RAD_NONE ? &vm->tokens[before].next_sibling : &vm->tokens[parent].first_child) =
         new;
@@ -203,7 +202,7 @@ static uint32_t token_at_path(rad_flow_vm *vm, uint32_t parent, uint32_t stateme
 /* One that ends is free for the next of its kind. */
 static void token_path_free(rad_flow_vm *vm, const rad_token *t)
 {
-    if (t->head == RAD_NONE) return; /* the first token */
+    if (t->head == RAD_NONE) return; /* of ordinal 1: looked at first in any case */
     rad_token *head = &vm->tokens[t->head];
     if (head->hint != RAD_NONE && t->ordinal <= vm->tokens[head->hint].ordinal)
         head->hint = t->older_ordinal;
@@ -281,8 +280,8 @@ static uint32_t queue_of(const rad_flow_vm *vm, const rad_flow_op *op)
     const rad_flow_tree *tree = vm->program->tree;
     if (op->code == RAD_OP_AWAIT) return op->a;
     if (op->code == RAD_OP_ACQUIRE) return tree->milestone_count + op->a;
-    if (op->code == RAD_OP_TAKEN) return tree->milestone_count + tree->lock_count;
-    return RAD_NONE;
+    RAD_ASSERT(op->code == RAD_OP_TAKEN);
+    return tree->milestone_count + tree->lock_count;
 }
 
 static void queue_enter(rad_flow_vm *vm, uint32_t token, uint32_t queue)
@@ -382,7 +381,7 @@ void rad__token_go(rad_flow_vm *vm, uint32_t token, uint32_t pc)
     t->pc = pc;
     be_ready(vm, t);
     announce(vm, token, pc);
-    if (RAD_UNLIKELY(t->queue != RAD_NONE)) rad__queue_leave(vm, token);
+    rad__queue_leave(vm, token);
     if (RAD_UNLIKELY(op->code == RAD_OP_AWAIT || op->code == RAD_OP_ACQUIRE)) {
         queue_enter(vm, token, queue_of(vm, op));
         if (!rad__flow_can_step(vm, token)) {
@@ -443,9 +442,7 @@ static void region_step_out(rad_flow_vm *vm, uint32_t token)
     *(t->region_older != RAD_NONE ? &vm->tokens[t->region_older].region_newer : &r->tokens) =
         t->region_newer;
     if (t->region_newer != RAD_NONE) vm->tokens[t->region_newer].region_older = t->region_older;
-    uint32_t left = t->region;
-    t->region = RAD_NONE;
-    rad__region_release(vm, left);
+    rad__region_release(vm, t->region);
 }
 
 static void region_step_in(rad_flow_vm *vm, uint32_t token, uint32_t region)
@@ -547,13 +544,10 @@ uint32_t rad__token_make(rad_flow_vm *vm, uint32_t parent, uint32_t statement, u
     rad_token *t = &vm->tokens[at];
     t->alive = true;
     t->lives++;
-    t->wait = RAD_TOKEN_READY;
     t->data = rad__data_share(vm, data);
     t->fork = fork;
     t->queue = t->frames = t->inner = t->held = t->task = RAD_NONE;
     t->attempt = t->effect = 0;
-    t->answered = false;
-    t->answer_count = 0;
     memset(t->written, 0, sizeof t->written);
     region_step_in(vm, at, region);
     if (fork != RAD_NONE) {
@@ -577,12 +571,11 @@ static void hand_over(rad_flow_vm *vm, uint32_t token)
         uint32_t fork = t->held;
         rad__fork_unhold(vm, fork);
         rad_fork *f = &vm->forks[fork];
-        if (f->owner == token) f->owner = RAD_NONE;
+        f->owner = RAD_NONE; /* it is the token, or has ended before */
         f->holder = holder;
         if (holder == RAD_NONE) continue;
-        f->held_older = RAD_NONE;
-        f->held_newer = vm->tokens[holder].held;
-        if (f->held_newer != RAD_NONE) vm->forks[f->held_newer].held_older = fork;
+        f->held_newer = vm->tokens[holder].held; /* not none: the token's own fork is there */
+        vm->forks[f->held_newer].held_older = fork;
         vm->tokens[holder].held = fork;
     }
 }
@@ -596,18 +589,12 @@ void rad__token_end(rad_flow_vm *vm, uint32_t token)
     t->alive = false;
     be_ready(vm, t);
     token_path_free(vm, t);
-    while (vm->tokens[token].frames != RAD_NONE) rad__frame_pop(vm, token);
-    t = &vm->tokens[token];
-    if (t->inner != RAD_NONE) {
-        uint32_t inner = t->inner;
-        t->inner = RAD_NONE;
-        rad__fork_release(vm, inner);
-    }
+    while (t->frames != RAD_NONE) rad__frame_pop(vm, token);
+    if (t->inner != RAD_NONE) rad__fork_release(vm, t->inner);
     hand_over(vm, token);
     region_step_out(vm, token);
     rad__data_give(vm, t->data);
-    t->data = RAD_NONE;
-    if (t->answered && vm->answers_open > 0 && --vm->answers_open == 0) vm->answer_count = 0;
+    if (t->answered && --vm->answers_open == 0) vm->answer_count = 0;
     t->answered = false;
     vm->live--;
     if (t->fork == RAD_NONE) return;
@@ -616,9 +603,7 @@ void rad__token_end(rad_flow_vm *vm, uint32_t token)
         t->fork_newer;
     *(t->fork_newer != RAD_NONE ? &vm->tokens[t->fork_newer].fork_older : &f->youngest) =
         t->fork_older;
-    uint32_t fork = t->fork;
-    t->fork = RAD_NONE;
-    rad__fork_release(vm, fork);
+    rad__fork_release(vm, t->fork);
 }
 
 void rad__flow_ask(rad_flow_vm *vm, enum rad_flow_ask_kind kind, uint32_t token, uint32_t data,
@@ -626,7 +611,7 @@ void rad__flow_ask(rad_flow_vm *vm, enum rad_flow_ask_kind kind, uint32_t token,
 {
     rad_flow_case *c = vm->owner;
     const rad_token *t = &vm->tokens[token];
-    if (c == NULL || vm->world != RAD_WORLD_LIVE) return;
+    if (vm->world != RAD_WORLD_LIVE) return; /* of others nobody keeps the asks */
     if (!RAD_GROW(&c->asks, &c->ask_capacity, c->ask_count + 1)) {
         rad__flow_broken(vm, RAD_ENOMEM, "out of memory for what is asked");
         return;

@@ -55,6 +55,8 @@ static void numbers(void **state)
         {"7 % 3", "1"},
         {"-7 % 3", "-1"},
         {"7 % -3", "1"},
+        {LEAST " / 2", "-4611686018427387904"},
+        {LEAST " % 2", "0"},
         {"n / 0", "! division by zero"},
         {"n % 0", "! division by zero"},
         {LARGEST, LARGEST},

@@ -233,6 +233,10 @@ static void wcp15_instances_not_known_before(void **state)
     FLOW_EXPECT(FLOW "many m 1 up to 2 as k {\n"
                      "  do toss xor { when x and k == 0 { more m } else { } } } do b }",
                 "toss b | done", "toss toss b | done");
+    FLOW_EXPECT(FLOW "many 2 up to 2 { do a } do b }", "a a b | done");
+    FLOW_EXPECT(FLOW "many 3 up to 2 { do a } do b }",
+                "| failed (3 instances, and at most 2 may be)");
+    FLOW_EXPECT(FLOW "many 0 - 3 { do a } do b }", "b | done");
     FLOW_EXPECT(FLOW "many m 1 up to 2 { do a more m } do b }",
                 "a a | failed (more than 2 instances)");
 }

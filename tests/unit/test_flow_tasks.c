@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "flow/vm.h"
 #include "flow_live.h"
 #include "storm_support.h"
@@ -118,6 +119,137 @@ static void effects_are_counted_over_the_lives_of_a_path(void **state)
     flow_live_close(l);
 }
 
+/* Of a path that was used twice at a time, whichever is free first is used first. */
+static void the_least_free_path_is_used(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"0/2.0#1", "0/2.0'2#1", "0/2.0'3#1", "0/2.0'4#1"};
+    static const char *const next[] = {"start 0/2.0#2 a 1; ", "start 0/2.0'2#2 a 1; ",
+                                       "start 0/2.0'3#2 a 1; ", "start 0/2.0'4#2 a 1; "};
+    for (uint32_t pair = 0; pair < 16; pair++) {
+        uint32_t one = pair % 4, two = pair / 4, least = one < two ? one : two;
+        flow_live *l = flow_live_open("flow f { task a { call \"a\" }  task go { call \"go\" }\n"
+                                      "  loop 7 { par { do a } and { } join none do go } }");
+        for (uint32_t i = 0; i < 3; i++) flow_live_ok(l, "go");
+        flow_live_result(l, keys[one], 1, true);
+        flow_live_go_on(l);
+        flow_live_result(l, keys[two], 1, true);
+        flow_live_go_on(l);
+        flow_live_ok(l, "go");
+        assert_int_equal(flow_live_count(l, next[least]), 1);
+        flow_live_ok(l, "go");
+        assert_int_equal(flow_live_count(l, one != two ? next[one + two - least] : "0/2.0'5#1"), 1);
+        flow_live_ok(l, "go");
+        assert_int_equal(flow_live_count(l, one != two ? "0/2.0'5#1" : "0/2.0'6#1"), 1);
+        flow_live_close(l);
+    }
+}
+
+/* Two spellings of one key would be one effect that is answered twice. */
+static void a_key_has_one_spelling(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open("flow f { task a { call \"a\" }  task go { call \"go\" }\n"
+                                  "  loop 2 { par { do a } and { } join none do go } }");
+    flow_live_ok(l, "go");
+    assert_int_equal(flow_live_count(l, "start 0/2.0'2#1 a 1; "), 1);
+    static const char *const wrong[] = {"1/2.0#1",
+                                        "/2.0#1",
+                                        "#1",
+                                        "x#1",
+                                        "0.2.0#1",
+                                        "0/2#1",
+                                        "0/2.#1",
+                                        "0/.0#1",
+                                        "0/2/0#1",
+                                        "0/02.0#1",
+                                        "0/2.00#1",
+                                        "0/2.09#1",
+                                        "0/2.0'#1",
+                                        "0/2.0'02#1",
+                                        "0/2.0'1#1",
+                                        "0/2.0'0#1",
+                                        "0/2.0'3#1",
+                                        "0/2.:#1",
+                                        "0/2.0:#1",
+                                        "0/4294967295.0#1",
+                                        "0/4294967298.0#1",
+                                        "0/2.4294967296#1",
+                                        "0/2.0'4294967297#1",
+                                        "0/42949672980000000002.0#1",
+                                        "0/18446744073709551618.0#1",
+                                        "0/2.0#18446744073709551617",
+                                        "0/2.0/#1",
+                                        "0/2.0#",
+                                        "0/2.0#0",
+                                        "0/2.0#:",
+                                        "0/2.0#4294967297",
+                                        "0/2.0#2"};
+    for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        rad_flow_input in = {.kind = RAD_INPUT_RESULT, .key = wrong[i], .attempt = 1, .ok = true};
+        rad_error error = {0};
+        bool used = true;
+        if (rad__flow_case_feed(l->c, &in, &used, &error) != RAD_EINPUT)
+            fail_msg("%s was taken", wrong[i]);
+        assert_false(used);
+    }
+    assert_true(flow_live_result(l, "0/2.0'2#1", 1, true));
+    assert_true(flow_live_result(l, "0/2.0#1", 1, true));
+    flow_live_close(l);
+    l = flow_live_open("flow f { task a { call \"a\" } many 12 { do a } }");
+    rad_flow_input nine = {.kind = RAD_INPUT_RESULT, .key = "0/1.09#1", .attempt = 1, .ok = true};
+    rad_error error = {0};
+    bool used;
+    assert_int_equal(rad__flow_case_feed(l->c, &nine, &used, &error), RAD_EINPUT);
+    assert_true(flow_live_result(l, "0/1.9#1", 1, true));
+    assert_true(flow_live_result(l, "0/1.10#1", 1, true));
+    flow_live_close(l);
+}
+
+/* Multi joins one after the other make paths longer and longer. */
+static void a_path_has_an_end(void **state)
+{
+    (void)state;
+    rad_bytes text = {0};
+    rad__bytes_format(&text, "flow f { {");
+    for (uint32_t i = 0; i < 1400; i++)
+        rad__bytes_format(&text, "par { } and { await m } join multi\n");
+    rad__bytes_format(&text, "} }");
+    rad__bytes_put(&text, "", 1);
+    flow_live *l = flow_live_open((const char *)text.data);
+    assert_int_equal(l->c->state, RAD_CASE_BROKEN);
+    assert_int_equal(l->c->error.code, RAD_ELIMIT);
+    assert_non_null(strstr(l->c->error.text, "a path has more than 8,000 characters"));
+    flow_live_close(l);
+    rad__bytes_free(&text);
+}
+
+/* One path is that of the first token. It is told at once, and not after a gigabyte. */
+static void there_are_not_as_many_paths(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open("flow f { many 4194304 { } }");
+    assert_int_equal(l->c->state, RAD_CASE_FAILED);
+    assert_string_equal(rad__flow_case_failure(l->c), "line 1: 4194304 instances are too many");
+    flow_live_close(l);
+}
+
+/* Where there is no room for a path people get dots, and no part of it, which would be another path. */
+static void a_path_is_whole_or_not_there(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open("flow f { par { par { await m } and { } } and { } }");
+    uint32_t token = rad__flow_path_find(l->c->vm, "0/1.0/2.0", 9);
+    assert_int_not_equal(token, RAD_NONE);
+    for (uint32_t size = 5; size < 20; size++) {
+        char path[20];
+        memset(path, 'x', sizeof path);
+        rad__flow_path(l->c->vm, token, path, size);
+        assert_string_equal(path, size > 9 ? "0/1.0/2.0" : "…");
+    }
+    flow_live_close(l);
+}
+
 /* ---- Data ---------------------------------------------------------------------------------- */
 
 static void a_task_sees_the_data_of_its_token(void **state)
@@ -164,6 +296,19 @@ static void what_does_not_fit_is_a_failure(void **state)
     assert_int_equal(flow_live_wrote(l, "a", "n", "1x"), RAD_CASE_DONE);
     assert_string_equal(flow_live_value(l, "why"), "task a failed: n: \"1x\" is not a number");
     assert_string_equal(flow_live_value(l, "n"), "0");
+    flow_live_close(l);
+}
+
+/* Of a mebibyte, and not of a byte more. */
+static void a_text_has_an_end(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open(
+        "flow f { data { t : text = \"x\"  n : int  why : text }  loop 20 { set t = t + t }\n"
+        "  set n = length(t) region r { set t = t + \"x\" } on failure into why { } }");
+    assert_int_equal(l->c->state, RAD_CASE_DONE);
+    assert_string_equal(flow_live_value(l, "n"), "1048576");
+    assert_string_equal(flow_live_value(l, "why"), "the text is too long");
     flow_live_close(l);
 }
 
@@ -227,9 +372,15 @@ int main(void)
         cmocka_unit_test(answers_to_other_questions_are_ignored),
         cmocka_unit_test(branches_that_live_on_keep_their_paths),
         cmocka_unit_test(effects_are_counted_over_the_lives_of_a_path),
+        cmocka_unit_test(the_least_free_path_is_used),
+        cmocka_unit_test(a_key_has_one_spelling),
+        cmocka_unit_test(a_path_has_an_end),
+        cmocka_unit_test(there_are_not_as_many_paths),
+        cmocka_unit_test(a_path_is_whole_or_not_there),
         cmocka_unit_test(a_task_sees_the_data_of_its_token),
         cmocka_unit_test(an_undo_sees_the_data_of_then),
         cmocka_unit_test(what_does_not_fit_is_a_failure),
+        cmocka_unit_test(a_text_has_an_end),
         cmocka_unit_test(a_signal_says_something),
         cmocka_unit_test(signals_are_kept_in_order_and_taken_once),
         cmocka_unit_test(who_waits_longest_gets_it),
