@@ -266,6 +266,7 @@ static void read_input(rad_reader *r, rad_flow_record *record)
     uint64_t has_text = rad__read_varint(r);
     input->text = rad__flow_read_text(r, &input->length);
     if (ok > 1 || has_text > 1 || scope > RAD_CANCEL_CASE) r->failed = true;
+    if (has_text == 0 && input->length > 0) r->failed = true;
     if (has_text == 0) input->text = NULL;
     read_writes(r, record);
 }

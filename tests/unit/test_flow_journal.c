@@ -327,6 +327,181 @@ static void test_content_that_makes_no_sense(void **state)
     }
 }
 
+enum { FILE_HEAD = 16, RECORD_HEAD = 18, RECORD_TAIL = 5 };
+
+/* Right sums over whatever is there. */
+static void seal_header(rad_bytes *b, uint32_t payload)
+{
+    memcpy(b->data + 12, &payload, sizeof payload);
+    uint32_t sum = rad__crc32(&crc, b->data, FILE_HEAD + payload);
+    memcpy(b->data + FILE_HEAD + payload, &sum, sizeof sum);
+}
+
+static void seal_record(rad_bytes *b, uint32_t at, uint32_t payload)
+{
+    uint8_t *head = b->data + at;
+    memcpy(head, &payload, sizeof payload);
+    uint32_t sum = rad__crc32(&crc, head, 13);
+    memcpy(head + 13, &sum, sizeof sum);
+    sum = rad__crc32(&crc, head, RECORD_HEAD + payload);
+    memcpy(head + RECORD_HEAD + payload, &sum, sizeof sum);
+    head[RECORD_HEAD + payload + 4] = 0x5a;
+}
+
+/* A journal with one record, and room for a byte more; where the record begins. */
+static uint32_t one_record(rad_bytes *b, uint32_t i)
+{
+    rad_flow_record r = record_of(i);
+    r.sequence = 1;
+    rad__flow_journal_begin(b, &crc, &HEADER);
+    uint32_t at = b->size;
+    rad__flow_journal_put(b, &crc, &r);
+    rad__bytes_put(b, "", 1);
+    assert_false(b->failed);
+    return at;
+}
+
+/* A number with a last byte that adds nothing: that is read, too. */
+static bool is_overlong(const uint8_t *at)
+{
+    return at[0] >= 0x80 && at[1] == 0;
+}
+
+/* Refused; or what was read, written again, is what was read. */
+static bool is_refused_or_exact(const uint8_t *data, size_t size)
+{
+    static rad_flow_journal j;
+    static rad_flow_record r;
+    rad_error error = {0};
+    rad_bytes again = {0};
+    int got = rad__flow_journal_open(&j, "j", data, size, &error);
+    if (got == 0) got = rad__flow_journal_next(&j, &r, &error);
+    if (got < 0) return true;
+    assert_int_equal(got, 1);
+    rad__flow_journal_begin(&again, &crc, &j.header);
+    rad__flow_journal_put(&again, &crc, &r);
+    bool exact = again.size == size && memcmp(again.data, data, size) == 0;
+    rad__bytes_free(&again);
+    return exact;
+}
+
+/* Nothing is read that no writer writes: every byte of every content, replaced, and one more or less at the end. */
+static void test_what_is_read_can_be_written(void **state)
+{
+    (void)state;
+    static const uint8_t values[] = {0, 1, 2, 3, 9, 0x20, 0x7f, 0x80, 0xff};
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        rad_bytes b = {0};
+        uint32_t at = one_record(&b, i), whole = b.size - 1;
+        uint32_t header = at - FILE_HEAD - 4, payload = whole - at - RECORD_HEAD - RECORD_TAIL;
+        for (uint32_t k = FILE_HEAD; k < at + RECORD_HEAD + payload; k++) {
+            uint8_t old = b.data[k];
+            if (k >= FILE_HEAD + header && k < at + RECORD_HEAD) continue;
+            for (uint32_t v = 0; v < sizeof values + 2; v++) {
+                b.data[k] = v < sizeof values ? values[v] : (uint8_t)(old + (v % 2 ? 1 : -1));
+                if (is_overlong(b.data + k - 1) || is_overlong(b.data + k)) continue;
+                if (k < at)
+                    seal_header(&b, header);
+                else
+                    seal_record(&b, at, payload);
+                if (!is_refused_or_exact(b.data, whole))
+                    fail_msg("record %u: %u at byte %u is taken", i, b.data[k], k);
+            }
+            b.data[k] = old;
+            seal_header(&b, header);
+            seal_record(&b, at, payload);
+        }
+        assert_int_equal(read_all(b.data, whole, &(rad_flow_journal){0}, &(rad_error){0}), 1);
+        seal_record(&b, at, payload + 1);
+        assert_true(is_refused_or_exact(b.data, whole + 1));
+        seal_record(&b, at, payload - 1);
+        assert_true(is_refused_or_exact(b.data, whole - 1));
+        rad__bytes_free(&b);
+    }
+}
+
+/* Types that there are not, and sizes beyond all bounds, with right sums. */
+static void test_heads_that_make_no_sense(void **state)
+{
+    (void)state;
+    for (uint32_t type = 0; type < 256; type++) {
+        rad_bytes b = {0};
+        uint32_t at = one_record(&b, 5), payload = b.size - 1 - at - RECORD_HEAD - RECORD_TAIL;
+        b.data[at + 12] = (uint8_t)type;
+        seal_record(&b, at, payload);
+        if (type == 0 || type >= RAD_RECORD_TYPES)
+            expect_refused(b.data, b.size - 1, "its head is not as it was written");
+        b.data[at + 12] = RAD_RECORD_RESUMED;
+        seal_record(&b, at, payload);
+        b.data[at + 17] ^= 0xff; /* the mark behind the head */
+        expect_refused(b.data, b.size - 1, "its head is not as it was written");
+        rad__bytes_free(&b);
+    }
+}
+
+/* As many of everything as there may be are read, and one more is refused. */
+static void test_limits(void **state)
+{
+    (void)state;
+    static rad_flow_initial initial[RAD_JOURNAL_INITIAL_MAX + 1];
+    static rad_flow_write writes[RAD_FLOW_VARIABLES_MAX + 1];
+    for (uint32_t i = 0; i <= RAD_JOURNAL_INITIAL_MAX; i++)
+        initial[i] = (rad_flow_initial){"name", "text"};
+    for (uint32_t i = 0; i <= RAD_FLOW_VARIABLES_MAX; i++) writes[i] = (rad_flow_write){i, "v", 1};
+    for (uint32_t more = 0; more < 4; more++) {
+        static rad_flow_journal j;
+        rad_bytes b = {0};
+        rad_error error = {0};
+        rad_flow_journal_header header = HEADER;
+        rad_flow_record r = record_of(1);
+        header.initial = initial;
+        header.initial_count = RAD_JOURNAL_INITIAL_MAX + more % 2;
+        r.sequence = 1;
+        r.input.writes = writes;
+        r.input.write_count = RAD_FLOW_VARIABLES_MAX + more / 2;
+        r.input.attempt = UINT32_MAX;
+        rad__flow_journal_begin(&b, &crc, &header);
+        rad__flow_journal_put(&b, &crc, &r);
+        assert_int_equal(read_all(b.data, b.size, &j, &error), more == 0 ? 1 : RAD_EINPUT);
+        rad__bytes_free(&b);
+    }
+}
+
+/* Every word of the format can be read. */
+static void test_all_kinds(void **state)
+{
+    (void)state;
+    static rad_flow_journal j;
+    rad_bytes b = {0};
+    rad_error error = {0};
+    uint32_t count = 0;
+    rad__flow_journal_begin(&b, &crc, &HEADER);
+    for (uint32_t i = 0; i <= RAD_CASE_BROKEN; i++) {
+        rad_flow_record end = record_of(8), input = record_of(4), doubt = record_of(6);
+        end.sequence = ++count;
+        end.state = (enum rad_flow_state)i;
+        rad__flow_journal_put(&b, &crc, &end);
+        input.sequence = ++count;
+        input.input.scope = (enum rad_flow_scope)(i % (RAD_CANCEL_CASE + 1));
+        input.input.kind = (enum rad_flow_input_kind)(1 + i % (RAD_INPUT_KINDS - 1));
+        rad__flow_journal_put(&b, &crc, &input);
+        doubt.sequence = ++count;
+        doubt.settled = (enum rad_flow_settled)(i % RAD_SETTLEDS);
+        rad__flow_journal_put(&b, &crc, &doubt);
+    }
+    assert_int_equal(read_all(b.data, b.size, &j, &error), (int)count);
+    rad__bytes_free(&b);
+    static const char *const names[] = {"?",       "input", "started", "stopped",
+                                        "resumed", "doubt", "end",     "?"};
+    for (uint32_t i = 0; i <= RAD_RECORD_TYPES; i++) {
+        const char *name = rad__flow_record_name((enum rad_flow_record_type)i);
+        bool known = false;
+        for (uint32_t k = 0; k < 8; k++) known |= strcmp(name, names[k]) == 0;
+        assert_true(known);
+        assert_int_equal(strcmp(name, "?") == 0, i == 0 || i == RAD_RECORD_TYPES);
+    }
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -357,6 +532,10 @@ int main(void)
         cmocka_unit_test(test_records_missing),
         cmocka_unit_test(test_another_version),
         cmocka_unit_test(test_content_that_makes_no_sense),
+        cmocka_unit_test(test_what_is_read_can_be_written),
+        cmocka_unit_test(test_heads_that_make_no_sense),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_all_kinds),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("flow_journal", tests, NULL, NULL);

@@ -39,6 +39,28 @@ static void test_values(void **state)
     flow_expect_data("one", "21//1");
 }
 
+/* The data come before what the runner has of the same name; what only begins like one of them stays. */
+static void test_environment(void **state)
+{
+    (void)state;
+    setenv("num", "outside", 1);
+    setenv("number", "kept", 1);
+    setenv("RADDLE_CASE", "of another case", 1);
+    flow_expect_done("flow f { data { num : int = 3  seen : text }\n"
+                     "task t { run \"env | grep -E '^(num|RADDLE_CASE)' | sort\" capture seen }\n"
+                     "do t }");
+    unsetenv("num");
+    unsetenv("number");
+    unsetenv("RADDLE_CASE");
+    rad_flow_status s;
+    rad_error error = {0};
+    assert_int_equal(rad_flow_look(&s, flow_folder, &error), 0);
+    assert_non_null(strstr(s.data[1].text, "\nnum=3\nnumber=kept"));
+    assert_null(strstr(s.data[1].text, "another case"));
+    assert_null(strstr(s.data[1].text, "outside"));
+    rad_flow_status_free(&s);
+}
+
 static void expect_failed(const char *task, const char *why)
 {
     char text[600];
@@ -505,6 +527,7 @@ static void test_timers_go_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_environment, flow_fresh),
         cmocka_unit_test_setup(test_values, flow_fresh),
         cmocka_unit_test_setup(test_failures, flow_fresh),
         cmocka_unit_test_setup(test_long_output_is_cut, flow_fresh),
