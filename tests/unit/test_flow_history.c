@@ -86,6 +86,26 @@ static void choices_in_words(void **state)
     flow_live_close(l);
 }
 
+/* Where the branches of a multi join arrive is the end of the block that they share. */
+static void blocks_end_where_they_end(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open("flow f {\n"
+                                  "  {\n"
+                                  "    par { } and { fail } join multi\n"
+                                  "    loop 0 { }\n"
+                                  "  }\n"
+                                  "}\n");
+    expect_text(l, "0 0 line 3: fork\n"
+                   "1 0/2.0 line 4: loop\n"
+                   "2 0/2.0 line 5: arrive\n"
+                   "3   failed: 0/2.1\n"
+                   "3   cancelled: 0/2.1\n"
+                   "3   cancelled: 0\n"
+                   "3 0/2.1 line 3: fail\n");
+    flow_live_close(l);
+}
+
 static void cancelling_in_words(void **state)
 {
     (void)state;
@@ -243,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tasks_and_forks_in_words),
         cmocka_unit_test(choices_in_words),
+        cmocka_unit_test(blocks_end_where_they_end),
         cmocka_unit_test(cancelling_in_words),
         cmocka_unit_test(joins_fire_in_the_order_of_their_forks),
         cmocka_unit_test(visits_are_counted),

@@ -274,6 +274,49 @@ static void everything_is_drawn_for_itself(void **state)
     assert_in_range(worlds_with(event, "c"), 40, 95);
 }
 
+/* "0 1 -2 ": what a simulated task may write to the variable. */
+static void expect_domain(const rad_flow_program *p, uint32_t variable, const char *expected)
+{
+    char text[400] = "";
+    const rad_flow_domain *d = &p->domains[variable];
+    for (uint32_t i = 0; i < d->count; i++) {
+        size_t used = strlen(text);
+        if (p->tree->variables[variable].type == RAD_FLOW_TEXT)
+            snprintf(text + used, sizeof text - used, "'%s' ",
+                     rad__flow_name(&p->file, (uint32_t)d->values[i]));
+        else
+            snprintf(text + used, sizeof text - used, "%lld ", (long long)d->values[i]);
+    }
+    assert_string_equal(text, expected);
+}
+
+/* Numbers around those of the flow, those nearest to 0 first; texts that are compared with; what is declared; 8. */
+static void what_is_assumed_about_values(void **state)
+{
+    (void)state;
+    rad_flow_program *p;
+    rad_error error = {0};
+    static const char few[] = "flow f { data { n : int  t : text  b : bool  i : int in { 9, 7 } }\n"
+                              "xor { when n > 9223372036854775807 { } when t == \"p\" { }\n"
+                              "when t != \"o\" and \"p\" == t { } else { } } }";
+    static const char many[] =
+        "flow many { data { n : int  t : text }\n"
+        "xor { when n == 100 { } when n == 5 { } when n == -3 { } when n == 50 { } else { } }\n"
+        "xor { when t == \"h\" { } when t == \"g\" { } when t == \"f\" { } when t == \"e\" { }\n"
+        "when t == \"d\" { } when t == \"c\" { } when t == \"b\" { } when t == \"a\" { } else { } "
+        "} }";
+    assert_int_equal(rad__flow_program_read(&p, "t.flow", few, strlen(few), NULL, &error), 0);
+    expect_domain(p, 0, "0 1 9223372036854775806 9223372036854775807 ");
+    expect_domain(p, 1, "'' 'p' 'o' ");
+    expect_domain(p, 2, "0 1 ");
+    expect_domain(p, 3, "9 7 ");
+    rad__flow_program_free(p);
+    assert_int_equal(rad__flow_program_read(&p, "t.flow", many, strlen(many), NULL, &error), 0);
+    expect_domain(p, 0, "0 1 -2 -3 4 -4 5 6 ");
+    expect_domain(p, 1, "'' 'h' 'g' 'f' 'e' 'd' 'c' 'b' ");
+    rad__flow_program_free(p);
+}
+
 /* Another attempt is another draw: with enough of them it succeeds. */
 static void attempts_are_drawn_for_themselves(void **state)
 {
@@ -297,6 +340,7 @@ int main(void)
         cmocka_unit_test(where_it_was_written_is_in_the_digest),
         cmocka_unit_test(everything_is_drawn_for_itself),
         cmocka_unit_test(attempts_are_drawn_for_themselves),
+        cmocka_unit_test(what_is_assumed_about_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
