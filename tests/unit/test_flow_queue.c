@@ -91,6 +91,7 @@ static void first_come_first_served(void **state)
         assert_int_equal(double_total(w), 2 * INSTANCES);
         assert_int_equal(double_most(w), 1);
         assert_int_equal(n.most, jobs);
+        assert_int_equal(result.steps, 152); /* the fork, five for each, the end */
         for (uint32_t i = 0; i < INSTANCES; i++) {
             char key[30];
             snprintf(key, sizeof key, "0/1.%u#1", i);
@@ -162,13 +163,14 @@ static void losers_are_ended_by_the_next_runner(void **state)
     (void)state;
     rad_flow_program *p =
         program_of("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                   "par { do quick } and { do slow } join first wait signal never }");
+                   "par { do quick } and { do slow } join first loop 30 { wait 1ms } wait signal "
+                   "never }");
     for (uint64_t seed = 0; seed < 1000; seed++) {
         double_world *w = double_open(seed);
         rad_flow_result result = {.end = RAD_FLOW_END_DONE};
         news first = {.enough = "", .w = w}, second = first;
         if (seed % 3 == 0) double_hold(w, "slow"); /* otherwise it may be slow who wins */
-        double_crash_at(w, 40 + seed % 260, DOUBLE_KILL_RUNNER, 0);
+        double_crash_at(w, 40 + seed % 460, DOUBLE_KILL_RUNNER, 0);
         run(w, p, 2, &first, &result);
         double_crash_at(w, CALLS_MOST, DOUBLE_KILL_RUNNER, 0);
         if (first.stopped[0] == 0) assert_int_equal(run(w, p, 2, &second, &result), 0);
