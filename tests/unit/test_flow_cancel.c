@@ -363,7 +363,7 @@ static void other_joins_wait_for_ever(void **state)
     flow_live_cancel(l, RAD_CANCEL_TASK, "a");
     assert_int_equal(flow_live_ok(l, "b"), RAD_CASE_DEADLOCK);
     assert_string_equal(rad__flow_case_failure(l->c),
-                        "deadlock; token 0, line 6: waits at join first: 1 of 2 branches arrived, "
+                        "deadlock: token 0, line 6: waits at join first: 1 of 2 branches arrived, "
                         "1 cancelled");
     flow_live_close(l);
     l = flow_live_open(FLOW "many 2 { do a } do c }");

@@ -229,7 +229,7 @@ static void what_everybody_waits_for_in_words(void **state)
              "token 0/1.2, line 4: waits for the milestone never\n"
              "token 0/1.3, line 5: waits for the milestone gone, which has expired\n"
              "token 0/1.4, line 6: waits before attempt 2 of task t\n"
-             "token 0/1.5, line 7: waits for an event\n"
+             "token 0/1.5, line 7: waits for a timer\n"
              "token 0/1.6, line 8: waits at join any: 1 of 2 branches arrived, 0 cancelled\n"
              "token 0/1.6/11.1, line 8: is in task t, attempt 1\n");
     flow_live_close(l);
