@@ -201,6 +201,9 @@ static int read_settings(cli *c, const words *w, rad_flow_setting *settings, uin
             return bad_usage(c, "'%.80s': expected NAME=VALUE", w->at[i]);
         if (*count == SETTINGS_MOST) return bad_usage(c, "more than %d settings", SETTINGS_MOST);
         *equals = 0;
+        for (uint32_t k = 0; k < *count; k++)
+            if (strcmp(settings[k].name, w->at[i]) == 0)
+                return bad_usage(c, "'%.80s' is set twice", w->at[i]);
         settings[(*count)++] = (rad_flow_setting){w->at[i], equals + 1};
     }
     return 0;

@@ -288,6 +288,9 @@ try flow run sum.flow --dir x y=1
 status 2 "no such data"
 try flow run sum.flow --dir x total=many
 status 2 "no number"
+try flow run sum.flow --dir x total=1 total=2
+status 2 "two values for one"
+has err "'total' is set twice" "are refused"
 check "and nothing was made" [ ! -e x/journal ]
 if [ "$(id -u)" != 0 ]; then
     mkdir shut && chmod 555 shut

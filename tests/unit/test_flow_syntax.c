@@ -53,6 +53,8 @@ static void check_all(const told *some, size_t count, telling tell)
 static const told statements[] = {
     {FLOW("do a"), "1 do a"},
     {FLOW("do a;do u"), "1 do a, 2 do u"},
+    {"\xef\xbb\xbf" FLOW("do a"), "1 do a"}, /* a byte order mark */
+    {FLOW("do a\r\n\tdo u\r"), "1 do a, 2 do u"},
     {FLOW("set n = 1"), "1 set n = 1"},
     {FLOW("{ }"), "1 block {}"},
     {FLOW("{ do a { do u } } do a"), "1 block {2 do a, 3 block {4 do u}}, 5 do a"},
