@@ -84,6 +84,7 @@ void rad__flow_runner_close(rad_flow_runner *r)
     rad__flow_effects_free(r);
     rad__flow_timers_free(&r->timers);
     rad__free(r->taken);
+    rad__free(r->where);
     rad__map64_free(&r->seen);
     rad__map64_free(&r->known);
     rad__bytes_free(&r->room);
@@ -244,15 +245,15 @@ static bool is_number(const char *data, size_t size)
 }
 
 /* 1: there is no such file, or it is as a runner that was killed while it made the folder has left it. */
-static int is_ours(rad_flow_runner *r, const char *name, const rad_flow_program *text,
+static int is_ours(rad_flow_runner *r, const char *name, const char *text, size_t length,
                    rad_error *error)
 {
     char *data = NULL;
     size_t size = 0;
     int got = r->host->read(r->host->context, name, &data, &size, error);
     if (got <= 0) return got < 0 ? got : 1;
-    bool ours = text != NULL ? size == text->text_size && memcmp(data, text->text, size) == 0
-                             : is_number(data, size);
+    bool ours =
+        text != NULL ? size == length && memcmp(data, text, size) == 0 : is_number(data, size);
     rad__free(data);
     return ours ? 1 : 0;
 }
@@ -260,9 +261,14 @@ static int is_ours(rad_flow_runner *r, const char *name, const rad_flow_program 
 /* A folder may have files of somebody else, but none under the names of ours. */
 static int refuse_foreign(rad_flow_runner *r, const rad_flow_program *p, rad_error *error)
 {
-    for (uint32_t i = 0; i < 2; i++) {
-        const char *name = i == 0 ? "lock" : "flow";
-        int ours = is_ours(r, name, i == 0 ? NULL : p, error);
+    const struct {
+        const char *name, *text;
+        size_t length;
+    } files[] = {
+        {"lock", NULL, 0}, {"flow", p->text, p->text_size}, {"where", r->where, strlen(r->where)}};
+    for (uint32_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *name = files[i].name;
+        int ours = is_ours(r, name, files[i].text, files[i].length, error);
         if (ours < 0) return ours;
         if (ours == 0)
             return rad__error(
@@ -275,7 +281,8 @@ static int refuse_foreign(rad_flow_runner *r, const rad_flow_program *p, rad_err
 static int make_folder(rad_flow_runner *r, const rad_flow_program *p, rad_error *error)
 {
     const rad_flow_host *h = r->host;
-    int code = h->make_folder(h->context, "", error);
+    int code = h->current_folder(h->context, &r->where, error);
+    if (code == 0) code = h->make_folder(h->context, "", error);
     if (code == 0) code = refuse_existing(r, error);
     if (code == 0) code = refuse_foreign(r, p, error);
     if (code == 0) code = take_lock(r, error);
@@ -285,6 +292,7 @@ static int make_folder(rad_flow_runner *r, const rad_flow_program *p, rad_error 
     if (code == 0) code = h->make_folder(h->context, "signals", error);
     if (code == 0) code = rad__flow_check_effects(r, error); /* of a case whose journal is gone */
     if (code == 0) code = rad__flow_write_whole(h, "", "flow", p->text, p->text_size, error);
+    if (code == 0) code = rad__flow_write_whole(h, "", "where", r->where, strlen(r->where), error);
     return code;
 }
 
@@ -362,6 +370,20 @@ static int refuse_changed(rad_flow_runner *r, const rad_flow_program *p, rad_err
     return code;
 }
 
+/* Commands run where the case was begun, from wherever it is resumed; without that file, where the runner is. */
+static int find_where(rad_flow_runner *r, rad_error *error)
+{
+    size_t size = 0;
+    int got = r->host->read(r->host->context, "where", &r->where, &size, error);
+    if (got <= 0) return got;
+    if (size > 0 && r->where[size - 1] == '\n') r->where[--size] = 0; /* an editor's */
+    if (strlen(r->where) == size && r->host->is_folder(r->host->context, r->where)) return 0;
+    return rad__error(error, RAD_EINPUT,
+                      "the commands of this case run in %.200s, which is no folder: make it, or "
+                      "write another one into the file \"where\"",
+                      r->where);
+}
+
 /* Cuts off what is torn, says that there is a new runner, and makes sure of everything that was read: from here on
  * others may be told of it. */
 static int take_up(rad_flow_runner *r, const rad_flow_journal *j, rad_error *error)
@@ -398,6 +420,7 @@ static int resume_from(rad_flow_runner *r, const rad_flow_program *p, const rad_
                           j->header.flow, rad__flow_name(&p->file, p->tree->name));
     code = rad__flow_runner_open(r, r->host, p, o, &j->header, error);
     if (code == 0) code = rad__flow_replay(r, j, error);
+    if (code == 0 && !r->ended) code = find_where(r, error);
     if (code == 0) code = rad__flow_check_effects(r, error);
     if (code == 0) code = r->host->open_end(r->host->context, &r->journal, "journal", error);
     if (code == 0) code = take_up(r, j, error);

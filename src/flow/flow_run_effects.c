@@ -240,6 +240,22 @@ static bool make_environment(const rad_flow_runner *r, const rad_flow_effect *e,
     return s->environment[count - 1] != NULL;
 }
 
+/* The task's folder, below that of the case. */
+static bool make_folder_name(const rad_flow_runner *r, const rad_flow_task *task, rad_flow_shim *s)
+{
+    const char *own = task->dir != RAD_NONE ? rad__flow_name(&r->program->file, task->dir) : NULL;
+    const char *above = own == NULL || own[0] != '/' ? r->where : NULL;
+    if (own == NULL && above == NULL) return true;
+    if (own == NULL || above == NULL) {
+        s->dir = rad__copy_text(own != NULL ? own : above);
+        return s->dir != NULL;
+    }
+    size_t size = strlen(above) + strlen(own) + 2;
+    s->dir = rad__alloc(size, 1);
+    if (s->dir != NULL) snprintf(s->dir, size, "%s/%s", above, own);
+    return s->dir != NULL;
+}
+
 int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const char *id, const char *command,
                      rad_error *error)
 {
@@ -253,9 +269,7 @@ int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const char *id, con
     s->run = e->begun_run;
     s->timeout_ns = task->timeout_ns;
     s->keeps_output = task->capture != RAD_NONE;
-    bool has_dir = task->dir != RAD_NONE;
-    if (has_dir) s->dir = rad__copy_text(rad__flow_name(&r->program->file, task->dir));
-    if (s->id == NULL || s->key == NULL || s->command == NULL || (has_dir && s->dir == NULL) ||
+    if (s->id == NULL || s->key == NULL || s->command == NULL || !make_folder_name(r, task, s) ||
         !make_environment(r, e, s)) {
         rad__flow_shim_free(s);
         return rad__error_memory(error);

@@ -97,12 +97,6 @@ static int take_one(rad_flow_runner *r, const char *id, const char *name, rad_er
     return code;
 }
 
-static bool is_temporary(const char *name)
-{
-    size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".tmp") == 0;
-}
-
 int rad__flow_look_at_spool(rad_flow_runner *r, bool *any, rad_error *error)
 {
     rad_os_names names;
@@ -118,7 +112,7 @@ int rad__flow_look_at_spool(rad_flow_runner *r, bool *any, rad_error *error)
     for (uint32_t i = 0; code == 0 && i < names.count; i++) {
         char name[RAD_FLOW_FILE_MAX];
         const char *id = names.items[i];
-        if (is_temporary(id) || strlen(id) > RAD_FLOW_ID_MAX) continue;
+        if (!rad__flow_is_spool_name(id)) continue;
         snprintf(name, sizeof name, "signals/%s", id);
         if (rad__flow_was_seen(r, id)) {
             code = note_taken(r, name, error); /* an earlier runner had no time to remove it */

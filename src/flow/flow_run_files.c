@@ -200,6 +200,13 @@ int rad__flow_spool_put(const rad_flow_host *host, const rad_flow_input *input, 
     return code;
 }
 
+/* "00001794824331864748-0123456789abcdef" */
+bool rad__flow_is_spool_name(const char *name)
+{
+    return strspn(name, "0123456789") == 20 && name[20] == '-' &&
+           strspn(name + 21, "0123456789abcdef") == 16 && name[37] == 0;
+}
+
 int rad__flow_spool_read(rad_flow_input *input, const char *name, const void *data, size_t size,
                          rad_error *error)
 {

@@ -2,6 +2,7 @@
  *
  *     journal                 what the case has lived through (journal.h); is there from the first sync on
  *     flow                    the text it was begun with
+ *     where                   the folder its commands run in
  *     lock                    held by the runner; says who it is
  *     effects/ID.lock         somebody has begun the effect; held while he lives; says who he is
  *     effects/ID.receipt      how it ended: written whole, or not at all
@@ -70,6 +71,8 @@ RAD_INTERNAL int rad__flow_receipt_read(rad_flow_receipt *receipt, const char *n
 /* Whole, and in the order of sending as far as the clock tells it. */
 RAD_INTERNAL int rad__flow_spool_put(const rad_flow_host *host, const rad_flow_input *input,
                                      rad_error *error);
+/* Of a file in there: whether it is one of ours, and not somebody's note. */
+RAD_INTERNAL bool rad__flow_is_spool_name(const char *name);
 RAD_INTERNAL int rad__flow_spool_read(rad_flow_input *input, const char *name, const void *data,
                                       size_t size, rad_error *error);
 

@@ -53,7 +53,9 @@ typedef struct rad_flow_host {
                      rad_flow_watched *watched, rad_error *error);
     int (*kill)(void *host, bool at_once, rad_error *error);
 
-    int (*self)(void *host);         /* number of the process */
+    int (*current_folder)(void *host, char **path, rad_error *error); /* rad__free it */
+    bool (*is_folder)(void *host, const char *path); /* not below that of the case */
+    int (*self)(void *host);                         /* number of the process */
     uint64_t (*now)(void *host);     /* time of day, in nanoseconds: may be set forward and back */
     uint64_t (*elapsed)(void *host); /* nanoseconds since whenever: never goes back, never jumps */
     uint64_t (*random)(void *host);  /* not 0, and never the same */

@@ -269,6 +269,18 @@ static int os_kill(void *host, bool at_once, rad_error *error)
 
 /* ---- The rest --------------------------------------------------------------------------------------------- */
 
+static int os_current_folder(void *host, char **path, rad_error *error)
+{
+    (void)host;
+    return rad__os_current_folder(path, error);
+}
+
+static bool os_is_folder(void *host, const char *path)
+{
+    (void)host;
+    return rad__os_is_folder(path);
+}
+
 static int os_self(void *host)
 {
     (void)host;
@@ -325,6 +337,8 @@ static void os_table(rad_flow_host *host, os_host *h)
         .spawn = os_spawn,
         .watch = os_watch,
         .kill = os_kill,
+        .current_folder = os_current_folder,
+        .is_folder = os_is_folder,
         .self = os_self,
         .now = os_now,
         .elapsed = os_elapsed,

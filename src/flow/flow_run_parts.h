@@ -47,6 +47,7 @@ typedef struct rad_flow_runner {
     uint64_t
         clock_ns; /* of the last record: timers that are asked for begin there, whoever computes them again */
     char case_id[64];
+    char *where; /* the folder of its commands, whoever goes on with it; NULL: that of the runner */
     bool replaying;
 
     rad_flow_effect *effects;

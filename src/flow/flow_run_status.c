@@ -147,8 +147,8 @@ static int tell_spool(inside *in, rad_flow_status *s, rad_error *error)
     int code = in->host.list(in->host.context, "signals", &names, error);
     if (code != 0) return code;
     for (uint32_t i = 0; i < names.count; i++)
-        s->signals +=
-            strchr(names.items[i], '.') == NULL && !rad__flow_was_seen(&in->runner, names.items[i]);
+        s->signals += rad__flow_is_spool_name(names.items[i]) &&
+                      !rad__flow_was_seen(&in->runner, names.items[i]);
     rad__os_names_free(&names);
     return 0;
 }

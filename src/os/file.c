@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int rad__os_read_file(const char *path, uint64_t limit, char **data, size_t *size, rad_error *error)
 {
@@ -56,6 +57,22 @@ int rad__os_write_file(const char *path, const void *data, size_t size, rad_erro
         return code;
     }
     return rad__os_writer_keep(w, error);
+}
+
+bool rad__os_is_folder(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+int rad__os_current_folder(char **path, rad_error *error)
+{
+    char own[4096];
+    *path = NULL;
+    if (rad__os_fails(ENOENT) || getcwd(own, sizeof own) == NULL)
+        return rad__error(error, RAD_EIO, "cannot tell the current folder: %s", strerror(errno));
+    *path = rad__copy_text(own);
+    return *path != NULL ? 0 : rad__error_memory(error);
 }
 
 bool rad__os_exists(const char *path)

@@ -17,6 +17,10 @@ RAD_INTERNAL int rad__os_write_file(const char *path, const void *data, size_t s
                                     rad_error *error);
 
 RAD_INTERNAL bool rad__os_exists(const char *path);
+RAD_INTERNAL bool rad__os_is_folder(const char *path);
+
+/* The one this process works in; rad__free it. */
+RAD_INTERNAL int rad__os_current_folder(char **path, rad_error *error);
 
 /* One level; no error when it exists already. */
 RAD_INTERNAL int rad__os_make_directory(const char *path, rad_error *error);

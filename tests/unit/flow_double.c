@@ -229,6 +229,19 @@ static int do_kill(void *context, bool at_once, rad_error *error)
     return 0;
 }
 
+static int do_current_folder(void *context, char **path, rad_error *error)
+{
+    (void)context;
+    *path = rad__copy_text("/work");
+    return *path != NULL ? 0 : rad__error_memory(error);
+}
+
+static bool do_is_folder(void *context, const char *path)
+{
+    (void)context;
+    return strcmp(path, "/work") == 0;
+}
+
 static int do_self(void *context)
 {
     return ((process *)context)->pid;
@@ -267,6 +280,8 @@ static process *new_process(double_world *w)
         .spawn = do_spawn,
         .watch = do_watch,
         .kill = do_kill,
+        .current_folder = do_current_folder,
+        .is_folder = do_is_folder,
         .self = do_self,
         .now = do_now,
         .elapsed = do_now,

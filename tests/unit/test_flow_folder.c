@@ -50,11 +50,11 @@ static void test_two_runners(void **state)
 static void test_files_of_others(void **state)
 {
     (void)state;
-    static const char *const names[] = {"flow", "lock"};
+    static const char *const names[] = {"flow", "lock", "where"};
     rad_flow *f = flow_parsed(FLOW_WAITS);
     rad_flow_options o = flow_options();
     rad_flow_result r;
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < 3; i++) {
         char folder[32], path[64], text[120];
         rad_error error = {0};
         snprintf(folder, sizeof folder, "flow_others%u", i);
@@ -186,9 +186,10 @@ static void test_damaged_files_beside_it(void **state)
 {
     (void)state;
     leave();
-    write_bytes("flow_case/signals/00000000000000000001-01", "RADSPOO1nonsense");
-    expect_resume_refused(FLOW_WAITS, "flow_case/signals/00000000000000000001-01: damaged");
-    assert_int_equal(unlink("flow_case/signals/00000000000000000001-01"), 0);
+    write_bytes("flow_case/signals/00000000000000000001-0000000000000001", "RADSPOO1nonsense");
+    expect_resume_refused(FLOW_WAITS,
+                          "flow_case/signals/00000000000000000001-0000000000000001: damaged");
+    assert_int_equal(unlink("flow_case/signals/00000000000000000001-0000000000000001"), 0);
     write_bytes("flow_case/effects/0-9@1.receipt", "RADRCPT1nonsense");
     expect_resume_refused(FLOW_WAITS, "flow_case/effects/0-9@1.receipt: somebody has run this");
     assert_int_equal(unlink("flow_case/effects/0-9@1.receipt"), 0);
@@ -237,6 +238,39 @@ static void test_answers_to_what_has_ended(void **state)
     flow_expect_refused(rad_flow_resume(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
                         "0#1 is not in doubt: it cannot be settled");
     rad_flow_free(f);
+}
+
+/* From another folder: commands run where the case was begun, and in folders below that. */
+static void test_a_case_is_resumed_from_elsewhere(void **state)
+{
+    (void)state;
+    char here[4096], away[4200];
+    rad_flow_options o = flow_options();
+    rad_flow_result r;
+    rad_error error = {0};
+    assert_non_null(getcwd(here, sizeof here));
+    flow_start_runner("flow f { task t { run \"echo t >> t\" dir \"flow_made\" } do t\n"
+                      "wait signal go do t run \"echo u >> flow_made/t\" }");
+    flow_wait_for_records(2);
+    flow_kill_runner();
+    write_bytes("flow_case/signals/README", "a note of somebody"); /* is passed over */
+    assert_int_equal(rad_flow_send(flow_folder, "go", NULL, &error), 0);
+    assert_int_equal(chdir("flow_made"), 0);
+    int code = rad_flow_resume(NULL, "../flow_case", &o, &r, &error);
+    assert_int_equal(chdir(here), 0);
+    assert_string_equal(error.text, "");
+    assert_int_equal(code, 0);
+    assert_int_equal(r.end, RAD_FLOW_END_DONE);
+    flow_expect_file("flow_made/t", "t\nt\nu\n");
+    flow_fresh(state);
+    leave();
+    snprintf(away, sizeof away, "%s/flow_gone\n", here);
+    write_bytes("flow_case/where", away);
+    expect_resume_refused(FLOW_WAITS, "/flow_gone, which is no folder: make it, or");
+    assert_int_equal(unlink("flow_case/where"), 0); /* as of a case that never had one */
+    assert_int_equal(rad_flow_cancel(flow_folder, RAD_FLOW_PART_CASE, NULL, &error), 0);
+    assert_int_equal(rad_flow_resume(NULL, flow_folder, &o, &r, &error), 0);
+    assert_int_equal(r.end, RAD_FLOW_END_CANCELLED);
 }
 
 static char news[200];
@@ -395,6 +429,7 @@ int main(void)
         cmocka_unit_test_setup(test_damaged_files_beside_it, flow_fresh),
         cmocka_unit_test_setup(test_answers_to_what_is_not_asked, flow_fresh),
         cmocka_unit_test_setup(test_answers_to_what_has_ended, flow_fresh),
+        cmocka_unit_test_setup(test_a_case_is_resumed_from_elsewhere, flow_fresh),
         cmocka_unit_test_setup(test_a_torn_record, flow_fresh),
         cmocka_unit_test_setup(test_a_read_only_folder, flow_fresh),
         cmocka_unit_test_setup(test_a_full_disk, flow_fresh),
