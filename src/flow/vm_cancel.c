@@ -221,6 +221,7 @@ static void raise(rad_flow_vm *vm, uint32_t token, uint32_t line, const char *te
     if (why != RAD_NONE) rad__data_set(vm, owner, region->into, why);
 }
 
+static size_t write_out(char text[REASON_MOST], const char *format, va_list args) RAD_PRINTF(2, 0);
 static size_t write_out(char text[REASON_MOST], const char *format, va_list args)
 {
     int length = vsnprintf(text, REASON_MOST, format, args);
