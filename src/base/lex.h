@@ -59,6 +59,6 @@ RAD_INTERNAL void rad__lexeme_tell(const rad_lexeme *t, char text[RAD_LEXEME_TOL
 
 /* "FILE:LINE:COLUMN: …", an error of what was given; returns its code. */
 RAD_INTERNAL int rad__error_at(rad_error *error, const char *file, rad_text_place at,
-                               const char *format, va_list args);
+                               const char *format, va_list args) RAD_PRINTF(4, 0);
 
 #endif
