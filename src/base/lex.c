@@ -15,6 +15,7 @@ void rad__lex_begin(rad_lexer *l, const char *text, size_t length, const char *p
                      .place = {1, 1},
                      .pairs = pairs,
                      .has_escapes = has_escapes};
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) l->at += 3; /* some editors' mark */
 }
 
 static bool begins_name(char c)

@@ -50,9 +50,6 @@ int rad__flow_read(rad_flow_file *file, const char *file_name, const char *text,
     rad__lex_begin(&p.lexer, text, size, "==!=<=>=", true);
     if (size > RAD_FLOW_TEXT_MAX)
         return rad__error(error, RAD_EINPUT, "%s: a flow file has 1 MiB at most", file_name);
-    static const char mark[] = "\xef\xbb\xbf"; /* some editors begin every file with it */
-    if (size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0)
-        p.at += sizeof mark - 1;
     rad__flow_symbol(&p, "", 0); /* what texts begin with */
     if (p.status == 0) rad__flow_advance(&p);
     rad_flow_tree **last = &file->flows;

@@ -109,8 +109,8 @@ static const char *const flows[] = {
     "flow f { data { x : int }\n"
     "par { region r { lock l { await m } } on cancel { set x = x + 1 } } and { region q { lock l "
     "{ await n } } } and { loop 3 { } cancel region r cancel region q } join sync await m }",
-    "flow f { data { x : int merge max }  task t { call \"t\" }\n"
-    "many 3 as k { do t set x = k } set x = 1 / (x - 2) }",
+    ("flow f { data { x : int merge max }  task t { call \"t\" }\n"
+     "many 3 as k { do t set x = k } set x = 1 / (x - 2) }"),
     "flow f { xor { when true { cancel case } when true { fail \"why\" } when true { await m } } }",
 };
 
