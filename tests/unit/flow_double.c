@@ -4,7 +4,9 @@
  *     fails…        ends with 3
  *     flaky…        fails at its first attempt
  *     probe…        ends with 0 when the effect it is asked about was done, otherwise with 1
- *     shrug…        ends with 2 */
+ *     shrug…        ends with 2
+ *     polite…       works until it is asked to end, and then ends with 0
+ *     killed…       is killed by somebody else, before it has worked */
 #include "flow_double_parts.h"
 
 #include "base/alloc.h"
@@ -204,11 +206,14 @@ static int64_t do_watch(void *context, void *to, size_t size, uint64_t timeout_n
     double_world *w = double_enter(context, error);
     (void)timeout_ns;
     if (w == NULL) return RAD_EIO;
-    bool slow = strncmp(p->shim->command, "slow", 4) == 0;
+    bool polite = strncmp(p->shim->command, "polite", 6) == 0;
+    bool slow = polite || strncmp(p->shim->command, "slow", 4) == 0;
+    bool killed = strncmp(p->shim->command, "killed", 6) == 0;
     if (!p->ended && !slow && --p->ticks_left == 0) {
-        if (!p->worked) work(w, p);
+        if (!p->worked && !killed) work(w, p);
         p->ended = true;
         p->status = status_of(w, p);
+        p->signal = killed ? 9 : 0;
     }
     if (slow && !p->worked) work(w, p);
     watched->asked_to_end = p->asked_to_end;
@@ -224,7 +229,7 @@ static int do_kill(void *context, bool at_once, rad_error *error)
 {
     process *p = context;
     if (double_enter(context, error) == NULL) return RAD_EIO;
-    if (!p->ended) p->signal = at_once ? 9 : 15;
+    if (!p->ended && strncmp(p->shim->command, "polite", 6) != 0) p->signal = at_once ? 9 : 15;
     p->ended = p->printed = true;
     return 0;
 }
