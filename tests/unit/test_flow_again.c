@@ -99,19 +99,20 @@ static void expect_equal(const ending *a, const ending *b)
 }
 
 static const char *const flows[] = {
-    "flow f { data { x : int merge sum  w : text merge append }\n"
-    "task t { call \"t\" writes x undo u }  task u { call \"u\" outcomes ok }\n"
-    "region r { par { do t reach m } and { lock l { do t set w = w + text(x) } await m } and { "
-    "lock "
-    "l { await m } fail \"so\" } join sync interleave { do t } and { set w = \"own\" } }\n"
-    "on failure into w { compensate r expire m } many 3 as k { set w = text(k) } join any\n"
-    "cancel task t compensate r }",
-    "flow f { data { x : int }\n"
-    "par { region r { lock l { await m } } on cancel { set x = x + 1 } } and { region q { lock l "
-    "{ await n } } } and { loop 3 { } cancel region r cancel region q } join sync await m }",
+    ("flow f { data { x : int merge sum  w : text merge append }\n"
+     "task t { call \"t\" writes x undo u }  task u { call \"u\" outcomes ok }\n"
+     "region r { par { do t reach m } and { lock l { do t set w = w + text(x) } await m } and { "
+     "lock "
+     "l { await m } fail \"so\" } join sync interleave { do t } and { set w = \"own\" } }\n"
+     "on failure into w { compensate r expire m } many 3 as k { set w = text(k) } join any\n"
+     "cancel task t compensate r }"),
+    ("flow f { data { x : int }\n"
+     "par { region r { lock l { await m } } on cancel { set x = x + 1 } } and { region q { lock l "
+     "{ await n } } } and { loop 3 { } cancel region r cancel region q } join sync await m }"),
     ("flow f { data { x : int merge max }  task t { call \"t\" }\n"
      "many 3 as k { do t set x = k } set x = 1 / (x - 2) }"),
-    "flow f { xor { when true { cancel case } when true { fail \"why\" } when true { await m } } }",
+    ("flow f { xor { when true { cancel case } when true { fail \"why\" } when true { await m } } "
+     "}"),
 };
 
 /* A run that is left in the middle, and one that is not; then another seed, as on a new machine. */

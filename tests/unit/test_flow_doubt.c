@@ -10,8 +10,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "flow/flow_run_files.h"
 #include "flow_double.h"
+#include "os/file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct heard {
@@ -280,6 +283,82 @@ static void timers_ring_when_they_are_due(void **state)
     rad__flow_program_free(p);
 }
 
+/* After a long time without a runner several timers are due: they ring in the order in which they were due. */
+static void timers_that_were_missed_ring_in_order(void **state)
+{
+    (void)state;
+    static const char *const events[] = {
+        "on timer 2s { do a } on timer 1s { do b }",
+        "on timer 1s { do b } on timer 2s { do a }",
+        "on timer 3s { do a } on timer 1s { do b } on timer 2s { do a }",
+    };
+    for (uint32_t i = 0; i < 3; i++) {
+        char text[300];
+        snprintf(text, sizeof text,
+                 "flow f { task a { run \"a\" } task b { run \"b\" } defer { %s } }", events[i]);
+        rad_flow_program *p = program_of(text, NULL);
+        double_world *w = double_open(1);
+        rad_flow_result result = {.end = RAD_FLOW_END_FAILED};
+        rad_error error = {0};
+        volatile int stop = 1;
+        rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case", .stop = &stop}};
+        assert_int_equal(rad__flow_run(double_runner(w), p, &o, &result, &error), 0);
+        assert_int_equal(result.end, RAD_FLOW_END_INTERRUPTED);
+        uint64_t then = double_now(w);
+        while (double_now(w) < then + UINT64_C(5000000000)) double_ticks(w, 1);
+        stop = 0;
+        assert_int_equal(rad__flow_resume(double_runner(w), p, &o, &result, &error), 0);
+        assert_int_equal(result.end, RAD_FLOW_END_DONE);
+        assert_int_equal(double_command_count(w, "b"), 1);
+        assert_int_equal(double_command_count(w, "a"), 0);
+        double_close(w);
+        rad__flow_program_free(p);
+    }
+}
+
+/* ---- Signals ----------------------------------------------------------------------------------------------------- */
+
+/* Each is taken once, whenever a runner is killed, and nothing is left of it in the folder. */
+static void signals_leave_nothing_behind(void **state)
+{
+    (void)state;
+    rad_flow_program *p =
+        program_of("flow f { data { x : text merge append } task a { run \"a\" }\n"
+                   "loop 2 { wait signal go into x do a } }",
+                   NULL);
+    bool crashed = true;
+    for (uint64_t n = 1; crashed; n++) {
+        double_world *w = double_open(n);
+        rad_flow_result result = {.end = RAD_FLOW_END_FAILED};
+        rad_error error = {0};
+        heard h = {.again = 0};
+        volatile int stop = 1;
+        rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case", .stop = &stop}};
+        assert_int_equal(rad__flow_run(double_runner(w), p, &o, &result, &error), 0);
+        for (uint32_t i = 0; i < 2; i++) {
+            rad_flow_input go_on = {
+                .kind = RAD_INPUT_SIGNAL, .name = "go", .text = "x", .length = 1};
+            assert_int_equal(rad__flow_spool_put(double_other(w), &go_on, &error), 0);
+        }
+        double_crash_at(w, n, DOUBLE_KILL_RUNNER, 0);
+        int code = go(w, p, NULL, &h, &result, &error);
+        crashed = double_has_crashed(w);
+        double_crash_at(w, 0, DOUBLE_NONE, 0);
+        error = (rad_error){0};
+        if (code != 0) code = go(w, p, NULL, &h, &result, &error);
+        if (code != 0) fail_msg("%s", error.text);
+        assert_int_equal(result.end, RAD_FLOW_END_DONE);
+        assert_int_equal(double_command_count(w, "a"), 1 + 1);
+        const rad_flow_host *host = double_other(w);
+        rad_os_names names;
+        assert_int_equal(host->list(host->context, "signals", &names, &error), 0);
+        assert_int_equal(names.count, 0);
+        rad__os_names_free(&names);
+        double_close(w);
+    }
+    rad__flow_program_free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +367,8 @@ int main(void)
         cmocka_unit_test(again_is_told),
         cmocka_unit_test(cases_are_what_they_are),
         cmocka_unit_test(timers_ring_when_they_are_due),
+        cmocka_unit_test(timers_that_were_missed_ring_in_order),
+        cmocka_unit_test(signals_leave_nothing_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

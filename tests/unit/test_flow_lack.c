@@ -241,18 +241,18 @@ static void rounds_leave_nothing_behind(void **state)
         "par { set x = x + 1 } and { set x = x - 1 set b = true }",
         "par { set b = true } and { do t } and { } join first",
         "par { set b = true reach n } and { do t } and { } join any 2 await n expire n",
-        "par { par { set b = true } and { do t } join none } and { loop 9 { } "
-        "reach n } join none await n expire n",
+        ("par { par { set b = true } and { do t } join none } and { loop 9 { } "
+         "reach n } join none await n expire n"),
         "or { when true { set b = true } when x == 0 { set x = x - x } }",
         "many 3 as k { set x = x + k } set x = 0",
         "many over \"p\\nq\" as k { set w = k } set w = \"\"",
         "many m 1 up to 4 as k { xor { when k < 3 { more m } else { } } }",
         "region r { do t region q { do t } do t } compensate r",
         "region r { do t par { do t } and { do t fail } } on failure into w { compensate r }",
-        "region r { par { region q { do t lock l { await m } } } and { cancel region r } } on "
-        "cancel { }",
-        "region r { par { do t await m } and { do t loop 9 { } cancel region r } } on cancel { "
-        "compensate r }",
+        ("region r { par { region q { do t lock l { await m } } } and { cancel region r } } on "
+         "cancel { }"),
+        ("region r { par { do t await m } and { do t loop 9 { } cancel region r } } on cancel { "
+         "compensate r }"),
         "par { do t } and { loop 2 { } cancel task t } join sync",
         "lock l { interleave { loop 2 { } } and { loop 1 { } } }",
         "{ par { set x = 1 } and { set x = 1 } join multi set x = 0 }",
