@@ -113,19 +113,27 @@ load_tests() { # FILE
     echo "$words"
 }
 
-# The same for workflows.
+# The same for workflows: first what is about the file, then whatever is quick, then the rest; at last, for what is not
+# given back or read too far, some under the address sanitizer.
 flow_tests() { # FILE
+    machine="flow_tasks flow_cancel flow_inputs flow_worlds flow_history flow_again flow_state flow_patterns flow_lack"
     case ${1##*/} in
-    draw* | text.*) near="flow_draw flow_examples" ;;
-    resolve* | suggest* | syntax*) near="flow_syntax_errors flow_syntax flow_docs" ;;
-    journal.*) near="flow_journal flow_case" ;;
-    flow_run*) near="flow_run flow_crash flow_folder flow_memory flow_kill" ;;
-    validate* | proper* | outline*) near="flow_validate flow_lab" ;;
-    *) near="flow_case flow_tasks flow_cancel flow_patterns flow_random" ;;
+    draw* | text.*) near="flow_draw flow_examples" last=asan:flow_draw ;;
+    resolve* | suggest* | syntax*) near="flow_syntax_errors flow_syntax flow_docs flow_expressions" last=asan:flow_syntax ;;
+    journal.*) near="flow_journal flow_replay flow_case" last=asan:flow_journal ;;
+    replay.* | snapshot.* | history.*)
+        near="flow_replay flow_history flow_inputs flow_case flow_lack" last=asan:flow_replay ;;
+    flow_run*)
+        near="flow_queue flow_doubt flow_memory flow_crash flow_folder flow_run flow_kill"
+        last="asan:flow_queue asan:flow_doubt asan:flow_folder" ;;
+    validate* | proper* | outline*) near="flow_lab flow_validate" last= ;;
+    case.* | vm_data.*) near="flow_inputs $machine flow_expressions flow_case flow_random" last=asan:flow_inputs ;;
+    compile.*) near="$machine flow_expressions flow_case flow_random flow_lab" last=asan:flow_lack ;;
+    *) near="$machine flow_case flow_random flow_lab" last="asan:flow_again asan:flow_cancel" ;;
     esac
     words=
     for word in $near; do [ ! -f "tests/unit/test_$word.c" ] || words="$words $word"; done
-    echo "$words"
+    echo "$words $last"
 }
 
 # The mutants of a folder. What goes to WebAssembly has no unit tests: tests/cli/wasm.sh compares it.
@@ -158,7 +166,7 @@ class_of() { # C/N
 }
 
 mkdir "$work/lists"
-for folder in $(printf "%s\n" $everything $folders | LC_ALL=C sort -u); do
+for folder in $(printf "%s\n" $everything src/flow $folders | LC_ALL=C sort -u); do
     mutants_of "$folder" >"$work/list" || exit 2
     sed -n 's/^bug //p' "$work/list" >>"$work/all"
     case " $folders " in *" $folder "*) ;; *) continue ;; esac

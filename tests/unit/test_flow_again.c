@@ -144,12 +144,13 @@ static int open_with(const char *name, const char *text, char value[24], rad_err
     static const char flow[] = "flow f { data { a : int = 1  b : text = \"x\"  c : int = 3 }\n"
                                "many 1 as k { set c = c } }";
     rad_flow_program *p;
-    rad_flow_case *c;
+    rad_flow_case *c = (void *)value;
     rad_flow_initial initial[] = {{"a", "7"}, {name, text}};
     size_t length;
     assert_int_equal(rad__flow_program_read(&p, "t.flow", flow, strlen(flow), NULL, error), 0);
     rad_flow_case_options o = {.initial = initial, .initial_count = 2};
     int status = rad__flow_case_open(&c, p, &o, error);
+    if (status != 0) assert_null(c);
     if (status == 0) {
         rad__flow_case_run(c, 100);
         char number[24];

@@ -181,6 +181,33 @@ static void joins_fire_in_the_order_of_their_forks(void **state)
     flow_live_close(l);
 }
 
+/* What each step says it touches: "fork: reads case". Whoever looks for orders that differ goes by that. */
+static void what_steps_touch(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open("flow f {\n"
+                                  "  par { lock k { reach m } }\n"
+                                  "  and { await m expire m }\n"
+                                  "  region r { cancel region r }\n"
+                                  "}\n");
+    const rad_kernel *k = l->c->kernel;
+    char text[2000] = "";
+    for (uint64_t i = 0; i < k->trace.count; i++) {
+        const rad_event *e = rad__trace_at(&k->trace, i);
+        size_t used = strlen(text);
+        if (e->what != RAD_EVENT_STEP) continue;
+        snprintf(text + used, sizeof text - used, "%s: %s %s; ",
+                 rad__flow_vm_site(l->c->vm, e->site),
+                 (e->access & ~RAD_EVENT_VALUED) == RAD_WRITE ? "writes" : "reads",
+                 k->objects[e->object].role);
+    }
+    assert_string_equal(
+        text, "fork: reads case; acquire: writes k; reach: writes m; release: writes k; "
+              "arrive: writes fork; await: reads m; expire: writes m; arrive: writes fork; "
+              "enter: reads case; cancel: writes case; ");
+    flow_live_close(l);
+}
+
 /* ---- Where it was -------------------------------------------------------------------------------------------- */
 
 /* "1: 2x, order 1, steps 0-7, done; " for each statement that was come to; -1: of these one was cancelled. */
@@ -266,6 +293,7 @@ int main(void)
         cmocka_unit_test(blocks_end_where_they_end),
         cmocka_unit_test(cancelling_in_words),
         cmocka_unit_test(joins_fire_in_the_order_of_their_forks),
+        cmocka_unit_test(what_steps_touch),
         cmocka_unit_test(visits_are_counted),
         cmocka_unit_test(the_last_word_on_each_statement),
     };

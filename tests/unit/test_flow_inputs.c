@@ -219,6 +219,21 @@ static void what_is_still_wanted(void **state)
     rad__flow_program_free(p);
 }
 
+/* That something shall end is not wanted by anybody, also when whoever wanted it lives on. */
+static void an_end_is_not_under_way(void **state)
+{
+    (void)state;
+    rad_flow_program *p;
+    rad_flow_case *c = open_case(&p, TASKS "region r { do a } on cancel { do b } }");
+    tell(c, (rad_flow_input){.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"},
+         false);
+    assert_int_equal(c->ask_count, 2);
+    rad__flow_asks_prune(c);
+    assert_int_equal(c->ask_count, 0);
+    rad__flow_case_close(c);
+    rad__flow_program_free(p);
+}
+
 /* Timers before attempts that nobody has taken down: only the last one counts. */
 static void the_last_attempt_is_wanted(void **state)
 {
@@ -271,6 +286,7 @@ int main(void)
         cmocka_unit_test(names_are_of_their_kind),
         cmocka_unit_test(a_signal_is_no_timer),
         cmocka_unit_test(what_is_still_wanted),
+        cmocka_unit_test(an_end_is_not_under_way),
         cmocka_unit_test(the_last_attempt_is_wanted),
         cmocka_unit_test(what_was_refused_is_not_remembered),
     };

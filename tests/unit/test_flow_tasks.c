@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "flow/vm.h"
 #include "flow_live.h"
 #include "storm_support.h"
@@ -196,13 +197,22 @@ static void a_key_has_one_spelling(void **state)
     assert_true(flow_live_result(l, "0/2.0'2#1", 1, true));
     assert_true(flow_live_result(l, "0/2.0#1", 1, true));
     flow_live_close(l);
-    l = flow_live_open("flow f { task a { call \"a\" } many 12 { do a } }");
+    l = flow_live_open("flow f { task a { call \"a\" } many 30 { do a } }");
     rad_flow_input nine = {.kind = RAD_INPUT_RESULT, .key = "0/1.09#1", .attempt = 1, .ok = true};
     rad_error error = {0};
     bool used;
     assert_int_equal(rad__flow_case_feed(l->c, &nine, &used, &error), RAD_EINPUT);
+    rad__error_clear(&error);
+    nine.key = "0/1.1:#1"; /* ':' is the digit behind '9' */
+    assert_int_equal(rad__flow_case_feed(l->c, &nine, &used, &error), RAD_EINPUT);
     assert_true(flow_live_result(l, "0/1.9#1", 1, true));
     assert_true(flow_live_result(l, "0/1.10#1", 1, true));
+    flow_live_close(l);
+    l = flow_live_open("flow f { task a { call \"a\" } loop 30 { do a } }");
+    for (uint32_t i = 0; i < 25; i++) flow_live_ok(l, "a");
+    rad__error_clear(&error);
+    nine.key = "0#1:";
+    assert_int_equal(rad__flow_case_feed(l->c, &nine, &used, &error), RAD_EINPUT);
     flow_live_close(l);
 }
 
