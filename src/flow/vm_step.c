@@ -24,7 +24,7 @@ static bool world_writes(rad_flow_vm *vm, uint32_t token, uint32_t variable, uin
 {
     const rad_flow_domain *d = &vm->program->domains[variable];
     uint32_t chosen = world_pick(vm, token, RAD_PICK_VALUE, d->count, what);
-    return rad__data_set(vm, token, variable, d->count > 0 ? d->values[chosen] : 0);
+    return rad__data_set(vm, token, variable, d->values[chosen]);
 }
 
 /* ---- Tasks ------------------------------------------------------------------------------- */

@@ -262,6 +262,29 @@ static void inner_instances_that_were_left_hide_nobody(void **state)
     }
 }
 
+/* … and places that were given back are not looked at: whoever has them now is somewhere else. */
+static void places_that_were_left_are_others(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"0/1.0/3.0#1", "0/1.0/3.1#1", "0/1.0/3.2#1", "0/1.0/3.3#1"};
+    for (uint32_t order = 0; order < 4 * 4 * 4; order++) {
+        uint32_t left[3] = {order % 4, order / 4 % 4, order / 16};
+        flow_live *l = flow_live_open(
+            FLOW "par { region out { many 4 { region in { do a } await m } } on cancel { do c } }\n"
+                 "and { wait signal go region other { do b } } and { wait signal go region more { "
+                 "do d } } }");
+        for (uint32_t i = 0; i < 3; i++) {
+            flow_live_result(l, keys[left[i]], 1, true);
+            flow_live_go_on(l);
+        }
+        flow_live_signal(l, "go", NULL);
+        flow_live_signal(l, "go", NULL);
+        flow_live_cancel(l, RAD_CANCEL_REGION, "out");
+        assert_string_equal(flow_live_under_way(l), "b d c");
+        flow_live_close(l);
+    }
+}
+
 /* They are told in the order in which they were made, whatever order they came in. */
 static void who_was_made_first_is_cancelled_first(void **state)
 {
@@ -604,6 +627,7 @@ int main(void)
         cmocka_unit_test(every_instance_of_a_region_is_cancelled),
         cmocka_unit_test(added_instances_are_outside_the_region_of_who_added_them),
         cmocka_unit_test(inner_instances_that_were_left_hide_nobody),
+        cmocka_unit_test(places_that_were_left_are_others),
         cmocka_unit_test(who_was_made_first_is_cancelled_first),
         cmocka_unit_test(who_cancels_may_be_among_them),
         cmocka_unit_test(the_case),

@@ -167,6 +167,20 @@ static void a_signal_is_no_timer(void **state)
     flow_live_close(l);
 }
 
+/* Signals that came too early take room only until they are taken. */
+static void kept_signals_are_given_back(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open(TASKS "loop 100 { do b wait signal s } }");
+    for (uint32_t i = 0; i < 100; i++) {
+        flow_live_signal(l, "s", NULL);
+        flow_live_ok(l, "b");
+    }
+    assert_int_equal(l->c->state, RAD_CASE_DONE);
+    assert_int_equal(l->c->vm->signal_pool.count, 1);
+    flow_live_close(l);
+}
+
 /* ---- Asks that are left ------------------------------------------------------------------------------------------ */
 
 static rad_flow_case *open_case(rad_flow_program **p, const char *text)
@@ -195,9 +209,13 @@ static void what_is_still_wanted(void **state)
 {
     (void)state;
     rad_flow_program *p;
-    rad_flow_case *c = open_case(&p, TASKS "par { do a } and { wait 9s } }");
+    rad_flow_case *c = open_case(&p, TASKS "par { do a } and { do b wait 9s } }");
+    tell(c, (rad_flow_input){.kind = RAD_INPUT_RESULT, .key = "0/1.1#1", .attempt = 1, .ok = true},
+         true);
     rad__flow_asks_prune(c);
     assert_int_equal(c->ask_count, 2);
+    assert_int_equal(c->asks[1].kind, RAD_ASK_TIMER);
+    assert_int_equal(c->asks[1].task, RAD_NONE); /* of no task, not of the last one */
     tell(c, (rad_flow_input){.kind = RAD_INPUT_RESULT, .key = "0/1.0#1", .attempt = 1}, true);
     rad_flow_input timer = {.kind = RAD_INPUT_TIMER, .key = "0/1.0#1", .attempt = 1};
     assert_int_equal(c->ask_count, 3);
@@ -285,6 +303,7 @@ int main(void)
         cmocka_unit_test(inputs_are_told_apart),
         cmocka_unit_test(names_are_of_their_kind),
         cmocka_unit_test(a_signal_is_no_timer),
+        cmocka_unit_test(kept_signals_are_given_back),
         cmocka_unit_test(what_is_still_wanted),
         cmocka_unit_test(an_end_is_not_under_way),
         cmocka_unit_test(the_last_attempt_is_wanted),

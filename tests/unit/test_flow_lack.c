@@ -248,6 +248,7 @@ static void rounds_leave_nothing_behind(void **state)
         "many over \"p\\nq\" as k { set w = k } set w = \"\"",
         "many m 1 up to 4 as k { xor { when k < 3 { more m } else { } } }",
         "region r { do t region q { do t } do t } compensate r",
+        "region r { do t par { do t } and { do t } } loop 3 { }",
         "region r { do t par { do t } and { do t fail } } on failure into w { compensate r }",
         ("region r { par { region q { do t lock l { await m } } } and { cancel region r } } on "
          "cancel { }"),
