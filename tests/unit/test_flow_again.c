@@ -113,6 +113,7 @@ static const char *const flows[] = {
      "many 3 as k { do t set x = k } set x = 1 / (x - 2) }"),
     ("flow f { xor { when true { cancel case } when true { fail \"why\" } when true { await m } } "
      "}"),
+    "flow f { par { await m } and { loop 3 { } reach m } and { loop 2 { } await n } join first }",
 };
 
 /* A run that is left in the middle, and one that is not; then another seed, as on a new machine. */

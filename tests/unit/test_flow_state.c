@@ -34,6 +34,27 @@ static rad_digest number_of(const rad_flow_vm *vm)
         assert_true(rad__digest_equal(before, number_of(vm)));                                     \
     } while (0)
 
+static void forks_are_in_it(rad_flow_vm *vm, uint32_t in_task)
+{
+    uint32_t fork = vm->tokens[0].inner;
+    assert_int_equal(vm->forks[fork].arrived, 1);
+    MATTERS(vm, vm->tokens[0].inner, RAD_NONE);
+    MATTERS(vm, vm->forks[fork].op, 0);
+    MATTERS(vm, vm->forks[fork].arrived, 2);
+    MATTERS(vm, vm->forks[fork].cancelled, 1);
+    MATTERS(vm, vm->forks[fork].activated, 4);
+    MATTERS(vm, vm->forks[fork].next_index, 9);
+    MATTERS(vm, vm->forks[fork].fired, true);
+    MATTERS(vm, vm->forks[fork].owner, RAD_NONE);
+    MATTERS(vm, vm->forks[fork].holder, in_task);
+    uint32_t arrival = vm->forks[fork].arrivals;
+    assert_int_not_equal(arrival, RAD_NONE);
+    MATTERS(vm, vm->arrivals[arrival].index, 7);
+    MATTERS(vm, rad__data_at(vm, vm->arrivals[arrival].data)[0], 7);
+    MATTERS(vm, vm->texts[rad__data_at(vm, vm->arrivals[arrival].data)[1]].hash, 7);
+    MATTERS(vm, vm->arrivals[arrival].written[0], 0);
+}
+
 static void what_the_rest_depends_on_is_in_it(void **state)
 {
     (void)state;
@@ -63,27 +84,17 @@ static void what_the_rest_depends_on_is_in_it(void **state)
     MATTERS(vm, vm->tokens[in_task].task, 1);
     MATTERS(vm, rad__data_at(vm, vm->tokens[in_task].data)[0], 77);
     MATTERS(vm, vm->texts[rad__data_at(vm, vm->tokens[in_task].data)[1]].hash, 77);
+    uint32_t finish = vm->tokens[in_task].pc; /* and before another attempt, or the wait for it */
+    vm->tokens[in_task].pc = vm->program->code[finish].b;
+    MATTERS(vm, vm->tokens[in_task].attempt, 2);
+    vm->tokens[in_task].pc = vm->program->code[finish].c;
+    MATTERS(vm, vm->tokens[in_task].attempt, 2);
+    vm->tokens[in_task].pc = finish;
     uint32_t lock = vm->tokens[in_task].frames, loop = vm->frames[lock].next;
     MATTERS(vm, vm->frames[lock].kind, RAD_FRAME_LOOP);
     MATTERS(vm, vm->frames[loop].value, 1);
     MATTERS(vm, vm->frames[lock].next, RAD_NONE);
-    uint32_t fork = vm->tokens[0].inner;
-    assert_int_equal(vm->forks[fork].arrived, 1);
-    MATTERS(vm, vm->tokens[0].inner, RAD_NONE);
-    MATTERS(vm, vm->forks[fork].op, 0);
-    MATTERS(vm, vm->forks[fork].arrived, 2);
-    MATTERS(vm, vm->forks[fork].cancelled, 1);
-    MATTERS(vm, vm->forks[fork].activated, 4);
-    MATTERS(vm, vm->forks[fork].next_index, 9);
-    MATTERS(vm, vm->forks[fork].fired, true);
-    MATTERS(vm, vm->forks[fork].owner, RAD_NONE);
-    MATTERS(vm, vm->forks[fork].holder, in_task);
-    uint32_t arrival = vm->forks[fork].arrivals;
-    assert_int_not_equal(arrival, RAD_NONE);
-    MATTERS(vm, vm->arrivals[arrival].index, 7);
-    MATTERS(vm, rad__data_at(vm, vm->arrivals[arrival].data)[0], 7);
-    MATTERS(vm, vm->texts[rad__data_at(vm, vm->arrivals[arrival].data)[1]].hash, 7);
-    MATTERS(vm, vm->arrivals[arrival].written[0], 0);
+    forks_are_in_it(vm, in_task);
     uint32_t region = vm->tokens[0].region;
     MATTERS(vm, vm->regions[region].region, 5);
     MATTERS(vm, vm->regions[region].owner, in_task);
@@ -99,6 +110,19 @@ static void what_the_rest_depends_on_is_in_it(void **state)
     MATTERS(vm, vm->signals[vm->signal_first].signal, 3);
     MATTERS(vm, vm->signals[vm->signal_first].next, RAD_NONE);
     MATTERS(vm, vm->final, vm->tokens[0].data);
+    flow_live_close(l);
+}
+
+/* A fork that nobody waits in is known by its branches. */
+static void what_goes_on_by_itself_is_in_it(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open("flow f { par { await m } and { } join none await m }");
+    rad_flow_vm *vm = l->c->vm;
+    uint32_t branch = rad__flow_path_find(vm, "0/1.0", 5);
+    assert_int_equal(vm->tokens[0].inner, RAD_NONE);
+    MATTERS(vm, vm->forks[vm->tokens[branch].fork].arrived, 5);
+    MATTERS(vm, vm->tokens[branch].fork, RAD_NONE);
     flow_live_close(l);
 }
 
@@ -248,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_rest_depends_on_is_in_it),
+        cmocka_unit_test(what_goes_on_by_itself_is_in_it),
         cmocka_unit_test(what_is_over_is_not_in_it),
         cmocka_unit_test(orders_are_not_in_it),
         cmocka_unit_test(what_is_not_sound_is_found),

@@ -235,6 +235,26 @@ static void a_path_has_an_end(void **state)
     rad__bytes_free(&text);
 }
 
+/* Of xor and or, as many branches as somebody cares to write. */
+static void many_branches(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"xor", "or"};
+    for (uint32_t i = 0; i < 2; i++) {
+        rad_bytes text = {0};
+        rad__bytes_format(&text, "flow f { data { n : int = 2999 merge sum } %s {\n", words[i]);
+        for (uint32_t k = 0; k < 3000; k++)
+            rad__bytes_format(&text, "when n == %u { set n = n + 7 }\n", k);
+        rad__bytes_format(&text, "} }");
+        rad__bytes_put(&text, "", 1);
+        flow_live *l = flow_live_open((const char *)text.data);
+        assert_int_equal(l->c->state, RAD_CASE_DONE);
+        assert_string_equal(flow_live_value(l, "n"), "3006");
+        flow_live_close(l);
+        rad__bytes_free(&text);
+    }
+}
+
 /* One path is that of the first token. It is told at once, and not after a gigabyte. */
 static void there_are_not_as_many_paths(void **state)
 {
@@ -386,6 +406,7 @@ int main(void)
         cmocka_unit_test(the_least_free_path_is_used),
         cmocka_unit_test(a_key_has_one_spelling),
         cmocka_unit_test(a_path_has_an_end),
+        cmocka_unit_test(many_branches),
         cmocka_unit_test(there_are_not_as_many_paths),
         cmocka_unit_test(a_path_is_whole_or_not_there),
         cmocka_unit_test(a_task_sees_the_data_of_its_token),
