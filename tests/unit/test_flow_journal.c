@@ -40,7 +40,7 @@ static rad_flow_record record_of(uint32_t i)
         r.type = RAD_RECORD_STARTED;
         r.key = "0/3.1#2";
         r.attempt = 2;
-        r.run = 1;
+        r.run = UINT32_MAX;
         r.task = 4;
         break;
     case 1:

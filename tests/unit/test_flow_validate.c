@@ -386,6 +386,8 @@ static void dead_tasks_and_dead_code(void **state)
                    "hhhhhhh");
     assert_answers("flow f { interleave { reach m } and { await m else { } } and { expire m } }",
                    "fhhhhfh");
+    /* Branches that nobody waits for are reached, too. */
+    assert_answers("flow f { or { when true { reach m } when true { } } join none }", "hhhhhhh");
 }
 
 /* A branch that outlives its fork hangs below whoever made it, and below somebody else when that one has ended: a
@@ -601,7 +603,7 @@ static void assumptions_are_listed(void **state)
 {
     (void)state;
     static const char *const expected[] = {
-        "may succeed or fail, each time: a, b",
+        "may succeed or fail, each time: a, b, d",
         "write nothing, because no `writes` is declared: b",
         "tasks and events write nothing to n but 0, 1, -1, 4, 5, 6 (its domain is not declared by "
         "`in`)",
@@ -614,7 +616,8 @@ static void assumptions_are_listed(void **state)
         validate("flow f { data { n : int  m : int in { 3 }  s : text  t : bool  u : int }\n"
                  "task a { call \"f\" writes n, m } task b { call \"f\" }\n"
                  "task c { call \"f\" writes t outcomes ok }\n"
-                 "do a do b do c wait signal g into s\n"
+                 "task d { run \"true\" }\n"
+                 "do a do b do c do d wait signal g into s\n"
                  "xor { when n == 5 { } when s == \"yes\" { set u = 0 } else { } } }",
                  NULL);
     for (uint32_t i = 0; i < v->assumption_count && i < 7; i++)
