@@ -257,6 +257,18 @@ static void what_everybody_waits_for_in_words(void **state)
              "token 0/1.6, line 8: waits at join any: 1 of 2 branches arrived, 0 cancelled\n"
              "token 0/1.6/11.1, line 8: is in task t, attempt 1\n");
     flow_live_close(l);
+    /* One that can go on says what it would do. */
+    rad_flow_program *p;
+    rad_flow_case *c;
+    rad_error error = {0};
+    static const char text[] = "flow f { data { n : int }\n set n = 1 }";
+    assert_int_equal(rad__flow_program_read(&p, "t.flow", text, strlen(text), NULL, &error), 0);
+    assert_int_equal(rad__flow_case_open(&c, p, &(rad_flow_case_options){.seed = 1}, &error), 0);
+    all[0] = 0;
+    rad__flow_vm_describe(c->vm, add_line, all);
+    assert_string_equal(all, "token 0, line 2: is about to set\n");
+    rad__flow_case_close(c);
+    rad__flow_program_free(p);
     l = flow_live_open("flow f {\n fail \"so\" }");
     all[0] = 0;
     rad__flow_vm_describe(l->c->vm, add_line, all);
