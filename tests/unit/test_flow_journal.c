@@ -8,7 +8,9 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/prng.h"
+#include "flow/flow_run_files.h"
 #include "flow/journal.h"
 
 #include <stdio.h>
@@ -439,6 +441,42 @@ static void test_heads_that_make_no_sense(void **state)
     }
 }
 
+/* Receipts: whole, or refused. */
+static void test_receipts(void **state)
+{
+    (void)state;
+    rad_bytes b = {0};
+    rad_error error = {0};
+    rad_flow_receipt r, receipt = {.key = "0/3.1#2",
+                                   .attempt = 2,
+                                   .run = 3,
+                                   .began_ns = 1000,
+                                   .ended_ns = 70000,
+                                   .status = 4,
+                                   .signal = 9,
+                                   .output = "said\n",
+                                   .output_size = 5};
+    rad__flow_receipt_put(&b, &receipt);
+    assert_int_equal(rad__flow_receipt_read(&r, "r", b.data, b.size, &error), 0);
+    assert_string_equal(r.key, "0/3.1#2");
+    assert_true(r.attempt == 2 && r.run == 3 && r.began_ns == 1000 && r.ended_ns == 70000);
+    assert_true(r.status == 4 && r.signal == 9 && r.flags == 0 && r.output_size == 5);
+    assert_memory_equal(r.output, "said\n", 5);
+    for (uint32_t size = 0; size < b.size; size++) {
+        rad__error_clear(&error);
+        assert_int_equal(rad__flow_receipt_read(&r, "r", b.data, size, &error), RAD_EINPUT);
+        assert_string_equal(error.text, "r: damaged: it is not as it was written");
+    }
+    for (uint32_t bit = 0; bit < b.size * 8; bit++) {
+        b.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        rad__error_clear(&error);
+        assert_int_equal(rad__flow_receipt_read(&r, "r", b.data, b.size, &error), RAD_EINPUT);
+        assert_string_equal(error.text, "r: damaged: it is not as it was written");
+        b.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    rad__bytes_free(&b);
+}
+
 /* As many of everything as there may be are read, and one more is refused. */
 static void test_limits(void **state)
 {
@@ -534,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_content_that_makes_no_sense),
         cmocka_unit_test(test_what_is_read_can_be_written),
         cmocka_unit_test(test_heads_that_make_no_sense),
+        cmocka_unit_test(test_receipts),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_all_kinds),
         cmocka_unit_test(test_no_memory),

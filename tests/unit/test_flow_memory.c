@@ -100,11 +100,34 @@ static void test_texts_have_a_limit(void **state)
     rad_flow_free(f);
 }
 
+/* What a flow speaks of, by number; what instances of a many are called is their own. */
+static void test_names(void **state)
+{
+    (void)state;
+    rad_flow *f;
+    static const char text[] = "flow f { data { n : int  s : text }  task t { run \"t\" }\n"
+                               "task u { run \"u\" } many 2 as k { do t } wait signal go\n"
+                               "wait signal come do u }";
+    rad_error error = {0};
+    assert_int_equal(rad_flow_parse(&f, "test.flow", text, strlen(text), NULL, &error), 0);
+    assert_string_equal(rad_flow_task_name(f, 0), "t");
+    assert_string_equal(rad_flow_task_name(f, 1), "u");
+    assert_null(rad_flow_task_name(f, 2));
+    assert_string_equal(rad_flow_data_name(f, 0), "n");
+    assert_string_equal(rad_flow_data_name(f, 1), "s");
+    assert_null(rad_flow_data_name(f, 2));
+    assert_string_equal(rad_flow_signal_name(f, 0), "go");
+    assert_string_equal(rad_flow_signal_name(f, 1), "come");
+    assert_null(rad_flow_signal_name(f, 2));
+    rad_flow_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_in_memory),
         cmocka_unit_test(test_texts_have_a_limit),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests_name("flow_memory", tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@ typedef struct news {
     char started[8000]; /* keys, each with a blank behind it */
     uint32_t most;      /* that ran at a time */
     uint32_t taken_over;
+    uint64_t done, failed; /* as it was told last */
     char stopped[400], doubted[400], again[400];
     volatile int stop;
     const char *enough; /* the key of what is waited for to be stopped; "": of any */
@@ -37,6 +38,8 @@ static void watch(void *context, const rad_flow_progress *p)
 {
     news *n = context;
     if (p->running > n->most) n->most = p->running;
+    n->done = p->done;
+    n->failed = p->failed;
     if (p->news == RAD_FLOW_TASK_STARTED) note(n->started, sizeof n->started, p->key);
     if (p->news == RAD_FLOW_TASK_STOPPED) note(n->stopped, sizeof n->stopped, p->key);
     if (p->news == RAD_FLOW_TASK_IN_DOUBT) note(n->doubted, sizeof n->doubted, p->key);
@@ -91,6 +94,8 @@ static void first_come_first_served(void **state)
         assert_int_equal(double_total(w), 2 * INSTANCES);
         assert_int_equal(double_most(w), 1);
         assert_int_equal(n.most, jobs);
+        assert_int_equal(n.done, 2 * INSTANCES);
+        assert_int_equal(n.failed, 0);
         assert_int_equal(result.steps, 152); /* the fork, five for each, the end */
         for (uint32_t i = 0; i < INSTANCES; i++) {
             char key[30];

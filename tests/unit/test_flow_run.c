@@ -56,6 +56,7 @@ static void test_environment(void **state)
     rad_error error = {0};
     assert_int_equal(rad_flow_look(&s, flow_folder, &error), 0);
     assert_non_null(strstr(s.data[1].text, "\nnum=3\nnumber=kept"));
+    assert_int_equal(s.steps, 3);
     assert_null(strstr(s.data[1].text, "another case"));
     assert_null(strstr(s.data[1].text, "outside"));
     rad_flow_status_free(&s);
