@@ -58,9 +58,8 @@ typedef struct rad_flow_validation {
     uint32_t dead_count;
     char **assumptions; /* sentences */
     uint32_t assumption_count;
-    char **
-        failures; /* what ends a case as failed, its tasks aside: "line 3: branches disagree about n"; some, when
-                        there are many */
+    /* What ends a case as failed, its tasks aside: "line 3: branches disagree about n, …"; some of many. */
+    char **failures;
     uint32_t failure_count;
 } rad_flow_validation;
 
@@ -70,6 +69,9 @@ typedef struct rad_flow_validate_options {
     uint32_t seeds;                  /* drawn worlds in which confluence is looked at; 0 = 3 */
     bool every_order;                /* no steps are saved: for comparison */
     volatile const int *interrupted; /* may be NULL; then what is not known is unknown */
+    /* Called a few times a second; may be NULL. */
+    void (*progress)(void *context, uint64_t states, uint64_t steps);
+    void *context;
 } rad_flow_validate_options;
 
 /* "no deadlock", "no dead task", … */

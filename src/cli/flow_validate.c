@@ -1,6 +1,7 @@
 /* flow_validate.c — `raddle flow validate`: every order and every outcome of a flow, and what can go wrong. */
 #include "flow.h"
 #include "keep.h"
+#include "progress.h"
 #include "report.h"
 
 #include <raddle/flow_validate.h>
@@ -308,8 +309,12 @@ static int validate(validating *w)
     rad_flow_validate_options o = {.states = w->a->states,
                                    .steps = w->a->steps,
                                    .seeds = (uint32_t)w->a->seeds,
-                                   .interrupted = w->c->stop};
-    if (rad_flow_validate(&w->target, &o, &w->v, &error) != 0) {
+                                   .interrupted = w->c->stop,
+                                   .progress = progress_states,
+                                   .context = w->c};
+    int code = rad_flow_validate(&w->target, &o, &w->v, &error);
+    progress_clear(w->c);
+    if (code != 0) {
         return complain_error(w->c, &error);
     }
     int status = keep_runs(w);

@@ -60,6 +60,16 @@ void progress_items(const cli *c, const char *what, uint64_t done, uint64_t coun
     }
 }
 
+void progress_states(void *context, uint64_t states, uint64_t steps)
+{
+    const cli *c = context;
+    if (c->progress) {
+        char line[256];
+        snprintf(line, sizeof line, "looking: %s states, %s steps", number(states), number(steps));
+        show_line(line);
+    }
+}
+
 void progress_clear(const cli *c)
 {
     if (c->progress) {

@@ -15,6 +15,8 @@ void progress_explore(const progress_limits *limits, const rad_progress *p);
 void progress_shrink(void *context, const char *stage, uint64_t checks, const rad_measure *m);
 
 void progress_items(const cli *c, const char *what, uint64_t done, uint64_t count);
+/* How much of a search is done; the context is a cli. */
+void progress_states(void *context, uint64_t states, uint64_t steps);
 void progress_clear(const cli *c);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STATES_PRESET = 1000000, EDGES_MOST = 400000000 };
+enum { STATES_PRESET = 1000000, EDGES_MOST = 400000000, PROGRESS_STEPS = 1 << 20 };
 static const uint64_t STEPS_PRESET = 50000000;
 
 /* ---- The kernel's choices ------------------------------------------------------------------- */
@@ -298,7 +298,10 @@ static bool advance(rad_flow_search *s)
 
 static bool budget_left(const rad_flow_search *s)
 {
-    if (s->options.interrupted != NULL && *s->options.interrupted) return false;
+    const rad_flow_validate_options *o = &s->options;
+    if (o->progress != NULL && s->steps % PROGRESS_STEPS == 0)
+        o->progress(o->context, s->node_count, s->steps);
+    if (o->interrupted != NULL && *o->interrupted) return false;
     return s->node_count < s->states_most && s->steps < s->steps_most &&
            s->edge_count < EDGES_MOST && s->choice_count < EDGES_MOST;
 }

@@ -282,7 +282,8 @@ static bool merge_all(rad_flow_vm *vm, uint32_t token, const rad_fork *f, const 
             if (vm->why != NULL)
                 rad__flow_raise_at(vm, token, line, "%s: %s", name, vm->why);
             else
-                rad__flow_raise_at(vm, token, line, "branches disagree about %s", name);
+                rad__flow_raise_at(vm, token, line,
+                                   "branches disagree about %s, which has no merge rule", name);
             return false;
         }
     }

@@ -214,7 +214,8 @@ static bool reference_merge_two(reference *r, const rad_flow_variable *v, refere
     default: break;
     }
     if (reference_equal(v->type, *so_far, value)) return true;
-    snprintf(r->why, sizeof r->why, "branches disagree about %s", rad__flow_name(r->file, v->name));
+    snprintf(r->why, sizeof r->why, "branches disagree about %s, which has no merge rule",
+             rad__flow_name(r->file, v->name));
     return false;
 }
 

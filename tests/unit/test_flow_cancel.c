@@ -567,11 +567,12 @@ static void branches_that_disagree(void **state)
     FLOW_EXPECT_VALUE(text, "a", "| done a=0");
     FLOW_EXPECT_VALUE(text, "b", "| done b=5");
     FLOW_EXPECT("flow f { data { a : int } par { set a = 1 } and { set a = 2 } }",
-                "| failed (branches disagree about a)");
+                "| failed (branches disagree about a, which has no merge rule)");
     flow_live *l =
         flow_live_open("flow f { data { a : int }\npar {\nset a = 1 } and { set a = 2 }\n"
                        "set a = 5 }");
-    assert_string_equal(rad__flow_case_failure(l->c), "line 2: branches disagree about a");
+    assert_string_equal(rad__flow_case_failure(l->c),
+                        "line 2: branches disagree about a, which has no merge rule");
     flow_live_close(l);
     FLOW_EXPECT_VALUE("flow f { data { a : int } par { set a = 2 } and { set a = 2 } and { } }",
                       "a", "| done a=2");

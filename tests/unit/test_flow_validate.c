@@ -592,11 +592,12 @@ static void what_else_a_case_fails_of_is_listed(void **state)
     assert_failures("flow f { " TASKS "par { do s } and { do t } }", "");
     assert_failures("flow f { task t { run \"x\" } do t }", "");
     assert_failures("flow f { data { n : int } region r { set n = 1 / n } on failure { } }", "");
-    assert_failures("flow f { data { code : int in { 0, 1 } }\n"
-                    "task t { run \"x\" exit code }\n"
-                    "many 2 { do t }\n"
-                    "xor { when code == 0 { } else { fail \"it did not work\" } } }",
-                    "line 3: branches disagree about code\nline 4: it did not work\n");
+    assert_failures(
+        "flow f { data { code : int in { 0, 1 } }\n"
+        "task t { run \"x\" exit code }\n"
+        "many 2 { do t }\n"
+        "xor { when code == 0 { } else { fail \"it did not work\" } } }",
+        "line 3: branches disagree about code, which has no merge rule\nline 4: it did not work\n");
 }
 
 static void assumptions_are_listed(void **state)
