@@ -127,7 +127,7 @@ flow_tests() { # FILE
         near="flow_queue flow_doubt flow_memory flow_crash flow_folder flow_run flow_kill"
         last="asan:flow_queue asan:flow_doubt asan:flow_folder" ;;
     validate* | proper* | outline*) near="flow_lab flow_validate" last= ;;
-    case.* | vm_data.*) near="$machine flow_expressions flow_case flow_random" last="asan:flow_case asan:flow_worlds" ;;
+    case.* | vm_data.*) near="$machine flow_expressions flow_case flow_random" last="asan:flow_case asan:flow_again" ;;
     compile.*) near="$machine flow_expressions flow_case flow_random flow_lab" last=asan:flow_lack ;;
     *) near="$machine flow_case flow_random flow_lab" last="asan:flow_again asan:flow_cancel" ;;
     esac

@@ -501,6 +501,8 @@ static void test_limits(void **state)
         rad__flow_journal_begin(&b, &crc, &header);
         rad__flow_journal_put(&b, &crc, &r);
         assert_int_equal(read_all(b.data, b.size, &j, &error), more == 0 ? 1 : RAD_EINPUT);
+        if (more % 2 == 1) assert_non_null(strstr(error.text, "its header is damaged"));
+        if (more == 2) assert_non_null(strstr(error.text, "its content makes no sense"));
         rad__bytes_free(&b);
     }
 }

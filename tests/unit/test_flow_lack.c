@@ -114,7 +114,8 @@ static void simulated_cases(void **state)
          RAD_CASE_CANCELLED},
         /* Texts of all kinds. */
         {TASKS "many over \"p\\nq\\nr\" as k { set w = k + k } loop 9 { set w = w + text(x) + "
-               "line(w, 1) set x = x + number(\"12\") } set b = lines(w) > 2 }",
+               "line(w, 1) set x = x + number(\"12\") } set b = lines(w) > 2 set b = w == \"a\" or "
+               "w != \"b\" }",
          5, RAD_CASE_DONE},
         /* Forks that are left, and many rounds. */
         {TASKS "loop 40 { par { set x = x + 1 } and { set w = \"a\" } join any } many m 1 up to 30 "
