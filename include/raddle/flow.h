@@ -132,8 +132,8 @@ enum rad_flow_end {
 
 typedef struct rad_flow_result {
     enum rad_flow_end end;
-    char text[512]; /* why; "" when it is done */
-    char case_id[64];
+    char text[512];   /* why; "" when it is done */
+    char case_id[64]; /* also when the call failed, if the case had begun */
     uint64_t steps;
     char digest[33]; /* of the trace */
 } rad_flow_result;

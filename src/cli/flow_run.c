@@ -168,6 +168,11 @@ static int ended(const teller *t, const char *folder, int code, const rad_error 
 {
     cli *c = t->c;
     progress_clear(c);
+    if (code == RAD_EIO && r->case_id[0] != 0) { /* nothing is lost: what was written is whole */
+        int status = complain_error(c, error);
+        fprintf(stderr, "next, when that is repaired: raddle flow resume %s\n", shell_word(folder));
+        return status;
+    }
     if (code != 0) return complain_error(c, error);
     if (t->json)
         tell_json(c, folder, r);

@@ -206,7 +206,6 @@ static int turn(rad_flow_runner *r, rad_flow_result *result, bool *over, rad_err
 
 static void tell_end(const rad_flow_runner *r, rad_flow_result *result)
 {
-    snprintf(result->case_id, sizeof result->case_id, "%s", r->case_id);
     result->steps = rad__flow_case_steps(r->c);
     rad__digest_text(rad__flow_case_digest(r->c), result->digest);
     if (!r->ended) return;
@@ -221,6 +220,7 @@ static int run_turns(rad_flow_runner *r, rad_flow_result *result, rad_error *err
 {
     bool over = r->ended;
     int code = 0;
+    snprintf(result->case_id, sizeof result->case_id, "%s", r->case_id); /* it is there */
     while (code == 0 && !over) code = turn(r, result, &over, error);
     if (code == 0) tell_end(r, result);
     return code;

@@ -320,6 +320,7 @@ static void test_a_read_only_folder(void **state)
         rad_error error = {0};
         flow_expect_refused(rad_flow_run(f, "flow_made/file/case", &o, &r, &error), &error, RAD_EIO,
                             "flow_made/file/case: cannot make the folder: ");
+        assert_string_equal(r.case_id, ""); /* there is nothing to resume */
         rad_flow_free(f);
         return;
     }
@@ -357,6 +358,7 @@ static void test_a_full_disk(void **state)
     int code = rad_flow_run(f, flow_folder, &o, &r, &error);
     setrlimit(RLIMIT_FSIZE, &before);
     flow_expect_refused(code, &error, RAD_EIO, "flow_case: cannot write: ");
+    assert_string_not_equal(r.case_id, ""); /* there is something to resume */
     error = (rad_error){0};
     if (rad_flow_resume(f, flow_folder, &o, &r, &error) != 0) fail_msg("%s", error.text);
     assert_int_equal(r.end, RAD_FLOW_END_DONE);
