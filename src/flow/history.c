@@ -126,30 +126,47 @@ static void visit(rad_flow_visit *v, const rad_event *e, const rad_flow_op *op, 
     }
     v->last = e->step;
     v->times += begins(op->code);
-    v->state = RAD_VISIT_DONE;
-    if (op->code == RAD_OP_FAIL || (op->code == RAD_OP_FINISH && !e->value))
-        v->state = RAD_VISIT_FAILED;
+    v->state = op->code == RAD_OP_FINISH && !e->value ? RAD_VISIT_FAILED : RAD_VISIT_DONE;
 }
 
+static rad_flow_visit *visit_of(const rad_flow_history *h, const rad_flow_case *c, uint64_t token)
+{
+    return &h->visits[c->program->code[h->last[token]].statement];
+}
+
+static bool was_inside(const rad_flow_history *h, const rad_flow_case *c, uint64_t token)
+{
+    return is_inside(c->program->code[h->last[token]].code);
+}
+
+static void count_step(rad_flow_history *h, const rad_flow_case *c, const rad_event *e)
+{
+    h->last[e->actor] = e->site;
+    visit(visit_of(h, c, e->actor), e, &c->program->code[e->site], &h->order);
+    if (h->failing == RAD_NONE) return;
+    /* In a join it is the fork's own token that fails, not the branch that arrives. */
+    if (h->failing == e->actor || was_inside(h, c, h->failing))
+        visit_of(h, c, h->failing)->state = RAD_VISIT_FAILED;
+    h->failing = RAD_NONE;
+}
+
+/* What a step does to whom is told before the step itself. */
 static void count(rad_flow_history *h, const rad_flow_case *c, const rad_event *e)
 {
-    const rad_flow_op *code = c->program->code;
-    if (e->what == RAD_EVENT_STEP) {
-        visit(&h->visits[code[e->site].statement], e, &code[e->site], &h->order);
-        h->last[e->actor] = e->site;
-    } else if (e->what == RAD_EVENT_NOTE && e->kind == RAD_FLOW_NOTE_CANCELS) {
-        const rad_flow_op *op = &code[h->last[e->value]];
-        if (!is_inside(op->code)) return;
-        h->visits[op->statement].cancelled++;
-        h->visits[op->statement].state = RAD_VISIT_CANCELLED;
-    }
+    if (e->what == RAD_EVENT_STEP) count_step(h, c, e);
+    if (e->what != RAD_EVENT_NOTE) return;
+    if (e->kind == RAD_FLOW_NOTE_FAILS) h->failing = e->value;
+    if (e->kind != RAD_FLOW_NOTE_CANCELS || e->value == h->failing) return;
+    if (!was_inside(h, c, e->value)) return;
+    visit_of(h, c, e->value)->cancelled++;
+    visit_of(h, c, e->value)->state = RAD_VISIT_CANCELLED;
 }
 
 /* ---- Life ------------------------------------------------------------------------------------------ */
 
 bool rad__flow_history_open(rad_flow_history *h, const rad_flow_program *p, bool has_text)
 {
-    *h = (rad_flow_history){.has_text = has_text};
+    *h = (rad_flow_history){.failing = RAD_NONE, .has_text = has_text};
     h->visits = rad__alloc(p->tree->statement_count + 1u, sizeof *h->visits);
     return h->visits != NULL;
 }

@@ -16,6 +16,8 @@ typedef struct rad_flow_history {
     uint32_t *last;         /* operation, by token */
     uint32_t last_capacity;
     uint32_t order;
+    uint64_t
+        failing; /* the token whose failure the next step is, or RAD_NONE: it ends, and is not cancelled */
     uint64_t seen; /* events */
     bool has_text;
     rad_bytes

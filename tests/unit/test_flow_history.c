@@ -223,7 +223,7 @@ static void expect_visits(const flow_live *l, const char *expected)
         snprintf(text + used, sizeof text - used, "%u: %ux, order %u, steps %u-%u, %s; ", i,
                  (uint32_t)v->times, v->order, (uint32_t)v->first, (uint32_t)v->last,
                  states[v->state]);
-        if (v->state == RAD_VISIT_CANCELLED)
+        if (v->cancelled > 0)
             snprintf(text + strlen(text) - 2, sizeof text - used, ", -%u; ",
                      (uint32_t)v->cancelled);
     }
@@ -285,6 +285,34 @@ static void the_last_word_on_each_statement(void **state)
     flow_live_close(l);
 }
 
+/* Who fails has failed, and is not cancelled as well; in a join that is the fork, not the branch that came last. */
+static void what_fails_has_failed(void **state)
+{
+    (void)state;
+    flow_live *l = flow_live_open(
+        "flow f { data { x : int y : int } task a { call \"a\" }\n"
+        "region r { par { do a } and { wait 3s } } on failure { }\n"
+        "region q { xor { when x > 0 { } } } on failure { }\n"
+        "region s { set y = 1 / x } on failure { }\n"
+        "region t { par { par { set x = 1 } and { set x = 2 } } and { wait 3s } } }\n");
+    assert_int_equal(flow_live_fail(l, "a"), RAD_CASE_FAILED);
+    expect_visits(l, "1: 1x, order 1, steps 0-0, done; "
+                     "2: 1x, order 2, steps 1-1, done; "
+                     "3: 1x, order 3, steps 2-4, failed; "
+                     "4: 1x, order 4, steps 3-3, cancelled, -1; "
+                     "5: 1x, order 5, steps 5-5, done; "
+                     "6: 1x, order 6, steps 6-6, failed; "
+                     "7: 1x, order 7, steps 7-7, done; "
+                     "8: 1x, order 8, steps 8-8, failed; "
+                     "9: 1x, order 9, steps 9-9, done; "
+                     "10: 1x, order 10, steps 10-10, cancelled, -1; "
+                     "11: 1x, order 11, steps 11-16, failed; "
+                     "12: 1x, order 13, steps 13-13, done; "
+                     "13: 1x, order 14, steps 15-15, done; "
+                     "14: 1x, order 12, steps 12-12, cancelled, -1; ");
+    flow_live_close(l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +324,7 @@ int main(void)
         cmocka_unit_test(what_steps_touch),
         cmocka_unit_test(visits_are_counted),
         cmocka_unit_test(the_last_word_on_each_statement),
+        cmocka_unit_test(what_fails_has_failed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
