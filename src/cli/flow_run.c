@@ -130,6 +130,14 @@ static void tell_json(cli *c, const char *folder, const rad_flow_result *r)
     put_end(&j);
 }
 
+/* A task that failed before may have been caught, and be no reason. */
+static bool is_reason(const char *text, const char *task)
+{
+    char reason[100];
+    snprintf(reason, sizeof reason, "task %s failed", task);
+    return task[0] != 0 && strstr(text, reason) != NULL;
+}
+
 /* What somebody will want to do then. */
 static void tell_next(cli *c, const char *folder, const rad_flow_result *r, const char *failed)
 {
@@ -140,7 +148,7 @@ static void tell_next(cli *c, const char *folder, const rad_flow_result *r, cons
             (int)strcspn(key, " "), key);
     else if (r->end == RAD_FLOW_END_INTERRUPTED || r->end == RAD_FLOW_END_IN_DOUBT)
         out(c, "next: raddle flow resume %s\n", shell_word(folder));
-    else if (r->end == RAD_FLOW_END_FAILED && failed[0] != 0)
+    else if (r->end == RAD_FLOW_END_FAILED && is_reason(r->text, failed))
         out(c, "next: raddle flow logs %s %s\n", shell_word(folder), failed);
     else
         out(c, "next: raddle flow draw %s --output run.svg\n", shell_word(folder));

@@ -297,6 +297,10 @@ if [ "$(id -u)" != 0 ]; then
     try flow run sum.flow --dir shut/case
     status 3 "a folder that cannot be written to"
 fi
+echo 'flow caught { task bad { run "exit 3" } region r { do bad } on failure { } fail "of another thing" }' >caught.flow
+try flow run caught.flow
+status 1 "a task that failed and was caught"
+has out "next: raddle flow draw caught.case" "is not what to look at"
 echo 'flow full { loop 30 { run "echo x >> written" } }' >full.flow
 (
     ulimit -f 1 # the journal becomes longer than that
