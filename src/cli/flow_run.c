@@ -61,7 +61,6 @@ static const option RESUME_OPTIONS[] = {
 typedef struct teller {
     cli *c;
     bool quiet, json;
-    char failed[64]; /* the last task that did */
 } teller;
 
 static const char *took_text(uint64_t ns, char text[24])
@@ -104,7 +103,6 @@ static void watch(void *context, const rad_flow_progress *p)
 {
     teller *t = context;
     char line[800];
-    if (p->news == RAD_FLOW_TASK_FAILED) snprintf(t->failed, sizeof t->failed, "%s", p->task);
     if (t->c->progress) fprintf(stderr, "\r\033[K");
     news_line(p, line, sizeof line);
     if (line[0] != 0 && !t->quiet) fprintf(stderr, "%s\n", line);
@@ -130,17 +128,24 @@ static void tell_json(cli *c, const char *folder, const rad_flow_result *r)
     put_end(&j);
 }
 
-/* A task that failed before may have been caught, and be no reason. */
-static bool is_reason(const char *text, const char *task)
+/* The task whose failure nobody has caught. */
+static bool is_of_task(const char *reason, char task[64])
 {
-    char reason[100];
-    snprintf(reason, sizeof reason, "task %s failed", task);
-    return task[0] != 0 && strstr(text, reason) != NULL;
+    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    const char *at = strstr(reason, ": task ");
+    if (at == NULL) return false;
+    at += strlen(": task ");
+    size_t length = strspn(at, LETTERS);
+    if (length >= 64 || strncmp(at + length, " failed", 7) != 0) return false;
+    memcpy(task, at, length);
+    task[length] = 0;
+    return true;
 }
 
 /* What somebody will want to do then. */
-static void tell_next(cli *c, const char *folder, const rad_flow_result *r, const char *failed)
+static void tell_next(cli *c, const char *folder, const rad_flow_result *r)
 {
+    char task[64];
     static const char BEGIN[] = "in doubt: ";
     const char *key = r->text + sizeof BEGIN - 1;
     if (r->end == RAD_FLOW_END_IN_DOUBT && strncmp(r->text, BEGIN, sizeof BEGIN - 1) == 0)
@@ -148,13 +153,13 @@ static void tell_next(cli *c, const char *folder, const rad_flow_result *r, cons
             (int)strcspn(key, " "), key);
     else if (r->end == RAD_FLOW_END_INTERRUPTED || r->end == RAD_FLOW_END_IN_DOUBT)
         out(c, "next: raddle flow resume %s\n", shell_word(folder));
-    else if (r->end == RAD_FLOW_END_FAILED && is_reason(r->text, failed))
-        out(c, "next: raddle flow logs %s %s\n", shell_word(folder), failed);
+    else if (r->end == RAD_FLOW_END_FAILED && is_of_task(r->text, task))
+        out(c, "next: raddle flow logs %s %s\n", shell_word(folder), task);
     else
         out(c, "next: raddle flow draw %s --output run.svg\n", shell_word(folder));
 }
 
-static void tell_text(cli *c, const char *folder, const rad_flow_result *r, const char *failed)
+static void tell_text(cli *c, const char *folder, const rad_flow_result *r)
 {
     char text[sizeof r->text];
     enum style s = r->end == RAD_FLOW_END_DONE          ? STYLE_GOOD
@@ -168,7 +173,7 @@ static void tell_text(cli *c, const char *folder, const rad_flow_result *r, cons
     out(c, "%s%s%s%s%s\n", style(c, s), name, style(c, STYLE_OFF), rest[0] ? ": " : "", rest);
     out(c, "case %s, %s step%s, digest %s\n", r->case_id, number(r->steps), plural(r->steps),
         r->digest);
-    tell_next(c, folder, r, failed);
+    tell_next(c, folder, r);
 }
 
 static int ended(const teller *t, const char *folder, int code, const rad_error *error,
@@ -185,7 +190,7 @@ static int ended(const teller *t, const char *folder, int code, const rad_error 
     if (t->json)
         tell_json(c, folder, r);
     else
-        tell_text(c, folder, r, t->failed);
+        tell_text(c, folder, r);
     if (r->end == RAD_FLOW_END_INTERRUPTED) return EXIT_INTERRUPTED;
     return r->end == RAD_FLOW_END_DONE ? EXIT_FINE : EXIT_FOUND;
 }

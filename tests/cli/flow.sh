@@ -301,6 +301,8 @@ echo 'flow caught { task bad { run "exit 3" } region r { do bad } on failure { }
 try flow run caught.flow
 status 1 "a task that failed and was caught"
 has out "next: raddle flow draw caught.case" "is not what to look at"
+try flow resume caught.case
+has out "next: raddle flow draw caught.case" "nor later"
 echo 'flow full { loop 30 { run "echo x >> written" } }' >full.flow
 (
     ulimit -f 1 # the journal becomes longer than that
