@@ -361,7 +361,7 @@ int rad__flow_case_feed(rad_flow_case *c, const rad_flow_input *in, bool *used, 
 static bool is_wanted(const rad_flow_vm *vm, const rad_flow_ask *a)
 {
     const rad_token *t = &vm->tokens[a->token];
-    if (!t->alive || t->effect != a->effect) return false;
+    if (t->effect != a->effect) return false; /* and one that has ended waits for nothing */
     if (a->kind == RAD_ASK_START)
         return t->wait == RAD_TOKEN_FOR_RESULT && t->attempt == a->attempt;
     if (a->kind != RAD_ASK_TIMER) return false;

@@ -110,6 +110,9 @@ static void simulated_cases(void **state)
                "m } } and { set x = 1 } join sync loop 5 { } } and { loop 20 { } cancel region r "
                "cancel region s } join sync }",
          1, RAD_CASE_DONE},
+        /* Telling the fork is the last that needs memory: unsaid, its join would wait for ever. */
+        {TASKS "par { region r { await m } } and { loop 9 { } cancel region r } join sync }", 1,
+         RAD_CASE_DONE},
         {TASKS "many 30 { par { await m } and { do t } join first } cancel task u cancel case }", 2,
          RAD_CASE_CANCELLED},
         /* Texts of all kinds. */
