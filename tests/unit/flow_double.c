@@ -81,6 +81,34 @@ static void crash(double_world *w, process *caller)
     }
 }
 
+/* ---- Lack ----------------------------------------------------------------------------------------------- */
+
+/* Whether it has begun is asked of the memory itself. */
+static void end_lack(double_world *w)
+{
+    if (!w->lacking) return;
+    void *probe = rad__alloc(1, 1);
+    w->lacked = probe == NULL;
+    w->lacking = false;
+    rad__alloc_fail_at(0);
+    rad__free(probe);
+}
+
+static void begin_lack(double_world *w)
+{
+    if (w->lack_at == 0 || ++w->lack_calls != w->lack_at) return;
+    w->lacking = true;
+    rad__alloc_fail_at(w->lack_first);
+}
+
+static bool fails(double_world *w, rad_error *error)
+{
+    if (w->fail_at == 0 || error != w->fail_in || ++w->fail_calls != w->fail_at) return false;
+    w->processes_then = w->process_count;
+    rad__error(error, RAD_EIO, "refused");
+    return true;
+}
+
 /* ---- Time ----------------------------------------------------------------------------------------------- */
 
 static bool is_ready(const double_world *w, const process *p)
@@ -94,6 +122,7 @@ static void tick(double_world *w)
     uint32_t living = 0;
     if (w->in_tick) return;
     w->in_tick = true;
+    if (w->lacking) rad__alloc_fail_at(0);
     w->clock_ns += 1000000;
     for (uint32_t i = 0; i < w->process_count; i++) living += is_ready(w, w->processes[i]);
     if (living > 0) {
@@ -109,6 +138,7 @@ static void tick(double_world *w)
             break;
         }
     }
+    if (w->lacking) rad__alloc_fail_at(w->lack_first);
     w->in_tick = false;
 }
 
@@ -116,12 +146,15 @@ double_world *double_enter(void *context, rad_error *error)
 {
     process *p = context;
     double_world *w = p->w;
+    if (p == w->runner) end_lack(w);
     if (p->alive) {
         w->calls++;
         double_require(++w->all_calls < CALLS_MAX); /* nobody waits for ever */
         if (w->crash_at != 0 && w->calls == w->crash_at) crash(w, p);
     }
     if (p->alive && !p->is_shim && rad__prng_below(&w->prng, 4) == 0) tick(w);
+    if (p == w->runner && p->alive && fails(w, error)) return NULL;
+    if (p == w->runner) begin_lack(w);
     if (p->alive) return w;
     rad__error(error, RAD_EIO, "killed");
     return NULL;
@@ -350,6 +383,42 @@ uint32_t double_unsynced(const double_world *w)
 void double_empty(double_world *w)
 {
     w->full = false;
+}
+
+void double_lack_at(double_world *w, uint64_t n, uint64_t first)
+{
+    end_lack(w);
+    w->lack_at = n;
+    w->lack_first = first;
+    w->lack_calls = 0;
+    if (n > 0) w->lacked = false;
+}
+
+bool double_has_called(const double_world *w)
+{
+    return w->lack_calls >= w->lack_at;
+}
+
+bool double_has_lacked(const double_world *w)
+{
+    return w->lacked;
+}
+
+void double_fail_at(double_world *w, uint64_t n, const rad_error *error)
+{
+    w->fail_at = n;
+    w->fail_in = error;
+    w->fail_calls = 0;
+}
+
+bool double_has_failed(const double_world *w)
+{
+    return w->fail_at != 0 && w->fail_calls >= w->fail_at;
+}
+
+uint32_t double_launched_since(const double_world *w)
+{
+    return w->process_count - w->processes_then;
 }
 
 const rad_flow_host *double_runner(double_world *w)

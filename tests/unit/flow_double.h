@@ -33,6 +33,17 @@ uint64_t double_calls(const double_world *w);    /* since the last double_crash_
 uint32_t double_unsynced(const double_world *w); /* bytes of the journal that a tear was about */
 void double_empty(double_world *w);
 
+/* Memory runs out for a moment: with allocation number `first` after the runner's n-th call from now, until its next
+ * one. n 0: never. Shims have what they need. */
+void double_lack_at(double_world *w, uint64_t n, uint64_t first);
+bool double_has_called(const double_world *w); /* there was such a call */
+bool double_has_lacked(const double_world *w); /* … and so many allocations, or one less */
+
+/* The runner's n-th call from now that would say so in `error` fails, and does nothing; n 0: none. */
+void double_fail_at(double_world *w, uint64_t n, const rad_error *error);
+bool double_has_failed(const double_world *w);
+uint32_t double_launched_since(const double_world *w); /* commands, after that */
+
 /* A new runner's host; the former runner, if it lives, is killed. */
 const rad_flow_host *double_runner(double_world *w);
 bool double_is_dead(const double_world *w); /* the runner */

@@ -75,8 +75,13 @@ struct double_world {
     enum double_crash crash;
     uint32_t tear, unsynced, syncs;
     bool crashed, full, in_tick;
-    const char *held; /* command whose shims get no time, or NULL */
-    bool noticed;     /* something has changed in a folder since the last wait */
+    uint64_t lack_at, lack_calls, lack_first;
+    bool lacking, lacked; /* some allocation from now on fails; one did */
+    uint64_t fail_at, fail_calls;
+    const rad_error *fail_in;
+    uint32_t processes_then; /* when it failed */
+    const char *held;        /* command whose shims get no time, or NULL */
+    bool noticed;            /* something has changed in a folder since the last wait */
     rad_prng prng;
 };
 
