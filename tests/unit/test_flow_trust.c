@@ -1,0 +1,260 @@
+/* test_flow_trust.c — what a runner believes of what it finds, and what it tells: a receipt and an answer are of one
+ * effect alone, and nothing begins beside a doubt. Over the machine of flow_double.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/error.h"
+#include "flow/flow_run_files.h"
+#include "flow_double.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct scene {
+    double_world *w;
+    rad_flow_program *p;
+    const rad_flow_settle *settles;
+    uint32_t settle_count;
+    int code;
+    rad_flow_result result;
+    rad_error error;
+    /* What the last runner told. */
+    uint32_t started, started_in_doubt, doubts, done, failed;
+} scene;
+
+static void watch(void *context, const rad_flow_progress *p)
+{
+    scene *s = context;
+    s->started += p->news == RAD_FLOW_TASK_STARTED;
+    s->started_in_doubt += p->news == RAD_FLOW_TASK_STARTED && s->doubts > 0;
+    s->doubts += p->news == RAD_FLOW_TASK_IN_DOUBT;
+    s->done += p->news == RAD_FLOW_TASK_DONE;
+    s->failed += p->news == RAD_FLOW_TASK_FAILED;
+}
+
+static int call(void *context, rad_flow_call *c, rad_error *error)
+{
+    (void)context;
+    (void)c;
+    (void)error;
+    return 0;
+}
+
+static scene open_scene(const char *text, uint64_t seed)
+{
+    scene s = {.w = double_open(seed)};
+    if (rad__flow_program_read(&s.p, "test.flow", text, strlen(text), NULL, &s.error) != 0)
+        fail_msg("%s", s.error.text);
+    return s;
+}
+
+static void close_scene(scene *s)
+{
+    double_close(s->w);
+    rad__flow_program_free(s->p);
+}
+
+static void go(scene *s)
+{
+    rad_flow_named_function g = {"g", call, NULL};
+    rad_flow_run_options o = {.given = {.jobs = 2, .case_id = "case", .watch = watch}};
+    o.given.context = s;
+    o.given.settles = s->settles;
+    o.given.settle_count = s->settle_count;
+    o.functions = &g;
+    o.function_count = 1;
+    rad__error_clear(&s->error);
+    s->started = s->started_in_doubt = s->doubts = s->done = s->failed = 0;
+    const rad_flow_host *host = double_runner(s->w);
+    s->code = double_has_file(s->w, "journal")
+                  ? rad__flow_resume(host, s->p, &o, &s->result, &s->error)
+                  : rad__flow_run(host, s->p, &o, &s->result, &s->error);
+}
+
+static void go_until(scene *s, uint64_t n, enum double_crash crash)
+{
+    double_crash_at(s->w, n, crash, 0);
+    go(s);
+    double_ticks(s->w, 200);
+}
+
+static void expect_done(scene *s)
+{
+    double_crash_at(s->w, 0, DOUBLE_NONE, 0);
+    go(s);
+    if (s->code != 0) fail_msg("%s", s->error.text);
+    assert_int_equal(s->result.end, RAD_FLOW_END_DONE);
+}
+
+/* ---- Receipts ---------------------------------------------------------------------------------------------------- */
+
+static void write_receipt(double_world *w, const rad_flow_receipt *receipt)
+{
+    const rad_flow_host *h = double_other(w);
+    rad_bytes bytes = {0};
+    rad_error error = {0};
+    char id[RAD_FLOW_ID_MAX], name[RAD_FLOW_FILE_MAX];
+    int file;
+    rad__flow_effect_id(id, "0#1", 1, 1);
+    rad__flow_effect_file(name, id, "receipt");
+    assert_true(double_has_file(w, name));
+    rad__flow_receipt_put(&bytes, receipt);
+    assert_int_equal(h->create(h->context, &file, name, &error), 0);
+    assert_int_equal(h->put(h->context, file, bytes.data, bytes.size, &error), 0);
+    h->close(h->context, file);
+    rad__bytes_free(&bytes);
+}
+
+/* A case whose first command has ended, which no runner has seen. */
+static scene with_a_receipt(void)
+{
+    for (uint64_t n = 1;; n++) {
+        scene s = open_scene("flow f { task a { run \"a\" } task b { run \"b\" } do a do b }", 1);
+        go_until(&s, n, DOUBLE_KILL_RUNNER);
+        if (double_command_count(s.w, "a") == 1) return s;
+        close_scene(&s);
+    }
+}
+
+/* Somebody has copied files about, or restored some of them: what became of one effect is not taken for another. */
+static void a_receipt_is_of_one_effect_alone(void **state)
+{
+    (void)state;
+    scene s = with_a_receipt();
+    rad_flow_receipt wrong[] = {{.key = "0#2", .attempt = 1, .run = 1},
+                                {.key = "0#1", .attempt = 2, .run = 1},
+                                {.key = "0#1", .attempt = 1, .run = 2}};
+    for (uint32_t i = 0; i < 3; i++) {
+        write_receipt(s.w, &wrong[i]);
+        go(&s);
+        assert_int_equal(s.code, RAD_EINPUT);
+        assert_non_null(strstr(s.error.text, "the receipt of another effect, "));
+        assert_int_equal(double_total(s.w), 1);
+    }
+    rad_flow_receipt right = {.key = "0#1", .attempt = 1, .run = 1};
+    write_receipt(s.w, &right);
+    expect_done(&s);
+    assert_int_equal(double_command_count(s.w, "a"), 1);
+    assert_int_equal(double_command_count(s.w, "b"), 1);
+    close_scene(&s);
+}
+
+/* ---- Beginning --------------------------------------------------------------------------------------------------- */
+
+/* A process that dies before it has begun its command has done nothing: that is told, it is not tried for ever, and the
+ * next runner begins it, once. */
+static void what_never_began_is_told(void **state)
+{
+    (void)state;
+    uint32_t told = 0;
+    bool over = false;
+    for (uint64_t n = 1; !over; n++) {
+        scene s = open_scene("flow f { task a { run \"a\" } do a }", 7);
+        bool before_it_began = true;
+        for (uint32_t lives = 0; lives < 3 && before_it_began; lives++) {
+            go_until(&s, n, DOUBLE_KILL_SHIM);
+            over = !double_has_crashed(s.w);
+            before_it_began = s.code != 0;
+            assert_true(s.started <= 1);
+            if (!before_it_began) break;
+            assert_int_equal(s.code, RAD_EIO);
+            assert_non_null(strstr(s.error.text, "task a (0#1): the process that was to run it "
+                                                 "ended before it began"));
+            assert_int_equal(double_total(s.w), 0);
+            told++;
+        }
+        if (before_it_began) {
+            expect_done(&s);
+            assert_int_equal(double_total(s.w), 1);
+        }
+        close_scene(&s);
+    }
+    assert_true(told > 3);
+}
+
+/* Whoever is to find out what was done finds it as it was: nothing begins beside it. */
+static void nothing_begins_beside_a_doubt(void **state)
+{
+    (void)state;
+    uint32_t doubts = 0;
+    bool over = false;
+    for (uint64_t n = 1; !over; n++) {
+        scene s = open_scene("flow f { task a { run \"a\" } task b { run \"b\" }\n"
+                             "par { loop 4 { do a } } and { loop 4 { do b } } }",
+                             n);
+        go_until(&s, n, DOUBLE_KILL_SHIM);
+        over = !double_has_crashed(s.w);
+        doubts += s.doubts;
+        assert_int_equal(s.started_in_doubt, 0);
+        assert_int_equal(s.code == 0 && s.result.end == RAD_FLOW_END_IN_DOUBT, s.doubts > 0);
+        close_scene(&s);
+    }
+    assert_true(doubts > 10);
+}
+
+/* Functions are told of like commands. */
+static void functions_are_told_of(void **state)
+{
+    (void)state;
+    scene s = open_scene("flow f { task g { call \"g\" } many 3 { do g } }", 1);
+    expect_done(&s);
+    assert_int_equal(s.started, 3);
+    assert_int_equal(s.done, 3);
+    assert_int_equal(s.failed, 0);
+    close_scene(&s);
+}
+
+/* ---- Answers ----------------------------------------------------------------------------------------------------- */
+
+/* Two in doubt, and an answer for each: in either order. */
+static void an_answer_is_of_one_effect_alone(void **state)
+{
+    (void)state;
+    static const rad_flow_settle answers[2][2] = {
+        {{"0/1.0#1", RAD_FLOW_ANSWER_DONE, "x\n"}, {"0/1.1#1", RAD_FLOW_ANSWER_FAILED, NULL}},
+        {{"0/1.1#1", RAD_FLOW_ANSWER_FAILED, NULL}, {"0/1.0#1", RAD_FLOW_ANSWER_DONE, "x\n"}},
+    };
+    uint32_t seen = 0;
+    for (uint64_t n = 1; n < 400; n++) {
+        scene s =
+            open_scene("flow f { data { n : text } task a { run \"a\" capture n }\n"
+                       "task b { run \"b\" } task c { run \"c\" } task d { run \"d\" reads n }\n"
+                       "par { do a do d } and { region r { do b } on failure { do c } } }",
+                       n);
+        go_until(&s, n, DOUBLE_KEEP);
+        double_crash_at(s.w, 0, DOUBLE_NONE, 0);
+        if (double_has_file(s.w, "journal")) go(&s);
+        if (s.doubts == 2 &&
+            strstr(s.result.text, "in doubt: 0/1.0#1 (task a), 0/1.1#1 (task b). ") != NULL) {
+            seen++;
+            s.settles = answers[n % 2];
+            s.settle_count = 2;
+            expect_done(&s);
+            assert_int_equal(s.failed, 1);
+            assert_int_equal(s.done, 3);
+            assert_int_equal(double_command_count(s.w, "c"), 1);
+            assert_string_equal(double_environment(s.w, "d", "n"), "x");
+            assert_true(double_most(s.w) <= 1);
+        }
+        close_scene(&s);
+    }
+    assert_true(seen > 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_receipt_is_of_one_effect_alone),
+        cmocka_unit_test(what_never_began_is_told),
+        cmocka_unit_test(nothing_begins_beside_a_doubt),
+        cmocka_unit_test(functions_are_told_of),
+        cmocka_unit_test(an_answer_is_of_one_effect_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
