@@ -124,7 +124,7 @@ flow_tests() { # FILE
     replay.* | snapshot.* | history.*)
         near="flow_replay flow_history flow_inputs flow_case flow_lack" last=asan:flow_replay ;;
     flow_run*)
-        near="flow_files flow_doubt flow_queue flow_trust flow_lapse flow_shim flow_timers flow_memory"
+        near="flow_files flow_doubt flow_queue flow_trust flow_lapse flow_shim flow_timers flow_memory flow_story"
         near="$near flow_folder flow_run flow_crash flow_kill"
         last="asan:flow_queue asan:flow_doubt asan:flow_lapse asan:flow_folder" ;;
     validate* | proper* | outline*) near="flow_lab flow_validate" last= ;;
