@@ -124,8 +124,8 @@ flow_tests() { # FILE
     replay.* | snapshot.* | history.*)
         near="flow_replay flow_history flow_inputs flow_case flow_lack" last=asan:flow_replay ;;
     flow_run*)
-        near="flow_files flow_doubt flow_queue flow_trust flow_lapse flow_shim flow_timers flow_memory flow_story"
-        near="$near flow_folder flow_run flow_crash flow_kill"
+        near="flow_files flow_begin flow_doubt flow_queue flow_trust flow_lapse flow_shim flow_timers"
+        near="$near flow_memory flow_story flow_folder flow_run flow_crash flow_kill"
         last="asan:flow_queue asan:flow_doubt asan:flow_lapse asan:flow_folder" ;;
     validate* | proper* | outline*) near="flow_lab flow_validate" last= ;;
     case.* | vm_data.*) near="$machine flow_expressions flow_case flow_random" last="asan:flow_case asan:flow_again" ;;

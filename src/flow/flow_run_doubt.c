@@ -35,7 +35,6 @@ static int run_again(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
     if (code == 0) code = rad__flow_runner_sync(r, error);
     if (code != 0) return code;
     e->begun_run++;
-    e->since_ns = record.wall_ns;
     e->state = RAD_EFFECT_RUNNING;
     e->unsure = false;
     e->told = 0;

@@ -298,7 +298,6 @@ static int write_started(rad_flow_runner *r, rad_flow_effect *e, rad_error *erro
     int code = rad__flow_runner_put(r, &record, error);
     e->begun_attempt = e->attempt;
     e->begun_run = 1;
-    e->since_ns = record.wall_ns;
     e->state = RAD_EFFECT_RUNNING;
     e->unsure = false;
     e->told = 0;

@@ -39,8 +39,8 @@ static int call(void *context, rad_flow_call *c, rad_error *error)
 
 static void go(lapse *l, const rad_flow_program *p)
 {
-    char path[] = "PATH=/bin", same[] = "n=9", longer[] = "nn=8";
-    char *environment[] = {path, same, longer, NULL};
+    char path[] = "PATH=/bin", same[] = "n=9", longer[] = "nn=8", shorter[] = "RADDLE=7";
+    char *environment[] = {path, same, longer, shorter, NULL};
     rad_flow_named_function g = {"g", call, NULL};
     rad_flow_run_options o = {.given = {.jobs = 2, .case_id = "case", .stop = &l->stop}};
     o.environment = environment;
@@ -84,6 +84,7 @@ static void expect_the_end(const lapse *l)
     assert_string_equal(seen(l, "b", "n"), "a");
     assert_string_equal(seen(l, "b", "m"), "(none)");
     assert_string_equal(seen(l, "b", "nn"), "8");
+    assert_string_equal(seen(l, "b", "RADDLE"), "7");
     assert_string_equal(seen(l, "b", "PATH"), "/bin");
     assert_string_equal(seen(l, "b", "RADDLE_CASE"), "case");
     assert_string_equal(seen(l, "b", "RADDLE_ATTEMPT"), "1");
