@@ -155,10 +155,7 @@ static int finish(rad_flow_runner *r, bool *over, rad_error *error)
 {
     for (uint32_t i = 0; i < r->active_count; i++) {
         rad_flow_effect *e = &r->effects[r->active[i]];
-        if (e->state != RAD_EFFECT_OVER && e->state != RAD_EFFECT_STOPPING) {
-            e->state = RAD_EFFECT_STOPPING;
-            e->told = 0;
-        }
+        if (e->state != RAD_EFFECT_OVER) e->state = RAD_EFFECT_STOPPING;
     }
     bool any = false;
     int code = rad__flow_look_at_effects(r, &any, error);

@@ -37,7 +37,6 @@ static int run_again(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
     e->begun_run++;
     e->state = RAD_EFFECT_RUNNING;
     e->unsure = false;
-    e->told = 0;
     rad__flow_effect_id(id, e->key, e->begun_attempt, e->begun_run);
     rad__flow_tell(r, RAD_FLOW_TASK_AGAIN, e, "", 0);
     const char *command = rad__flow_name(&r->program->file, rad__flow_task_of(r, e)->command);

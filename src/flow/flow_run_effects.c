@@ -121,8 +121,6 @@ static int adopt(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
 {
     e->state = RAD_EFFECT_RUNNING;
     e->unsure = true;
-    e->told = 0;
-    e->pid = 0;
     return activate(r, e, error);
 }
 
@@ -158,12 +156,9 @@ static int take_stop(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
     if (e->state == RAD_EFFECT_OVER) return 0;
     bool waits = e->state == RAD_EFFECT_ASKED;
     e->state = RAD_EFFECT_STOPPING;
-    e->told = 0;
     if (!waits) return 0;
-    if (is_begun(r, e)) { /* in a replay: whether it has ended is seen later */
-        e->pid = 0;
+    if (is_begun(r, e)) /* in a replay: whether it has ended is seen later */
         return activate(r, e, error);
-    }
     e->state = RAD_EFFECT_OVER;
     free_values(e);
     return 0;
@@ -300,8 +295,6 @@ static int write_started(rad_flow_runner *r, rad_flow_effect *e, rad_error *erro
     e->begun_run = 1;
     e->state = RAD_EFFECT_RUNNING;
     e->unsure = false;
-    e->told = 0;
-    e->pid = 0;
     return code != 0 ? code : activate(r, e, error);
 }
 
@@ -339,13 +332,12 @@ int rad__flow_start_some(rad_flow_runner *r, bool *any, rad_error *error)
             code = launch(r, e, error);
         }
     }
-    drop_over(r);
     return code;
 }
 
 /* ---- Looking -------------------------------------------------------------------------------------------- */
 
-/* 1: there is one, and the case has it (or it was thrown away, because nobody wants it). */
+/* 1: there is one, and the case has it. */
 static int take_receipt(rad_flow_runner *r, rad_flow_effect *e, const char *id, rad_error *error)
 {
     char name[RAD_FLOW_FILE_MAX], *data;
@@ -359,8 +351,7 @@ static int take_receipt(rad_flow_runner *r, rad_flow_effect *e, const char *id, 
                       receipt.run != e->begun_run))
         code = rad__error(error, RAD_EINPUT, "%s: the receipt of another effect, %s", name,
                           receipt.key);
-    if (code == 0 && e->state == RAD_EFFECT_RUNNING)
-        code = rad__flow_give_receipt(r, e, &receipt, error);
+    if (code == 0) code = rad__flow_give_receipt(r, e, &receipt, error);
     rad__free(data);
     return code != 0 ? code : 1;
 }

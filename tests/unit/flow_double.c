@@ -151,6 +151,7 @@ double_world *double_enter(void *context, rad_error *error)
         w->calls++;
         double_require(++w->all_calls < CALLS_MAX); /* nobody waits for ever */
         if (w->crash_at != 0 && w->calls == w->crash_at) crash(w, p);
+        if (w->release_at != 0 && w->calls == w->release_at) w->held = NULL;
     }
     if (p->alive && !p->is_shim && rad__prng_below(&w->prng, 4) == 0) tick(w);
     if (p == w->runner && p->alive && fails(w, error)) return NULL;
@@ -518,6 +519,11 @@ void double_remove(double_world *w, const char *name)
 void double_hold(double_world *w, const char *command)
 {
     w->held = command;
+}
+
+void double_release_at(double_world *w, uint64_t n)
+{
+    w->release_at = n;
 }
 
 void double_ticks(double_world *w, uint32_t n)

@@ -65,6 +65,8 @@ bool double_has_file(const double_world *w, const char *name);
 void double_remove(double_world *w, const char *name); /* durably */
 /* Shims of that command get no time until they are asked to end; NULL: all do. */
 void double_hold(double_world *w, const char *command);
+/* … or until the n-th call from the last double_crash_at. */
+void double_release_at(double_world *w, uint64_t n);
 /* Time goes on, and shims with it. */
 void double_ticks(double_world *w, uint32_t count);
 uint32_t double_living_commands(const double_world *w);

@@ -75,6 +75,7 @@ struct double_world {
     enum double_crash crash;
     uint32_t tear, unsynced, syncs;
     bool crashed, full, in_tick;
+    uint64_t release_at;
     uint64_t lack_at, lack_calls, lack_first;
     bool lacking, lacked; /* some allocation from now on fails; one did */
     uint64_t fail_at, fail_calls;

@@ -188,6 +188,40 @@ static void losers_are_ended_by_the_next_runner(void **state)
     rad__flow_program_free(p);
 }
 
+/* A process that has not yet begun the loser's command may come to life at any moment, also while the next runner takes
+ * its place: one of them is first, and nothing runs that is told to be stopped. */
+static void only_one_of_two_is_first(void **state)
+{
+    (void)state;
+    rad_flow_program *p =
+        program_of("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                   "par { do quick } and { do slow } join first wait signal never }");
+    uint32_t began = 0, never_began = 0;
+    for (uint64_t n = 1; n < 120; n++) {
+        for (uint64_t seed = 0; seed < 8; seed++) {
+            double_world *w = double_open(seed);
+            rad_flow_result result = {.end = RAD_FLOW_END_DONE};
+            news first = {.most = 0}, second = {.enough = "0/1.1#1", .w = w};
+            double_hold(w, "slow");
+            double_crash_at(w, 90, DOUBLE_KILL_RUNNER, 0);
+            run(w, p, 2, &first, &result);
+            double_crash_at(w, CALLS_MOST, DOUBLE_KILL_RUNNER, 0);
+            double_release_at(w, n);
+            assert_int_equal(run(w, p, 2, &second, &result), 0);
+            double_ticks(w, 100);
+            assert_string_equal(second.stopped, "0/1.1#1 ");
+            assert_int_equal(double_living_commands(w), 0);
+            assert_string_equal(second.doubted, "");
+            began += double_command_count(w, "slow") == 1;
+            never_began += double_command_count(w, "slow") == 0;
+            double_close(w);
+        }
+    }
+    assert_true(began > 10);
+    assert_true(never_began > 10);
+    rad__flow_program_free(p);
+}
+
 /* What nobody wants any more and has not begun never begins. */
 static void what_waits_and_is_cancelled_never_begins(void **state)
 {
@@ -255,6 +289,7 @@ static void who_takes_over_says_so(void **state)
         if (code != 0) assert_int_equal(run(w, p, 2, &second, &result), 0);
         assert_int_equal(result.end, RAD_FLOW_END_DONE);
         assert_int_equal(double_total(w), 3);
+        assert_true(second.taken_over <= 3); /* once for each */
         taken_over += second.taken_over;
         double_close(w);
     }
@@ -283,6 +318,24 @@ static void limits_are_errors(void **state)
     double_close(w);
     rad__flow_program_free(p);
     rad__bytes_free(&text);
+}
+
+/* A case that computes for a long time has not ended, and goes on where it was. */
+static void long_computations_are_not_the_end(void **state)
+{
+    (void)state;
+    rad_flow_program *p = program_of("flow f { data { n : int } task a { run \"a\" }\n"
+                                     "while n < 600000 { set n = n + 1 } do a }");
+    double_world *w = double_open(1);
+    news n = {.most = 0};
+    rad_flow_result result = {.end = RAD_FLOW_END_FAILED};
+    assert_int_equal(run(w, p, 1, &n, &result), 0);
+    assert_int_equal(result.end, RAD_FLOW_END_DONE);
+    assert_int_equal(double_command_count(w, "a"), 1);
+    assert_string_equal(double_environment(w, "a", "n"), "600000");
+    assert_true(result.steps > 1 << 20);
+    double_close(w);
+    rad__flow_program_free(p);
 }
 
 /* ---- Functions -------------------------------------------------------------------------------------------------- */
@@ -379,9 +432,11 @@ int main(void)
         cmocka_unit_test(losers_are_ended_at_once),
         cmocka_unit_test(what_waits_and_is_cancelled_never_begins),
         cmocka_unit_test(losers_are_ended_by_the_next_runner),
+        cmocka_unit_test(only_one_of_two_is_first),
         cmocka_unit_test(what_runs_is_taken_over),
         cmocka_unit_test(who_takes_over_says_so),
         cmocka_unit_test(limits_are_errors),
+        cmocka_unit_test(long_computations_are_not_the_end),
         cmocka_unit_test(functions_are_called_at_least_once),
         cmocka_unit_test(timers_that_nobody_wants_are_forgotten),
     };

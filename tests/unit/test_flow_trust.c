@@ -262,6 +262,42 @@ static void an_answer_is_of_one_effect_alone(void **state)
     assert_true(seen > 3);
 }
 
+/* A case whose only command is in doubt. */
+static scene in_doubt(const char *text)
+{
+    for (uint64_t n = 1;; n++) {
+        scene s = open_scene(text, 7);
+        go_until(&s, n, DOUBLE_KILL_SHIM);
+        if (s.code == 0 && s.result.end == RAD_FLOW_END_IN_DOUBT) return s;
+        assert_true(double_has_crashed(s.w));
+        close_scene(&s);
+    }
+}
+
+/* Whoever says that an attempt has failed has said nothing of the next one. */
+static void an_answer_is_of_one_attempt_alone(void **state)
+{
+    (void)state;
+    static const rad_flow_settle failed = {"0#1", RAD_FLOW_ANSWER_FAILED, NULL};
+    uint32_t seen = 0;
+    bool over = false;
+    for (uint64_t n = 1; !over; n++) {
+        scene s = in_doubt("flow f { task a { run \"a\" retry 1 } do a }");
+        s.settles = &failed;
+        s.settle_count = 1;
+        go_until(&s, n, DOUBLE_KILL_SHIM);
+        over = !double_has_crashed(s.w);
+        if (s.code == 0) {
+            bool asks = s.result.end == RAD_FLOW_END_IN_DOUBT;
+            assert_int_equal(s.failed, 1); /* the first one, and no more */
+            assert_int_equal(s.result.end, asks ? RAD_FLOW_END_IN_DOUBT : RAD_FLOW_END_DONE);
+            seen += asks;
+        }
+        close_scene(&s);
+    }
+    assert_true(seen > 2);
+}
+
 static void expect_not_in_doubt(scene *s)
 {
     static const rad_flow_settle failed = {"0#1", RAD_FLOW_ANSWER_FAILED, NULL};
@@ -343,6 +379,7 @@ int main(void)
         cmocka_unit_test(nothing_begins_beside_a_doubt),
         cmocka_unit_test(functions_are_told_of),
         cmocka_unit_test(an_answer_is_of_one_effect_alone),
+        cmocka_unit_test(an_answer_is_of_one_attempt_alone),
         cmocka_unit_test(what_is_known_cannot_be_settled),
         cmocka_unit_test(many_doubts_are_told),
         cmocka_unit_test(commands_know_who_they_are),
