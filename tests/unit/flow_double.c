@@ -35,6 +35,7 @@ static void work(double_world *w, process *p)
     count *c = count_of(w, p->shim);
     size_t used = 0;
     snprintf(c->command, sizeof c->command, "%.63s", p->shim->command);
+    snprintf(c->folder, sizeof c->folder, "%.63s", p->shim->dir != NULL ? p->shim->dir : "");
     if (strncmp(p->shim->command, "probe", 5) != 0 && strncmp(p->shim->command, "shrug", 5) != 0)
         c->works++;
     for (char **e = p->shim->environment; *e != NULL; e++)
@@ -497,6 +498,13 @@ const char *double_environment(const double_world *w, const char *command, const
                 return value;
             }
     }
+    return NULL;
+}
+
+const char *double_folder(const double_world *w, const char *command)
+{
+    for (uint32_t i = 0; i < w->count_count; i++)
+        if (strcmp(w->counts[i].command, command) == 0) return w->counts[i].folder;
     return NULL;
 }
 

@@ -60,6 +60,8 @@ uint32_t double_command_count(const double_world *w, const char *command);
 bool double_may_doubt(const double_world *w, const char *key);
 /* Environment of the last command of that text: the value of a name, or NULL. */
 const char *double_environment(const double_world *w, const char *command, const char *name);
+/* The folder it was run in; "": that of the runner. NULL: it was not run. */
+const char *double_folder(const double_world *w, const char *command);
 uint32_t double_syncs(const double_world *w); /* of the journal */
 bool double_has_file(const double_world *w, const char *name);
 void double_remove(double_world *w, const char *name); /* durably */

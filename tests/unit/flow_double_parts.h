@@ -52,7 +52,7 @@ typedef struct process {
 } process;
 
 typedef struct count {
-    char key[64], command[64];
+    char key[64], command[64], folder[64];
     uint32_t attempt;
     uint32_t works;
     bool may_doubt;

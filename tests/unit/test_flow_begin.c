@@ -81,6 +81,36 @@ static void a_case_without_an_id_draws_one(void **state)
     rad__flow_program_free(p);
 }
 
+/* Commands run where the case was begun, in the folder of their task; of a case that does not say where, as its
+ * runner. */
+static void commands_run_in_their_folder(void **state)
+{
+    (void)state;
+    static const char *const folders[2][3] = {{"/work", "/work/sub/b", "/abs"},
+                                              {"", "sub/b", "/abs"}};
+    rad_flow_program *p =
+        program_of("flow f { task a { run \"a\" } task b { run \"b\" dir \"sub/b\" }\n"
+                   "task c { run \"c\" dir \"/abs\" } do a do b do c }");
+    for (uint32_t i = 0; i < 2; i++) {
+        double_world *w = double_open(1);
+        rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
+        rad_flow_result result;
+        rad_error error = {0};
+        volatile int stop = 1;
+        o.given.stop = &stop;
+        assert_int_equal(rad__flow_run(double_runner(w), p, &o, &result, &error), 0);
+        stop = 0;
+        if (i == 1) double_remove(w, "where");
+        assert_int_equal(rad__flow_resume(double_runner(w), p, &o, &result, &error), 0);
+        assert_int_equal(result.end, RAD_FLOW_END_DONE);
+        assert_string_equal(double_folder(w, "a"), folders[i][0]);
+        assert_string_equal(double_folder(w, "b"), folders[i][1]);
+        assert_string_equal(double_folder(w, "c"), folders[i][2]);
+        double_close(w);
+    }
+    rad__flow_program_free(p);
+}
+
 /* ---- Files of others --------------------------------------------------------------------------------------------- */
 
 /* A folder with that file in it: whether a case begins there. The file is left as it was, if not. */
@@ -177,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings_are_the_data_it_begins_with),
         cmocka_unit_test(a_case_without_an_id_draws_one),
+        cmocka_unit_test(commands_run_in_their_folder),
         cmocka_unit_test(files_of_others_are_left_alone),
         cmocka_unit_test(what_was_left_of_a_beginning_is_no_hindrance),
         cmocka_unit_test(another_flow_is_refused_without_a_copy),
