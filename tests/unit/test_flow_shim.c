@@ -18,7 +18,8 @@ typedef struct world {
     uint64_t now_ns, elapsed_ns;
     uint32_t spawns_that_fail, spawned;
     rad_flow_watched seen;
-    char kills[64]; /* "T" and "K", in order */
+    uint32_t prints; /* bytes, at each look */
+    char kills[64];  /* "T" and "K", in order */
 } world;
 
 static int do_spawn(void *host, const rad_flow_shim *shim, rad_error *error)
@@ -33,9 +34,18 @@ static int64_t do_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
                         rad_flow_watched *watched, rad_error *error)
 {
     world *w = host;
-    (void)to, (void)size, (void)timeout_ns, (void)error;
+    (void)timeout_ns, (void)error;
+    assert_true(w->prints <= size);
+    memset(to, 'x', w->prints);
     *watched = w->seen;
-    return 0;
+    return w->prints;
+}
+
+/* What is printed cannot be shown: the effect is none the worse. */
+static int do_create(void *host, int *file, const char *name, rad_error *error)
+{
+    (void)host, (void)file, (void)name, (void)error;
+    return RAD_EIO;
 }
 
 static int do_kill(void *host, bool at_once, rad_error *error)
@@ -66,6 +76,7 @@ static void do_sleep(void *host, uint64_t ns)
 static rad_flow_host host_of(world *w)
 {
     return (rad_flow_host){.context = w,
+                           .create = do_create,
                            .spawn = do_spawn,
                            .watch = do_watch,
                            .kill = do_kill,
@@ -80,6 +91,7 @@ static rad_flow_shim *claimed(uint64_t timeout_ns)
     rad_flow_shim *s = rad__flow_shim_new();
     assert_non_null(s);
     s->key = rad__copy_text("0#1");
+    s->id = rad__copy_text("0-1@1");
     s->timeout_ns = timeout_ns;
     s->state = RAD_SHIM_SPAWN;
     return s;
@@ -170,6 +182,51 @@ static void test_who_is_left_of_a_command_that_ended_lives_on(void **state)
     rad__flow_shim_free(s);
 }
 
+/* Who tells what it is doing while it cleans up is not killed for that, nor does it live for ever. */
+static void test_a_command_that_prints_has_its_time_and_no_more(void **state)
+{
+    (void)state;
+    world w = {.elapsed_ns = SECOND, .prints = 10, .seen = {.asked_to_end = true}};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = claimed(0);
+    rad__flow_shim_step(s, &host);
+    uint64_t began = w.elapsed_ns;
+    for (; w.elapsed_ns - began < RAD_SHIM_GRACE_NS; pass(&w, SECOND / 4)) {
+        rad__flow_shim_step(s, &host);
+        assert_string_equal(w.kills, "T");
+    }
+    rad__flow_shim_step(s, &host);
+    assert_string_equal(w.kills, "TK");
+    assert_true((s->receipt.flags & RAD_RECEIPT_CANCELLED) != 0);
+    rad__flow_shim_free(s);
+}
+
+/* Of what a command has printed nothing is lost when it ends, up to a limit that is told. */
+static void test_output_is_read_to_its_end(void **state)
+{
+    (void)state;
+    enum { CHUNK = 16 << 10 };
+    for (uint32_t more = 0; more < 2; more++) {
+        world w = {.prints = CHUNK, .seen = {.ended = true, .status = 3}};
+        rad_flow_host host = host_of(&w);
+        rad_flow_shim *s = claimed(0);
+        s->keeps_output = true;
+        rad__flow_shim_step(s, &host);
+        for (uint32_t i = 0; i < RAD_FLOW_OUTPUT_MAX / CHUNK; i++) rad__flow_shim_step(s, &host);
+        w.prints = more;
+        rad__flow_shim_step(s, &host);
+        assert_int_equal(s->state, more ? RAD_SHIM_WATCH : RAD_SHIM_WRITE);
+        assert_int_equal(s->output.size, RAD_FLOW_OUTPUT_MAX);
+        assert_int_equal((s->receipt.flags & RAD_RECEIPT_TOO_LONG) != 0, more);
+        w.prints = 0;
+        if (more) rad__flow_shim_step(s, &host);
+        assert_int_equal(s->state, RAD_SHIM_WRITE);
+        assert_int_equal(s->receipt.status, 3);
+        assert_string_equal(w.kills, "");
+        rad__flow_shim_free(s);
+    }
+}
+
 static void test_processes_are_waited_for(void **state)
 {
     (void)state;
@@ -201,6 +258,8 @@ int main(void)
         cmocka_unit_test(test_the_group_has_time_to_clean_up),
         cmocka_unit_test(test_a_group_that_does_not_listen_is_killed_once),
         cmocka_unit_test(test_who_is_left_of_a_command_that_ended_lives_on),
+        cmocka_unit_test(test_a_command_that_prints_has_its_time_and_no_more),
+        cmocka_unit_test(test_output_is_read_to_its_end),
         cmocka_unit_test(test_processes_are_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
