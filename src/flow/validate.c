@@ -368,6 +368,15 @@ static bool copy_run(rad_flow_walk *to, const rad_flow_verdict *from)
     return to->choices != NULL;
 }
 
+/* How many of the run's last steps are the circle: it begins where it ends, which may be behind where `round` is. */
+static uint32_t circle_steps(const rad_flow_reach *r)
+{
+    uint32_t end = r->circle_count - 1;
+    for (uint32_t i = 0; i < end; i++)
+        if (r->circle[i] == r->circle[end]) return end - i;
+    return r->circle_count;
+}
+
 static int judge_circle(validation *v, rad_flow_search *s, const rad_flow_reach *r,
                         rad_error *error)
 {
@@ -379,7 +388,7 @@ static int judge_circle(validation *v, rad_flow_search *s, const rad_flow_reach 
     }
     fails(verdict(v, RAD_FLOW_NO_LIVELOCK), &run,
           "it can go round for ever and never end: the last %u steps come back to where they began",
-          r->circle_count);
+          circle_steps(r));
     if (!copy_run(&same, verdict(v, RAD_FLOW_NO_LIVELOCK))) return rad__error_memory(error);
     fails(verdict(v, RAD_FLOW_CAN_END), &same, "from there on no end can be reached");
     return 0;
