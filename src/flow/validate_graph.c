@@ -50,20 +50,21 @@ static void mark_found(const rad_flow_search *s, const index_of *back, uint8_t *
     }
 }
 
-/* Marks, too, the lost ones that must come to a standstill. `left`: steps of a node that do not. */
+/* Marks, too, those that must come to a standstill: of the lost ones, all that cannot go on for ever. `left`: steps of
+ * a node that do not lead to one. */
 static void mark_ending(const rad_flow_search *s, const index_of *back, uint8_t *found,
                         uint32_t *stack, uint32_t *left)
 {
     uint32_t top = 0;
     for (uint32_t i = 0; i < s->edge_count; i++) left[s->edges[i].from]++;
     for (uint32_t i = 0; i < s->node_count; i++)
-        if (!found[i] && left[i] == 0) stack[top++] = i;
+        if (left[i] == 0) stack[top++] = i;
     while (top > 0) {
         uint32_t node = stack[--top];
         found[node] = 2;
         for (uint32_t i = back->first[node]; i < back->first[node + 1]; i++) {
             uint32_t from = s->edges[back->items[i]].from;
-            if (--left[from] == 0 && !found[from]) stack[top++] = from;
+            if (--left[from] == 0) stack[top++] = from;
         }
     }
 }

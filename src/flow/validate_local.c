@@ -58,7 +58,6 @@ bool rad__flow_traits_make(rad_flow_traits *t, const rad_flow_program *p, bool d
 void rad__flow_traits_free(rad_flow_traits *t)
 {
     rad__free(t->more);
-    t->more = NULL;
 }
 
 /* ---- Data ------------------------------------------------------------------- */
@@ -77,7 +76,7 @@ static bool owns_handler(const rad_flow_vm *vm, uint32_t token)
  * somebody else ends; that is of interest when ends are compared. */
 static bool writes_unseen(const rad_flow_traits *t, const rad_flow_vm *vm, uint32_t token)
 {
-    if (t->ends && token == 0 && (t->detaches || t->finishes)) return false;
+    if (t->ends && token == 0) return false;
     return !owns_handler(vm, token);
 }
 
@@ -128,16 +127,15 @@ static bool fork_is_local(const rad_flow_traits *t, rad_flow_vm *vm, uint32_t to
 {
     uint32_t count;
     int64_t value;
-    bool counts = op->join == RAD_JOIN_FIRST || op->join == RAD_JOIN_ANY;
     if (t->drawn && t->detaches) return false;
     if (op->code == RAD_OP_FORK) return true;
     if (op->code == RAD_OP_OR) {
         if (!count_true(vm, token, op, &count)) return false;
-        return count > 0 ? !counts || op->c <= count : op->d != RAD_NONE;
+        return count > 0 ? op->c <= count : op->d != RAD_NONE; /* c: 0, where nobody counts */
     }
     const rad_flow_many *m = &vm->program->manies[op->d];
     if (m->is_over || !rad__flow_eval(vm, token, op->b, &value) || value <= 0) return false;
-    return (m->most == 0 || value <= m->most) && value <= 1000 && (!counts || op->c <= value);
+    return (m->most == 0 || value <= m->most) && value <= 1000 && op->c <= value;
 }
 
 static bool leave_is_local(const rad_flow_traits *t, const rad_flow_vm *vm, uint32_t token)
@@ -165,7 +163,7 @@ static bool arrive_is_local(const rad_flow_traits *t, const rad_flow_vm *vm, uin
 {
     const rad_token *own = &vm->tokens[token];
     const rad_fork *f = &vm->forks[own->fork];
-    if (t->finishes || f->fired || t->more[f->op]) return false;
+    if (t->finishes || t->more[f->op]) return false;
     if (f->owner == RAD_NONE || vm->tokens[f->owner].inner != own->fork) return false;
     if (f->join == RAD_JOIN_FIRST || f->join == RAD_JOIN_ANY) return false;
     uint32_t gone = f->join == RAD_JOIN_ALL ? 0 : f->cancelled;
