@@ -181,7 +181,7 @@ static void declare_block(rad_flow_resolver *r, const rad_flow_block *block)
     for (rad_flow_statement *s = block->first; s != NULL && r->status == 0; s = s->next) {
         s->number = ++r->tree->statement_count;
         if (s->kind == RAD_FLOW_REGION) declare_region(r, s);
-        if (s->kind == RAD_FLOW_MANY && s->as != RAD_NONE) declare_as(r, s);
+        if (s->as != RAD_NONE) declare_as(r, s);
         for (uint32_t i = 0; i < s->branch_count; i++) declare_block(r, &s->branches[i].block);
         if (s->on_cancel != NULL) declare_block(r, &s->on_cancel->block);
         if (s->on_failure != NULL) declare_block(r, &s->on_failure->block);
@@ -212,18 +212,14 @@ static void writes_of_command(rad_flow_resolver *r, rad_flow_task *t)
                             "a command writes only what it captures, and its exit: '%s' is neither",
                             name_text(r, r->tree->variables[t->writes.items[i]].name));
     uint32_t *items = rad__arena_take(&r->file->arena, 2, sizeof *items);
-    rad_text_place *places = rad__arena_take(&r->file->arena, 2, sizeof *places);
-    if (items == NULL || places == NULL) {
+    if (items == NULL) {
         wrong_memory(r);
         return;
     }
     uint32_t count = 0;
-    places[count] = t->capture_place;
     if (t->capture != RAD_NONE) items[count++] = t->capture;
-    places[count > 0] = t->exit_place;
     if (t->exit != RAD_NONE) items[count++] = t->exit;
     t->writes.items = items;
-    t->writes.places = places;
     t->writes.count = count;
 }
 

@@ -47,7 +47,6 @@ void rad__flow_suggest_consider(rad_flow_suggest *s, const char *name)
 
 const char *rad__flow_suggest_text(rad_flow_suggest *s)
 {
-    s->text[0] = 0;
     if (s->best != NULL) snprintf(s->text, sizeof s->text, "; did you mean '%s'?", s->best);
     return s->text;
 }

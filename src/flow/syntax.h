@@ -88,8 +88,8 @@ enum rad_flow_doubt { RAD_DOUBT_STOP = 0, RAD_DOUBT_RETRY, RAD_DOUBT_PROBE };
 enum { RAD_OUTCOME_OK_BIT = 1, RAD_OUTCOME_FAIL_BIT = 2 };
 
 typedef struct rad_flow_names {
-    uint32_t *items; /* names, after resolving indices of variables */
-    rad_text_place *places;
+    uint32_t *items;        /* names, after resolving indices of variables */
+    rad_text_place *places; /* where they stand; of no use after resolving */
     uint32_t count;
     bool given; /* the property stands there */
 } rad_flow_names;
@@ -165,7 +165,6 @@ typedef struct rad_flow_block {
 
 /* What a defer waits for. */
 typedef struct rad_flow_event {
-    rad_text_place place;
     bool is_timer, is_fresh;
     uint64_t delay_ns;
     uint32_t signal; /* name, then index into signals */

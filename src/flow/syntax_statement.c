@@ -31,7 +31,7 @@ static rad_flow_block parse_block(rad_flow_parser *p)
 {
     rad_flow_block block = {.place = p->now.place};
     rad__flow_expect_sign(p, "{", "'{'");
-    if (p->status == 0) block.first = rad__flow_parse_statements(p, false);
+    block.first = rad__flow_parse_statements(p, false);
     block.end = p->now.place;
     rad__flow_expect_sign(p, "}", "a statement or '}'");
     return block;
@@ -50,7 +50,6 @@ typedef struct branch_list {
 
 static void branch_add(rad_flow_parser *p, branch_list *list, const rad_flow_branch *branch)
 {
-    if (p->status != 0) return;
     if (!RAD_GROW(&list->items, &list->capacity, list->count + 1))
         rad__flow_fail_memory(p);
     else
@@ -128,8 +127,7 @@ static void check_join(rad_flow_parser *p, const rad_flow_statement *s, rad_text
         rad__flow_fail(p, at, "a many has no join sync: it is for par and or");
     if (s->join == RAD_JOIN_MULTI && s->kind == RAD_FLOW_MANY)
         rad__flow_fail(p, at, "a many has no join multi: it is for par and or");
-    bool counts = s->join == RAD_JOIN_FIRST || s->join == RAD_JOIN_ANY;
-    if (counts && p->status == 0 && s->join_count > ways_of(s))
+    if (s->join_count > ways_of(s))
         rad__flow_fail(p, at, "expected a count from 1 to %u, the number of branches, found %u",
                        ways_of(s), s->join_count);
 }
@@ -174,7 +172,6 @@ static void parse_defer(rad_flow_parser *p, rad_flow_statement *s)
     rad__flow_expect_sign(p, "{", "'{'");
     while (p->status == 0 && (list.count == 0 || !rad__flow_is(p, "}"))) {
         rad_flow_branch branch = branch_new();
-        branch.event.place = p->now.place;
         rad__flow_expect_word(p, "on", list.count == 0 ? "'on'" : "'on' or '}'");
         if (rad__flow_accept(p, "timer")) {
             branch.event.is_timer = true;
@@ -200,7 +197,6 @@ static void parse_wait(rad_flow_parser *p, rad_flow_statement *s)
     s->branch_count = 1;
     s->branches[0] = branch_new();
     rad_flow_event *event = &s->branches[0].event;
-    event->place = p->now.place;
     event->is_fresh = rad__flow_accept(p, "fresh");
     event->is_timer = !event->is_fresh && p->now.kind == RAD_LEXEME_NUMBER;
     if (event->is_timer)
@@ -238,8 +234,7 @@ static void parse_region(rad_flow_parser *p, rad_flow_statement *s)
         if (rad__flow_accept(p, "cancel")) {
             s->on_cancel = parse_handler(p, s->on_cancel, at, "cancel");
         } else if (rad__flow_accept(p, "failure")) {
-            s->into_place = p->now.place;
-            if (s->on_failure == NULL && rad__flow_accept(p, "into")) {
+            if (rad__flow_accept(p, "into")) {
                 s->into_place = p->now.place;
                 s->into = rad__flow_expect_name(p, "the name of a variable");
             }
@@ -279,7 +274,6 @@ static bool has_many_name(rad_flow_parser *p)
 
 static void parse_many(rad_flow_parser *p, rad_flow_statement *s)
 {
-    s->name_place = p->now.place;
     if (p->status == 0 && has_many_name(p)) s->name = rad__flow_expect_name(p, "a name");
     s->is_over = rad__flow_accept(p, "over");
     s->expr = rad__flow_parse_expr(p);
@@ -287,7 +281,6 @@ static void parse_many(rad_flow_parser *p, rad_flow_statement *s)
         rad__flow_expect_word(p, "to", "'to' and a number");
         s->most = rad__flow_expect_count(p, "a number of instances", 1, COUNT_MAX);
     }
-    s->as_place = p->now.place;
     if (rad__flow_accept(p, "as")) {
         s->as_place = p->now.place;
         s->as = rad__flow_expect_variable(p, "a name for the instance's number or line");
@@ -371,7 +364,7 @@ static void no_statement(rad_flow_parser *p, bool is_body)
                                         "task",  NULL};
     if (rad__flow_is(p, "join"))
         rad__flow_fail(p, p->now.place, "join belongs to the par, or, or many before it");
-    else if (!is_body && (rad__flow_is(p, "data") || rad__flow_is(p, "task")))
+    else if (rad__flow_is(p, "data") || rad__flow_is(p, "task"))
         rad__flow_fail(p, p->now.place, "'%.4s' stands in the flow itself, not in a block",
                        p->now.text);
     else
@@ -422,7 +415,7 @@ rad_flow_statement *rad__flow_parse_statements(rad_flow_parser *p, bool is_body)
     if (++p->nesting > RAD_FLOW_NESTING_MAX)
         rad__flow_fail(p, p->now.place, "the blocks are nested more than %d deep",
                        RAD_FLOW_NESTING_MAX);
-    while (p->status == 0 && !rad__flow_is(p, "}") && p->now.kind != RAD_LEXEME_END) {
+    while (p->status == 0 && !rad__flow_is(p, "}")) {
         if (is_body && rad__flow_accept(p, "data")) {
             rad__flow_parse_data(p);
         } else if (is_body && rad__flow_accept(p, "task")) {

@@ -87,7 +87,6 @@ static void parse_domain(rad_flow_parser *p, rad_flow_variable *v)
 /* Whether the word stands here as part of a declaration, and not as the name of the next. */
 static bool accept_part(rad_flow_parser *p, const char *word)
 {
-    if (p->status != 0 || !rad__flow_is(p, word)) return false;
     rad_lexeme next = rad__flow_peek(p);
     return !rad__lexeme_is(&next, ":") && rad__flow_accept(p, word);
 }
@@ -264,8 +263,7 @@ static uint32_t parse_properties(rad_flow_parser *p, rad_flow_task *t, enum prop
         if (seen >> property & 1)
             rad__flow_fail(p, at, "'%s' stands there twice", PROPERTY_NAMES[property]);
         seen |= 1u << property;
-        bool both = property <= PROPERTY_CALL && (seen & 3) == 3;
-        if (both) rad__flow_fail(p, at, "a task has either 'run' or 'call', not both");
+        if ((seen & 3) == 3) rad__flow_fail(p, at, "a task has either 'run' or 'call', not both");
         parse_property(p, t, (enum property)property);
     }
     return seen;
@@ -329,7 +327,7 @@ static uint32_t run_name(rad_flow_parser *p, uint32_t line)
                          ? snprintf(text, sizeof text, "run_%u", line)
                          : snprintf(text, sizeof text, "run_%u_%u", line, p->run_count);
         uint32_t name = rad__flow_symbol(p, text, (size_t)length);
-        if (p->status != 0 || !has_task(p->tree, name)) return name;
+        if (!has_task(p->tree, name)) return name;
     }
 }
 

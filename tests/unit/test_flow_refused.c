@@ -1,0 +1,280 @@
+/* test_flow_refused.c — flow files at the edge of what is right: good ones are not refused, bad ones are, the first
+ * mistake is the one that is told, the nearest name is suggested. See also test_flow_syntax_errors.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "flow/suggest.h"
+#include "flow_tree_support.h"
+#include "storm_support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Line 2 of a flow with data n : int, b : bool, t : text, and a task build. */
+#define FLOW(body)                                                                                 \
+    "flow f { data { n : int b : bool t : text } task build { run \"a\" }\n" body "\n}"
+#define DATA(body) "flow f { finish data {\n" body "\n} }"
+#define TASK(body) "flow f { finish data { n : int b : bool t : text } task build {\n" body "\n} }"
+#define HERE       "expected a statement, 'data', 'task' or '}', found "
+
+typedef struct mistake {
+    const char *text, *said;
+} mistake;
+
+static void check_all(const mistake *some, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        flow_tree_refused(some[i].text, strlen(some[i].text), some[i].said);
+}
+
+#define CHECK_ALL(some) check_all(some, sizeof(some) / sizeof *(some))
+
+/* ---- What belongs to something else ------------------------------------------------------------------- */
+
+static void parts_of_one_statement_are_no_parts_of_another(void **state)
+{
+    (void)state;
+    static const mistake some[] = {
+        {FLOW("par { } and { } join all 2"), "test:2:26: " HERE "'2'"},
+        {FLOW("par { } and { } join sync 1"), "test:2:27: " HERE "'1'"},
+        {FLOW("reach m else { }"), "test:2:9: " HERE "'else'"},
+        {FLOW("do build else { }"), "test:2:10: " HERE "'else'"},
+        {FLOW("wait fresh 5s"), "test:2:12: expected 'signal', found '5'"},
+        {FLOW("many not b { }"), "test:2:6: expected an int behind 'many', found a bool"},
+        {FLOW("many n and b { }"), "test:2:6: expected a bool before 'and', found an int"},
+        {FLOW("many n or b { }"), "test:2:6: expected a bool before 'or', found an int"},
+        {FLOW("many pool \"x\" { }"), "test:2:11: expected an int behind 'many', found a text"},
+        {FLOW("set n = n + { }"), "test:2:13: expected an expression, found '{'"},
+        {FLOW("set b = b and { }"), "test:2:15: expected an expression, found '{'"},
+        {DATA("x : int = merge sum"),
+         "test:2:11: expected a constant: a number, true, false or a text, found 'merge'"},
+        {DATA("x : int = in { 1 }"),
+         "test:2:11: expected a constant: a number, true, false or a text, found 'in'"},
+        {DATA("x : int merge in { 1 }"),
+         "test:2:15: expected a rule: sum, max, min (int), and, or (bool), append (text), first "
+         "or last, found 'in'"},
+        {FLOW("region r { } on failure { } on failure into t { } on failure { }"),
+         "test:2:29: 'on failure' stands there twice"},
+    };
+    CHECK_ALL(some);
+}
+
+/* ---- The first mistake ------------------------------------------------------------------- */
+
+/* What follows from it, or just follows, is not told instead. */
+static void of_two_mistakes_the_first_is_told(void **state)
+{
+    (void)state;
+    static const mistake some[] = {
+        {FLOW("do bild\ndo biuld"), "test:2:4: there is no task 'bild'; did you mean 'build'?"},
+        {FLOW("set n = b + t"), "test:2:9: expected an int or a text before '+', found a bool"},
+        {FLOW("set n = m + k"), "test:2:9: there is no variable 'm'"},
+        {FLOW("set m = k"), "test:2:5: there is no variable 'm'"},
+        {FLOW("par { do x } and { do y }"), "test:2:10: there is no task 'x'"},
+        {FLOW("region r { do x } on cancel { do y } on failure { do z }"),
+         "test:2:15: there is no task 'x'"},
+        {FLOW("region r { } on cancel { do y } on failure into m { do z }"),
+         "test:2:29: there is no task 'y'"},
+        {FLOW("region r { } region r { } many 2 as n { }"),
+         "test:2:21: there is a region 'r' already"},
+        {FLOW("many b as i { do x }"), "test:2:6: expected an int behind 'many', found a bool"},
+        {FLOW("many over n as RADDLE_X { do x }"),
+         "test:2:16: 'RADDLE_X': variables that begin with RADDLE_ are set by the runner"},
+        {FLOW("or { when true { } } join all do x"),
+         "test:2:27: an or has no join all: join sync waits for those that were begun"},
+        {FLOW("while n { do x }"), "test:2:7: expected a bool behind 'while', found an int"},
+        {DATA("x : int\nx : bool\nx : text"),
+         "test:3:1: there is a variable 'x' already, in line 2"},
+        {DATA("RADDLE_A : int\nRADDLE_A : bool"),
+         "test:2:1: 'RADDLE_A': variables that begin with RADDLE_ are set by the runner"},
+        {TASK("call \"x\" capture t exit n dir \"d\""),
+         "test:2:18: 'capture' is for commands: a function has 'writes'"},
+        {TASK("call \"x\" reads k, m writes i"), "test:2:16: there is no variable 'k'"},
+        {TASK("run \"x\" capture k exit m"), "test:2:17: there is no variable 'k'"},
+        {TASK("run \"x\" exit b capture b"),
+         "test:2:14: expected an int behind 'exit': 'b' is a bool"},
+        {TASK("run \"x\" writes n, b"),
+         "test:2:16: a command writes only what it captures, and its exit: 'n' is neither"},
+        {"flow f { do x }\nflow g { do y }", "test:1:13: there is no task 'x'"},
+        {"flow f { finish task a { run \"x\" } task a { run \"y\" }\ntask a { run \"z\" } }",
+         "test:1:41: there is a task 'a' already, in line 1"},
+    };
+    CHECK_ALL(some);
+}
+
+/* ---- Good ones ------------------------------------------------------------------- */
+
+static void check_told(const char *text, const char *tree)
+{
+    rad_flow_file file;
+    rad_bytes out = {0};
+    rad_flow_tree *last;
+    flow_tree_read(&file, text, strlen(text));
+    assert_int_equal(rad__flow_find(&file, NULL, &last, NULL), 0);
+    flow_tree_tell(&out, &file, last);
+    assert_string_equal((char *)out.data, tree);
+    rad__bytes_free(&out);
+    rad__flow_file_free(&file);
+}
+
+/* The name of a function is a name, too, unless a parenthesis follows. */
+static void a_many_may_be_called_like_a_function(void **state)
+{
+    (void)state;
+    check_told(FLOW("many length 3 up to 4 { more length }"),
+               "1 many length 3 up to 4 {2 more length of 1} join all");
+}
+
+/* Parentheses that are closed are no nesting, however many there are. */
+static void parentheses_side_by_side_are_not_deep(void **state)
+{
+    rad_bytes text = {0};
+    rad_flow_file file;
+    (void)state;
+    rad__bytes_format(&text, "flow f { data { n : int }\n");
+    for (uint32_t i = 0; i < RAD_FLOW_NESTING_MAX + 50; i++)
+        rad__bytes_format(&text, i % 2 == 0 ? "set n = (1)\n" : "set n = -(n)\n");
+    rad__bytes_format(&text, "}");
+    flow_tree_read(&file, (char *)text.data, text.size);
+    assert_int_equal(file.flows->statement_count, RAD_FLOW_NESTING_MAX + 50);
+    rad__flow_file_free(&file);
+    rad__bytes_free(&text);
+}
+
+/* Sums inside the right side of sums: each is short, but one hangs below the other. */
+static rad_bytes flow_of_sums(uint32_t levels, uint32_t terms)
+{
+    rad_bytes text = {0};
+    rad__bytes_format(&text, "flow f { data { n : int } set n = ");
+    for (uint32_t i = 0; i < levels; i++) rad__bytes_format(&text, "1 + (");
+    rad__bytes_format(&text, "1");
+    for (uint32_t i = 0; i < levels; i++) {
+        rad__bytes_format(&text, ")");
+        for (uint32_t k = 1; k < terms; k++) rad__bytes_format(&text, " + 1");
+    }
+    rad__bytes_format(&text, " }");
+    return text;
+}
+
+static void expressions_are_as_deep_as_their_deepest_side(void **state)
+{
+    rad_flow_file file;
+    rad_error error = {0};
+    (void)state;
+    rad_bytes text = flow_of_sums(20, RAD_FLOW_NESTING_MAX / 20);
+    flow_tree_read(&file, (char *)text.data, text.size);
+    assert_int_equal(file.flows->body.first->expr->depth, RAD_FLOW_NESTING_MAX);
+    rad__flow_file_free(&file);
+    rad__bytes_free(&text);
+    text = flow_of_sums(20, RAD_FLOW_NESTING_MAX / 20 + 1);
+    int status = rad__flow_read(&file, "test", (char *)text.data, text.size, &error);
+    assert_int_equal(status, RAD_EINPUT);
+    assert_non_null(strstr(error.text, "the expression is more than 200 levels deep"));
+    rad__bytes_free(&text);
+}
+
+/* ---- Several flows in one file ------------------------------------------------------------------- */
+
+static void assert_names(const rad_flow_file *file, const uint32_t *names, uint32_t count,
+                         const char *only)
+{
+    assert_int_equal(count, 1);
+    assert_string_equal(rad__flow_name(file, names[0]), only);
+}
+
+static void what_one_flow_names_is_unknown_in_the_next(void **state)
+{
+    static const char text[] = "flow one { region r { } reach m lock l { } wait signal s }\n"
+                               "flow two { region q { } reach n lock k { } wait signal t }\n"
+                               "flow three { finish }";
+    rad_flow_file file;
+    (void)state;
+    flow_tree_read(&file, text, strlen(text));
+    const rad_flow_tree *one = file.flows, *two = one->next, *three = two->next;
+    assert_names(&file, one->regions, one->region_count, "r");
+    assert_names(&file, one->milestones, one->milestone_count, "m");
+    assert_names(&file, one->locks, one->lock_count, "l");
+    assert_names(&file, one->signals, one->signal_count, "s");
+    assert_names(&file, two->regions, two->region_count, "q");
+    assert_names(&file, two->milestones, two->milestone_count, "n");
+    assert_names(&file, two->locks, two->lock_count, "k");
+    assert_names(&file, two->signals, two->signal_count, "t");
+    assert_int_equal(three->region_count + three->milestone_count, 0);
+    assert_int_equal(three->lock_count + three->signal_count, 0);
+    rad__flow_file_free(&file);
+    static const char wrong[] = "flow one { region area { } }\nflow two { cancel region aera }";
+    flow_tree_refused(wrong, strlen(wrong), "test:2:26: there is no region 'aera'");
+}
+
+/* ---- Suggestions ------------------------------------------------------------------- */
+
+static const char *suggested(const char *wanted, const char *const *names)
+{
+    rad_flow_suggest near;
+    rad__flow_suggest_begin(&near, wanted, strlen(wanted));
+    for (; *names != NULL; names++) rad__flow_suggest_consider(&near, *names);
+    return near.best != NULL ? near.best : "";
+}
+
+static void the_nearest_name_is_suggested(void **state)
+{
+    static const struct {
+        const char *wanted, *names[4], *best;
+    } all[] = {
+        /* The nearest, and of equals the first. */
+        {"build", {"bulldo", "build1", "builds"}, "build1"},
+        {"build", {"build1", "builds", "bulldo"}, "build1"},
+        /* It stands in the wrong place, that is all. */
+        {"build", {"build"}, ""},
+        /* Two mistakes in five letters, one in four, none in two. */
+        {"bxxld", {"build"}, "build"},
+        {"bxld", {"build"}, ""},
+        {"bild", {"build"}, "build"},
+        {"do", {"da"}, ""},
+        /* To swap neighbours is one mistake; it is two when they are not just swapped. */
+        {"ofr", {"for"}, "for"},
+        {"fro", {"for"}, "for"},
+        {"abc", {"xac"}, ""},
+        {"abc", {"bxc"}, ""},
+        {"abc", {"bac"}, "bac"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        assert_string_equal(suggested(all[i].wanted, all[i].names), all[i].best);
+}
+
+/* Names have 60 characters at most; what people ask for may have any number. */
+static void long_names_are_suggested_and_longer_ones_are_not(void **state)
+{
+    char right[61], wrong[61], endless[4000];
+    (void)state;
+    memset(right, 'a', 60);
+    right[60] = 0;
+    memcpy(wrong, right, sizeof right);
+    wrong[30] = 'b';
+    const char *const names[] = {right, NULL};
+    assert_string_equal(suggested(wrong, names), right);
+    memset(endless, 'a', sizeof endless);
+    endless[sizeof endless - 1] = 0;
+    assert_string_equal(suggested(endless, names), "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_of_one_statement_are_no_parts_of_another),
+        cmocka_unit_test(of_two_mistakes_the_first_is_told),
+        cmocka_unit_test(a_many_may_be_called_like_a_function),
+        cmocka_unit_test(parentheses_side_by_side_are_not_deep),
+        cmocka_unit_test(expressions_are_as_deep_as_their_deepest_side),
+        cmocka_unit_test(what_one_flow_names_is_unknown_in_the_next),
+        cmocka_unit_test(the_nearest_name_is_suggested),
+        cmocka_unit_test(long_names_are_suggested_and_longer_ones_are_not),
+    };
+    storm_choose();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
