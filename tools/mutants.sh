@@ -119,7 +119,9 @@ flow_tests() { # FILE
     machine="flow_tasks flow_cancel flow_inputs flow_worlds flow_history flow_again flow_state flow_patterns flow_lack"
     case ${1##*/} in
     draw* | text.*) near="flow_draw flow_examples" last=asan:flow_draw ;;
-    resolve* | suggest* | syntax*) near="flow_syntax_errors flow_syntax flow_docs flow_expressions" last=asan:flow_syntax ;;
+    resolve* | suggest* | syntax*)
+        near="flow_syntax_errors flow_refused flow_syntax flow_docs flow_expressions flow_verdicts"
+        last="asan:flow_syntax asan:flow_refused" ;;
     journal.*) near="flow_journal flow_replay flow_case" last=asan:flow_journal ;;
     replay.* | snapshot.* | history.*)
         near="flow_replay flow_history flow_inputs flow_case flow_lack" last=asan:flow_replay ;;
@@ -127,7 +129,7 @@ flow_tests() { # FILE
         near="flow_files flow_begin flow_doubt flow_queue flow_trust flow_lapse flow_shim flow_timers"
         near="$near flow_memory flow_story flow_folder flow_run flow_crash flow_kill"
         last="asan:flow_queue asan:flow_doubt asan:flow_lapse asan:flow_folder" ;;
-    validate* | proper* | outline*) near="flow_lab flow_validate" last= ;;
+    validate* | proper* | outline*) near="flow_verdicts flow_lab flow_validate" last=asan:flow_verdicts ;;
     case.* | vm_data.*) near="$machine flow_expressions flow_case flow_random" last="asan:flow_case asan:flow_again" ;;
     compile.*) near="$machine flow_expressions flow_case flow_random flow_lab" last=asan:flow_lack ;;
     *) near="$machine flow_case flow_random flow_lab" last="asan:flow_again asan:flow_cancel" ;;
