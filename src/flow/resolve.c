@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The first that is wrong is the one that is told: that is the way of errors. */
 void rad__flow_wrong(rad_flow_resolver *r, rad_text_place at, const char *format, ...)
 {
-    if (r->status != 0) return;
     va_list args;
     va_start(args, format);
     r->status = rad__error_at(r->error, r->file->file_name, at, format, args);
@@ -22,7 +22,7 @@ void rad__flow_wrong(rad_flow_resolver *r, rad_text_place at, const char *format
 
 static void wrong_memory(rad_flow_resolver *r)
 {
-    if (r->status == 0) r->status = rad__error_memory(r->error);
+    r->status = rad__error_memory(r->error);
 }
 
 static const char *name_text(const rad_flow_resolver *r, uint32_t name)
@@ -69,7 +69,6 @@ uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32
                          rad_text_place at)
 {
     static const char *const what[RAD_SPACES] = {"variable", "task", "region"};
-    if (r->status != 0) return RAD_NONE;
     uint32_t index = rad__flow_meaning(r, space, name);
     if (index != RAD_NONE) return index;
     const char *wanted = name_text(r, name);

@@ -37,7 +37,7 @@ void rad__flow_suggest_begin(rad_flow_suggest *s, const char *wanted, size_t len
 void rad__flow_suggest_consider(rad_flow_suggest *s, const char *name)
 {
     size_t length = strlen(name);
-    if (length > LENGTH_MAX || s->length > LENGTH_MAX) return;
+    if (length > LENGTH_MAX) return;
     uint32_t distance = distance_of(s->wanted, s->length, name, length);
     uint32_t allowed = s->length < 3 ? 0 : s->length < 5 ? 1 : 2;
     if (distance == 0 || distance > allowed || distance >= s->distance) return;

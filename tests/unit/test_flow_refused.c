@@ -247,20 +247,23 @@ static void the_nearest_name_is_suggested(void **state)
         assert_string_equal(suggested(all[i].wanted, all[i].names), all[i].best);
 }
 
-/* Names have 60 characters at most; what people ask for may have any number. */
+/* Names have 60 characters at most. What people ask for may have any number, and so may what others call something. */
 static void long_names_are_suggested_and_longer_ones_are_not(void **state)
 {
-    char right[61], wrong[61], endless[4000];
+    char right[62], wrong[61], endless[4000];
+    const char *const names[] = {right, NULL}, *const others[] = {endless, NULL};
     (void)state;
     memset(right, 'a', 60);
     right[60] = 0;
-    memcpy(wrong, right, sizeof right);
+    memcpy(wrong, right, sizeof wrong);
     wrong[30] = 'b';
-    const char *const names[] = {right, NULL};
-    assert_string_equal(suggested(wrong, names), right);
     memset(endless, 'a', sizeof endless);
     endless[sizeof endless - 1] = 0;
+    assert_string_equal(suggested(wrong, names), right);
     assert_string_equal(suggested(endless, names), "");
+    assert_string_equal(suggested(wrong, others), "");
+    memcpy(right + 60, "a", 2);
+    assert_string_equal(suggested(wrong, names), "");
 }
 
 int main(void)
