@@ -120,7 +120,7 @@ flow_tests() { # FILE
     case ${1##*/} in
     draw* | text.*) near="flow_draw flow_examples" last=asan:flow_draw ;;
     resolve* | suggest* | syntax*)
-        near="flow_syntax_errors flow_refused flow_syntax flow_docs flow_expressions flow_verdicts"
+        near="flow_syntax_errors flow_refused flow_syntax flow_docs flow_expressions flow_verdicts flow_draw"
         last="asan:flow_syntax asan:flow_refused" ;;
     journal.*) near="flow_journal flow_replay flow_case" last=asan:flow_journal ;;
     replay.* | snapshot.* | history.*)

@@ -79,10 +79,9 @@ static bool assume(validation *v, const char *format, ...)
     rad_flow_validation *r = &v->report;
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(text, sizeof text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (length >= (int)sizeof text) length = (int)sizeof text - 1;
-    char *own = rad__arena_text(&v->arena, text, (size_t)length);
+    char *own = rad__arena_text(&v->arena, text, strlen(text));
     if (own == NULL || !RAD_GROW(&r->assumptions, &v->assumption_capacity, r->assumption_count + 1))
         return false;
     r->assumptions[r->assumption_count++] = own;
@@ -107,7 +106,7 @@ static bool assume_domain(validation *v, const rad_flow_program *p, uint32_t var
     const rad_flow_variable *own = &p->tree->variables[variable];
     const char *name = rad__flow_name(&p->file, own->name);
     phrase values = {"", 0, 0};
-    if (!d->assumed || own->is_local || !is_written(p, variable)) return true;
+    if (!d->assumed || !is_written(p, variable)) return true;
     for (uint32_t i = 0; i < d->count; i++)
         if (own->type == RAD_FLOW_TEXT)
             phrase_add(&values, "\"%.60s\"", rad__flow_name(&p->file, (uint32_t)d->values[i]));

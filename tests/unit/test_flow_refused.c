@@ -170,6 +170,11 @@ static void expressions_are_as_deep_as_their_deepest_side(void **state)
     assert_int_equal(file.flows->body.first->expr->depth, RAD_FLOW_NESTING_MAX);
     rad__flow_file_free(&file);
     rad__bytes_free(&text);
+    text = flow_of_sums(2, 1);
+    flow_tree_read(&file, (char *)text.data, text.size);
+    assert_int_equal(file.flows->body.first->expr->depth, 2);
+    rad__flow_file_free(&file);
+    rad__bytes_free(&text);
     text = flow_of_sums(20, RAD_FLOW_NESTING_MAX / 20 + 1);
     int status = rad__flow_read(&file, "test", (char *)text.data, text.size, &error);
     assert_int_equal(status, RAD_EINPUT);

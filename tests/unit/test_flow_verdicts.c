@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "flow/validate.h"
 #include "storm_support.h"
@@ -324,6 +325,32 @@ static void a_function_is_silent_unless_it_says_what_it_writes(void **state)
     assert_false(assumes_silence("flow f { task t { run \"f\" } do t }"));
 }
 
+/* What does not fit is counted. */
+static void long_lists_are_cut_and_say_so(void **state)
+{
+    rad_bytes text = {0};
+    (void)state;
+    rad__bytes_format(&text, "flow f {\n");
+    for (int i = 0; i < 30; i++)
+        rad__bytes_format(&text, "task a_task_with_a_long_name_%02d { run \"x\" }\n", i);
+    rad__bytes_format(&text, "finish }");
+    rad_flow_validation *v = validate((char *)text.data, NULL);
+    const char *said = v->assumptions[0], *end = said + strlen(said);
+    assert_non_null(strstr(said, "each time: a_task_with_a_long_name_00, a_task"));
+    assert_non_null(strstr(said, "name_11, a_task_with_a_long_name_12 and 17 more"));
+    assert_string_equal(end - strlen("and 17 more"), "and 17 more");
+    rad_flow_validation_free(v);
+    rad__bytes_free(&text);
+}
+
+static void every_property_has_a_name(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < RAD_FLOW_PROPERTIES; i++)
+        assert_non_null(rad_flow_property_name((enum rad_flow_property)i));
+    assert_null(rad_flow_property_name(RAD_FLOW_PROPERTIES));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +361,8 @@ int main(void)
         cmocka_unit_test(whoever_waits_for_others_is_left_behind_too),
         cmocka_unit_test(confluence_says_whether_outcomes_were_drawn),
         cmocka_unit_test(a_function_is_silent_unless_it_says_what_it_writes),
+        cmocka_unit_test(long_lists_are_cut_and_say_so),
+        cmocka_unit_test(every_property_has_a_name),
     };
     storm_choose();
     return cmocka_run_group_tests(tests, NULL, NULL);
