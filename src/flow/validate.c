@@ -234,9 +234,7 @@ static void walk(graveyard *g, const rad_flow_block *block)
                 walk(g, &s->branches[i].block);
             else
                 bury(g, false, rad__flow_branch_line(s, i), "%s of %s",
-                     s->kind == RAD_FLOW_AWAIT || (s->has_else && i + 1 == s->branch_count)
-                         ? "else"
-                         : "a branch",
+                     s->has_else && i + 1 == s->branch_count ? "else" : "a branch",
                      rad__flow_kind_name(s->kind));
         if (s->on_cancel != NULL) walk(g, &s->on_cancel->block);
         if (s->on_failure != NULL) walk(g, &s->on_failure->block);
