@@ -273,6 +273,9 @@ static void whoever_waits_for_others_is_left_behind_too(void **state)
     assert_fails(
         "flow f { par { par { await m } and { await m } } and { finish } }", RAD_FLOW_PROPER_END,
         "token 0/1.1 finishes the case (line 1) while token 0/1.0 is still at line 1", NULL);
+    rad_flow_validation *v = validate("flow f { par { reach m } and { finish } }", NULL);
+    assert_int_equal(v->verdicts[RAD_FLOW_PROPER_END].steps, 3); /* the fork, reach, finish */
+    rad_flow_validation_free(v);
     /* The one that finishes is two forks down: whoever waits for whom it is a branch of, waits for it. */
     assert_fails("flow f { par { par { finish } and { } }\nand { await m } }", RAD_FLOW_PROPER_END,
                  "token 0/1.0/2.0 finishes the case (line 1) while token 0/1.1 is still at line 2",
@@ -292,6 +295,17 @@ static void only_what_is_not_reached_is_dead(void **state)
                  RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of or (line 2)", NULL);
     assert_fails("flow f { " TASKS "xor { when true { do s } when 1 > 2 { do t } } }",
                  RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 2)", NULL);
+    /* What fails leads nowhere, and nothing is reached because something before it is. */
+    assert_fails("flow f { data { n : int } " TASKS "do s do t\n"
+                 "region r { xor { when 1 / n == 0 { } else { } } } on failure { } }",
+                 RAD_FLOW_NO_DEAD_CODE,
+                 "never reached: a branch of xor (line 3), else of xor (line 3)", NULL);
+    assert_fails("flow f { " TASKS "do s do t\n"
+                 "region r { or { when true { } when false { } } join first 2 } on failure { } }",
+                 RAD_FLOW_NO_DEAD_CODE,
+                 "never reached: a branch of or (line 3), a branch of or (line 3)", NULL);
+    assert_fails("flow f { " TASKS "par { do s } and { do t }\nxor { when false { } else { } } }",
+                 RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 3)", NULL);
     rad_flow_validation *v = validate("flow f { " TASKS "{ do s } { { do t } } }", NULL);
     assert_int_equal(v->dead_count, 0);
     rad_flow_validation_free(v);
@@ -323,6 +337,23 @@ static void a_flow_without_an_end_is_compared_with_nothing(void **state)
     assert_string_equal(v->verdicts[RAD_FLOW_CONFLUENT].text,
                         "under policy first the case does not end (outcomes=1)");
     rad_flow_validation_free(v);
+}
+
+/* One is told once, and there is an end to the list. */
+static void failures_are_told_once_each(void **state)
+{
+    rad_bytes text = {0};
+    (void)state;
+    rad__bytes_format(&text, "flow f { xor {\n");
+    for (int i = 0; i < 20; i++)
+        rad__bytes_format(&text, "when true { fail \"%d\" } when true { fail \"%d\" }\n", i, i);
+    rad__bytes_format(&text, "} }");
+    rad_flow_validation *v = validate((char *)text.data, NULL);
+    assert_int_equal(v->failure_count, 16);
+    assert_string_equal(v->failures[0], "line 2: 0");
+    assert_string_equal(v->failures[15], "line 17: 15");
+    rad_flow_validation_free(v);
+    rad__bytes_free(&text);
 }
 
 /* ---- What it rests on ------------------------------------------------------------------- */
@@ -409,6 +440,7 @@ int main(void)
         cmocka_unit_test(whoever_waits_for_others_is_left_behind_too),
         cmocka_unit_test(only_what_is_not_reached_is_dead),
         cmocka_unit_test(what_was_not_looked_for_is_not_dead),
+        cmocka_unit_test(failures_are_told_once_each),
         cmocka_unit_test(a_flow_without_an_end_is_compared_with_nothing),
         cmocka_unit_test(confluence_says_whether_outcomes_were_drawn),
         cmocka_unit_test(a_function_is_silent_unless_it_says_what_it_writes),
