@@ -119,5 +119,4 @@ bool rad__flow_reach_find(rad_flow_reach *r, const rad_flow_search *s)
 void rad__flow_reach_free(rad_flow_reach *r)
 {
     rad__free(r->circle);
-    r->circle = NULL;
 }

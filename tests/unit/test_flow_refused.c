@@ -179,6 +179,7 @@ static void expressions_are_as_deep_as_their_deepest_side(void **state)
     int status = rad__flow_read(&file, "test", (char *)text.data, text.size, &error);
     assert_int_equal(status, RAD_EINPUT);
     assert_non_null(strstr(error.text, "the expression is more than 200 levels deep"));
+    rad__flow_file_free(&file);
     rad__bytes_free(&text);
 }
 
