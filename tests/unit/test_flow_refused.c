@@ -129,6 +129,15 @@ static void a_many_may_be_called_like_a_function(void **state)
                "1 many length 3 up to 4 {2 more length of 1} join all");
 }
 
+static void the_largest_that_is_allowed_is_allowed(void **state)
+{
+    (void)state;
+    check_told(FLOW("many 3 up to 1000000 { } many 3 up to 1 { }"),
+               "1 many 3 up to 1000000 {} join all, 2 many 3 up to 1 {} join all");
+    check_told(FLOW("many 3 { } join any 1000000 wait 106751d"),
+               "1 many 3 {} join any 1000000, 2 defer timer 9223286400000000000");
+}
+
 /* Parentheses that are closed are no nesting, however many there are. */
 static void parentheses_side_by_side_are_not_deep(void **state)
 {
@@ -278,6 +287,7 @@ int main(void)
         cmocka_unit_test(parts_of_one_statement_are_no_parts_of_another),
         cmocka_unit_test(of_two_mistakes_the_first_is_told),
         cmocka_unit_test(a_many_may_be_called_like_a_function),
+        cmocka_unit_test(the_largest_that_is_allowed_is_allowed),
         cmocka_unit_test(parentheses_side_by_side_are_not_deep),
         cmocka_unit_test(expressions_are_as_deep_as_their_deepest_side),
         cmocka_unit_test(what_one_flow_names_is_unknown_in_the_next),
