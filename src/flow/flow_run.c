@@ -394,7 +394,6 @@ static int take_up(rad_flow_runner *r, const rad_flow_journal *j, rad_error *err
         if (code == 0) rad__flow_tell(r, RAD_FLOW_JOURNAL_CUT, NULL, text, 0);
     }
     if (r->ended && code == 0) return rad__flow_check_answers(r, error); /* nothing is in doubt */
-    if (r->ended) return code;
     rad_flow_record record = {.type = RAD_RECORD_RESUMED};
     if (code == 0) code = rad__flow_runner_put(r, &record, error);
     if (code == 0) code = rad__flow_runner_sync(r, error);
