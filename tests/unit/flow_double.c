@@ -7,6 +7,13 @@
  *     shrug…        ends with 2
  *     polite…       works until it is asked to end, and then ends with 0
  *     killed…       is killed by somebody else, before it has worked */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include "flow_double_parts.h"
 
 #include "base/alloc.h"
@@ -272,14 +279,14 @@ static int do_kill(void *context, bool at_once, rad_error *error)
 static int do_current_folder(void *context, char **path, rad_error *error)
 {
     (void)context;
-    *path = rad__copy_text("/work");
+    *path = rad__copy_text("/there");
     return *path != NULL ? 0 : rad__error_memory(error);
 }
 
 static bool do_is_folder(void *context, const char *path)
 {
     (void)context;
-    return strcmp(path, "/work") == 0;
+    return strcmp(path, "/there") == 0;
 }
 
 static int do_self(void *context)
@@ -334,6 +341,20 @@ static process *new_process(double_world *w)
 }
 
 /* ---- For tests ------------------------------------------------------------------------------------------- */
+
+rad_flow_program *double_program_of(const char *text, const char *flow)
+{
+    rad_flow_program *p = NULL;
+    rad_error error = {0};
+    if (rad__flow_program_read(&p, "test.flow", text, strlen(text), flow, &error) != 0)
+        fail_msg("%s", error.text);
+    return p;
+}
+
+rad_flow_program *double_program(const char *text)
+{
+    return double_program_of(text, NULL);
+}
 
 double_world *double_open(uint64_t seed)
 {

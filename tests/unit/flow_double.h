@@ -23,6 +23,10 @@ enum double_crash {
 
 typedef struct double_world double_world;
 
+/* A flow that is right, the last of its text or the one of that name; rad__flow_program_free it. */
+rad_flow_program *double_program(const char *text);
+rad_flow_program *double_program_of(const char *text, const char *flow);
+
 double_world *double_open(uint64_t seed);
 void double_close(double_world *w);
 

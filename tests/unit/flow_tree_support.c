@@ -33,6 +33,12 @@ void flow_tree_refused(const char *text, size_t size, const char *because)
                  size > 2000 ? 2000 : (int)size, text);
 }
 
+void flow_tree_refuses(const flow_mistake *some, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        flow_tree_refused(some[i].text, strlen(some[i].text), some[i].said);
+}
+
 /* ---- Expressions --------------------------------------------------------------------------------------- */
 
 static void tell_constant(rad_bytes *out, const rad_flow_file *file, enum rad_flow_type type,

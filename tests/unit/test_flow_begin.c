@@ -16,15 +16,6 @@
 static const char TEXT[] =
     "flow f { data { n : int = 1  t : text } task a { run \"a\" } do a do a }";
 
-static rad_flow_program *program_of(const char *text)
-{
-    rad_flow_program *p = NULL;
-    rad_error error = {0};
-    if (rad__flow_program_read(&p, "test.flow", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
-    return p;
-}
-
 static void write_file(double_world *w, const char *name, const char *text, size_t size)
 {
     const rad_flow_host *h = double_other(w);
@@ -39,7 +30,7 @@ static void write_file(double_world *w, const char *name, const char *text, size
 static void settings_are_the_data_it_begins_with(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of(TEXT);
+    rad_flow_program *p = double_program(TEXT);
     rad_flow_setting settings[] = {{"t", "five"}, {"n", "5"}};
     double_world *w = double_open(1);
     rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}}, plain = o;
@@ -63,7 +54,7 @@ static void settings_are_the_data_it_begins_with(void **state)
 static void a_case_without_an_id_draws_one(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of(TEXT);
+    rad_flow_program *p = double_program(TEXT);
     char ids[2][64];
     for (uint32_t i = 0; i < 2; i++) {
         double_world *w = double_open(1 + i);
@@ -86,11 +77,11 @@ static void a_case_without_an_id_draws_one(void **state)
 static void commands_run_in_their_folder(void **state)
 {
     (void)state;
-    static const char *const folders[2][3] = {{"/work", "/work/sub/b", "/abs"},
+    static const char *const folders[2][3] = {{"/there", "/there/sub/b", "/abs"},
                                               {"", "sub/b", "/abs"}};
     rad_flow_program *p =
-        program_of("flow f { task a { run \"a\" } task b { run \"b\" dir \"sub/b\" }\n"
-                   "task c { run \"c\" dir \"/abs\" } do a do b do c }");
+        double_program("flow f { task a { run \"a\" } task b { run \"b\" dir \"sub/b\" }\n"
+                       "task c { run \"c\" dir \"/abs\" } do a do b do c }");
     for (uint32_t i = 0; i < 2; i++) {
         double_world *w = double_open(1);
         rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
@@ -116,7 +107,7 @@ static void commands_run_in_their_folder(void **state)
 /* A folder with that file in it: whether a case begins there. The file is left as it was, if not. */
 static bool begins_beside(const char *name, const char *text, size_t size)
 {
-    rad_flow_program *p = program_of(TEXT);
+    rad_flow_program *p = double_program(TEXT);
     double_world *w = double_open(1);
     rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
     rad_flow_result result;
@@ -166,7 +157,7 @@ static void what_was_left_of_a_beginning_is_no_hindrance(void **state)
 {
     (void)state;
     assert_true(begins_beside("flow", TEXT, strlen(TEXT)));
-    assert_true(begins_beside("where", "/work", 5));
+    assert_true(begins_beside("where", "/there", 6));
     assert_true(begins_beside("lock", "", 0));
     assert_true(begins_beside("lock", "12\n", 3));
     assert_true(begins_beside("lock", "1", 1));
@@ -180,8 +171,8 @@ static void what_was_left_of_a_beginning_is_no_hindrance(void **state)
 static void another_flow_is_refused_without_a_copy(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of(TEXT),
-                     *other = program_of("flow f { task a { run \"a\" } do a }");
+    rad_flow_program *p = double_program(TEXT),
+                     *other = double_program("flow f { task a { run \"a\" } do a }");
     double_world *w = double_open(1);
     rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
     rad_flow_result result;

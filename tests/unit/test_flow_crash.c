@@ -31,21 +31,12 @@ static const char FLOW[] = "flow main {\n"
                            "  do last\n"
                            "}\n";
 
-static rad_flow_program *program_of(const char *text)
-{
-    rad_flow_program *p = NULL;
-    rad_error error = {0};
-    if (rad__flow_program_read(&p, "test.flow", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
-    return p;
-}
-
 static rad_flow_program *program;
 
 static int read_flow(void **state)
 {
     (void)state;
-    program = program_of(FLOW);
+    program = double_program(FLOW);
     return 0;
 }
 
@@ -283,7 +274,7 @@ static void test_many_crashes(void **state)
 static void test_the_winner_is_remembered(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of(
+    rad_flow_program *p = double_program(
         "flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
         "par { par { do quick } and { do slow } join first wait 30ms }\n"
         "and { region r { do slow } on cancel { wait 50ms } } and { wait 30ms cancel region r } }");
@@ -311,7 +302,7 @@ static void test_the_winner_is_remembered(void **state)
 
 static void crash_with(const char *text, bool counts_once, bool doubts)
 {
-    rad_flow_program *p = program_of(text);
+    rad_flow_program *p = double_program(text);
     uint32_t again = 0, doubted = 0;
     for (enum double_crash what = DOUBLE_KILL_SHIM; what <= DOUBLE_MIX; what++)
         for (uint64_t n = 1;; n++) {
@@ -378,8 +369,8 @@ static void test_answers(void **state)
 {
     (void)state;
     rad_flow_program *p =
-        program_of("flow f { data { x : text } task a { run \"a\" capture x }\n"
-                   "task b { run \"b\" } region r { do a } on failure { } do b }");
+        double_program("flow f { data { x : text } task a { run \"a\" capture x }\n"
+                       "task b { run \"b\" } region r { do a } on failure { } do b }");
     static const rad_flow_settle settles[] = {{"0#1", RAD_FLOW_ANSWER_DONE, "said"},
                                               {"0#1", RAD_FLOW_ANSWER_FAILED, NULL},
                                               {"0#1", RAD_FLOW_ANSWER_AGAIN, NULL}};
@@ -416,7 +407,7 @@ static void test_answers(void **state)
 static void test_an_answer_counts_once(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task a { run \"a\" } do a }");
+    rad_flow_program *p = double_program("flow f { task a { run \"a\" } do a }");
     static const rad_flow_settle again = {"0#1", RAD_FLOW_ANSWER_AGAIN, NULL};
     uint32_t doubts = 0;
     for (uint64_t n = 1;; n++) {
@@ -459,7 +450,7 @@ static const char SIGNALS[] = "flow f { data { x : text y : text }\n"
 static void test_signals_are_taken_once(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of(SIGNALS);
+    rad_flow_program *p = double_program(SIGNALS);
     for (enum double_crash what = DOUBLE_KILL_RUNNER; what <= DOUBLE_MIX; what++) {
         for (uint64_t n = 1;; n++) {
             life l;
@@ -486,8 +477,9 @@ static void test_signals_are_taken_once(void **state)
 static void test_cancel_from_outside(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task slow { run \"slow\" } task b { run \"b\" }\n"
-                                     "region r { do slow } on cancel { do b } }");
+    rad_flow_program *p =
+        double_program("flow f { task slow { run \"slow\" } task b { run \"b\" }\n"
+                       "region r { do slow } on cancel { do b } }");
     for (uint64_t n = 1;; n++) {
         life l;
         open_life(&l, p, n);
@@ -518,7 +510,8 @@ static void test_cancel_from_outside(void **state)
 static void test_timers_are_kept(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task a { run \"a\" } wait 10s do a wait 10s do a }");
+    rad_flow_program *p =
+        double_program("flow f { task a { run \"a\" } wait 10s do a wait 10s do a }");
     static const enum double_crash kinds[] = {DOUBLE_KILL_RUNNER, DOUBLE_LOSE, DOUBLE_MIX};
     for (uint32_t i = 0; i < 3; i++)
         for (uint64_t n = 1;; n++) {
@@ -545,8 +538,8 @@ static void test_late_shims(void **state)
 {
     (void)state;
     rad_flow_program *p =
-        program_of("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                   "region r { par { do quick } and { do slow } join first } }");
+        double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                       "region r { par { do quick } and { do slow } join first } }");
     for (uint64_t seed = 1; seed <= 6000; seed++) {
         life l;
         rad_prng prng = rad__prng(seed, (enum rad_stream)0, 8);
@@ -569,8 +562,8 @@ static void test_very_late_shims(void **state)
 {
     (void)state;
     rad_flow_program *p =
-        program_of("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                   "par { do quick } and { do slow } join first }");
+        double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                       "par { do quick } and { do slow } join first }");
     for (uint64_t n = 1;; n++) {
         life l;
         open_life(&l, p, n);
@@ -624,7 +617,7 @@ static void test_a_full_disk(void **state)
 static void test_group_commit(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task a { run \"a\" } many 30 { do a } }");
+    rad_flow_program *p = double_program("flow f { task a { run \"a\" } many 30 { do a } }");
     life l;
     open_life(&l, p, 1);
     l.options.given.jobs = 30;
@@ -652,7 +645,7 @@ static void watch_running(void *context, const rad_flow_progress *p)
 static void test_jobs(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task a { run \"a\" } many 20 { do a } }");
+    rad_flow_program *p = double_program("flow f { task a { run \"a\" } many 20 { do a } }");
     for (uint32_t jobs = 1; jobs <= 4; jobs++) {
         life l;
         open_life(&l, p, jobs);

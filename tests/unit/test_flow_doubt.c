@@ -31,15 +31,6 @@ static void watch(void *context, const rad_flow_progress *p)
     if (p->news == RAD_FLOW_TASK_STARTED) h->started_late += double_now(h->w) > h->late_ns;
 }
 
-static rad_flow_program *program_of(const char *text, const char *flow)
-{
-    rad_flow_program *p = NULL;
-    rad_error error = {0};
-    if (rad__flow_program_read(&p, "test.flow", text, strlen(text), flow, &error) != 0)
-        fail_msg("%s", error.text);
-    return p;
-}
-
 static int go(double_world *w, const rad_flow_program *p, const rad_flow_settle *settle, heard *h,
               rad_flow_result *result, rad_error *error)
 {
@@ -82,7 +73,7 @@ static void probes_that_did_not_end_by_themselves(void **state)
     };
     rad_flow_program *programs[4];
     uint32_t doubts = 0;
-    for (uint32_t i = 0; i < 4; i++) programs[i] = program_of(texts[i], NULL);
+    for (uint32_t i = 0; i < 4; i++) programs[i] = double_program_of(texts[i], NULL);
     bool over = false;
     for (uint64_t n = 1; !over; n++) {
         heard h = {.again = 0};
@@ -127,7 +118,7 @@ static const char CAUGHT[] = "flow f { data { n : int }  task a { run \"a\" capt
 static void what_was_settled_is_settled(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of(CAUGHT, NULL);
+    rad_flow_program *p = double_program_of(CAUGHT, NULL);
     bool over = false;
     uint32_t seen = 0;
     for (uint64_t n = 1; !over; n++) {
@@ -169,9 +160,9 @@ static void what_was_settled_is_settled(void **state)
 static void again_is_told(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task a { run \"a\" } do a do a }", NULL);
+    rad_flow_program *p = double_program_of("flow f { task a { run \"a\" } do a do a }", NULL);
     rad_flow_program *retry =
-        program_of("flow f { task a { run \"a\" on_doubt retry } do a do a }", NULL);
+        double_program_of("flow f { task a { run \"a\" on_doubt retry } do a do a }", NULL);
     bool over = false;
     uint32_t seen = 0;
     for (uint64_t n = 1; !over; n++) {
@@ -219,7 +210,7 @@ static void cases_are_what_they_are(void **state)
     (void)state;
     static const char two[] = "flow one { task a { run \"a\" } do a }\n"
                               "flow two { task a { run \"a\" } do a }";
-    rad_flow_program *one = program_of(two, "one"), *other = program_of(two, "two");
+    rad_flow_program *one = double_program_of(two, "one"), *other = double_program_of(two, "two");
     double_world *w = double_open(1);
     rad_flow_result result;
     rad_error error = {0};
@@ -252,9 +243,10 @@ static void cases_are_what_they_are(void **state)
 static void timers_ring_when_they_are_due(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task a { run \"a\" }\n"
-                                     "par { wait 2s do a } and { wait 300s } and { wait 100s } }",
-                                     NULL);
+    rad_flow_program *p =
+        double_program_of("flow f { task a { run \"a\" }\n"
+                          "par { wait 2s do a } and { wait 300s } and { wait 100s } }",
+                          NULL);
     for (uint64_t kill_at = 0; kill_at < 120; kill_at += 7) {
         double_world *w = double_open(1 + kill_at);
         rad_flow_result result = {.end = RAD_FLOW_END_FAILED};
@@ -296,7 +288,7 @@ static void timers_that_were_missed_ring_in_order(void **state)
         char text[300];
         snprintf(text, sizeof text,
                  "flow f { task a { run \"a\" } task b { run \"b\" } defer { %s } }", events[i]);
-        rad_flow_program *p = program_of(text, NULL);
+        rad_flow_program *p = double_program_of(text, NULL);
         double_world *w = double_open(1);
         rad_flow_result result = {.end = RAD_FLOW_END_FAILED};
         rad_error error = {0};
@@ -323,9 +315,9 @@ static void signals_leave_nothing_behind(void **state)
 {
     (void)state;
     rad_flow_program *p =
-        program_of("flow f { data { x : text merge append } task a { run \"a\" }\n"
-                   "loop 2 { wait signal go into x do a } }",
-                   NULL);
+        double_program_of("flow f { data { x : text merge append } task a { run \"a\" }\n"
+                          "loop 2 { wait signal go into x do a } }",
+                          NULL);
     bool crashed = true;
     for (uint64_t n = 1; crashed; n++) {
         double_world *w = double_open(n);

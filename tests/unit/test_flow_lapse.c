@@ -22,15 +22,6 @@ typedef struct lapse {
     rad_error error;
 } lapse;
 
-static rad_flow_program *program_of(const char *text)
-{
-    rad_flow_program *p = NULL;
-    rad_error error = {0};
-    if (rad__flow_program_read(&p, "test.flow", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
-    return p;
-}
-
 static int call(void *context, rad_flow_call *c, rad_error *error)
 {
     (void)context;
@@ -145,7 +136,7 @@ static bool lack(const rad_flow_program *p, uint64_t kill_at, uint64_t n, uint64
 
 static uint32_t lack_everywhere(uint64_t kill_at)
 {
-    rad_flow_program *p = program_of(TEXT);
+    rad_flow_program *p = double_program(TEXT);
     uint32_t tried = 0;
     bool called = true;
     for (uint64_t n = 1; called; n++) {
@@ -196,7 +187,7 @@ static void a_call_that_fails_ends_the_runner(void **state)
 {
     (void)state;
     static const uint64_t kill_at[] = {FRESH, 0, 60, 150};
-    rad_flow_program *p = program_of(TEXT);
+    rad_flow_program *p = double_program(TEXT);
     for (uint32_t i = 0; i < sizeof kill_at / sizeof *kill_at; i++) {
         uint64_t n = 1;
         while (refuse(p, kill_at[i], n)) n++;

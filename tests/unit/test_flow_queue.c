@@ -51,15 +51,6 @@ static void watch(void *context, const rad_flow_progress *p)
         n->stop = 1;
 }
 
-static rad_flow_program *program_of(const char *text)
-{
-    rad_flow_program *p = NULL;
-    rad_error error = {0};
-    if (rad__flow_program_read(&p, "test.flow", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
-    return p;
-}
-
 /* One runner; its code. */
 static int run(double_world *w, const rad_flow_program *p, uint32_t jobs, news *n,
                rad_flow_result *result)
@@ -83,7 +74,7 @@ static const char MANY[] = "flow f { task a { run \"a\" } task b { run \"b\" }\n
 static void first_come_first_served(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of(MANY);
+    rad_flow_program *p = double_program(MANY);
     for (uint32_t jobs = 1; jobs <= 7; jobs++) {
         double_world *w = double_open(jobs);
         news n = {.most = 0};
@@ -117,7 +108,7 @@ static void first_come_first_served(void **state)
 static void a_queue_outlives_its_runner(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of(MANY);
+    rad_flow_program *p = double_program(MANY);
     for (uint64_t every = 23; every < 400; every += 29) {
         double_world *w = double_open(every);
         rad_flow_result result;
@@ -145,8 +136,8 @@ static void losers_are_ended_at_once(void **state)
 {
     (void)state;
     rad_flow_program *p =
-        program_of("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                   "par { do quick } and { do slow } join first wait signal never }");
+        double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                       "par { do quick } and { do slow } join first wait signal never }");
     for (uint64_t seed = 1; seed < 20; seed++) {
         double_world *w = double_open(seed);
         news n = {.enough = "0/1.1#1"};
@@ -166,10 +157,10 @@ static void losers_are_ended_at_once(void **state)
 static void losers_are_ended_by_the_next_runner(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        program_of("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                   "par { do quick } and { do slow } join first loop 30 { wait 1ms } wait signal "
-                   "never }");
+    rad_flow_program *p = double_program(
+        "flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+        "par { do quick } and { do slow } join first loop 30 { wait 1ms } wait signal "
+        "never }");
     for (uint64_t seed = 0; seed < 1000; seed++) {
         double_world *w = double_open(seed);
         rad_flow_result result = {.end = RAD_FLOW_END_DONE};
@@ -194,8 +185,8 @@ static void only_one_of_two_is_first(void **state)
 {
     (void)state;
     rad_flow_program *p =
-        program_of("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                   "par { do quick } and { do slow } join first wait signal never }");
+        double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                       "par { do quick } and { do slow } join first wait signal never }");
     uint32_t began = 0, never_began = 0;
     for (uint64_t n = 1; n < 120; n++) {
         for (uint64_t seed = 0; seed < 8; seed++) {
@@ -227,9 +218,9 @@ static void what_waits_and_is_cancelled_never_begins(void **state)
 {
     (void)state;
     rad_flow_program *p =
-        program_of("flow f { task quick { run \"quick\" } task other { run \"x\" }\n"
-                   "par { do quick } and { do other } and { do other } join first "
-                   "do quick }");
+        double_program("flow f { task quick { run \"quick\" } task other { run \"x\" }\n"
+                       "par { do quick } and { do other } and { do other } join first "
+                       "do quick }");
     double_world *w = double_open(1);
     news n = {.most = 0};
     rad_flow_result result;
@@ -247,8 +238,8 @@ static void what_runs_is_taken_over(void **state)
 {
     (void)state;
     rad_flow_program *p =
-        program_of("flow f { task slow { run \"slow\" } task a { run \"a\" }\n"
-                   "par { wait signal go } and { do slow } join first wait signal never }");
+        double_program("flow f { task slow { run \"slow\" } task a { run \"a\" }\n"
+                       "par { wait signal go } and { do slow } join first wait signal never }");
     for (uint64_t kill_at = 40; kill_at < 400; kill_at += 9) {
         double_world *w = double_open(kill_at);
         rad_flow_result result = {.end = RAD_FLOW_END_DONE};
@@ -275,8 +266,8 @@ static void what_runs_is_taken_over(void **state)
 static void who_takes_over_says_so(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task a { run \"a\" } task b { run \"b\" }\n"
-                                     "par { do a } and { do b } do a }");
+    rad_flow_program *p = double_program("flow f { task a { run \"a\" } task b { run \"b\" }\n"
+                                         "par { do a } and { do b } do a }");
     uint32_t taken_over = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
         double_world *w = double_open(seed);
@@ -309,7 +300,7 @@ static void limits_are_errors(void **state)
         rad__bytes_format(&text, "par { } and { await m } join multi\n");
     rad__bytes_format(&text, "} }");
     rad__bytes_put(&text, "", 1);
-    rad_flow_program *p = program_of((const char *)text.data);
+    rad_flow_program *p = double_program((const char *)text.data);
     double_world *w = double_open(1);
     news n = {.most = 0};
     rad_flow_result result = {.end = RAD_FLOW_END_DONE};
@@ -324,8 +315,8 @@ static void limits_are_errors(void **state)
 static void long_computations_are_not_the_end(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { data { n : int } task a { run \"a\" }\n"
-                                     "while n < 600000 { set n = n + 1 } do a }");
+    rad_flow_program *p = double_program("flow f { data { n : int } task a { run \"a\" }\n"
+                                         "while n < 600000 { set n = n + 1 } do a }");
     double_world *w = double_open(1);
     news n = {.most = 0};
     rad_flow_result result = {.end = RAD_FLOW_END_FAILED};
@@ -352,8 +343,8 @@ static int count_call(void *context, rad_flow_call *call, rad_error *error)
 static void functions_are_called_at_least_once(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task g { call \"g\" } task a { run \"a\" }\n"
-                                     "do g par { do g } and { do a } do g }");
+    rad_flow_program *p = double_program("flow f { task g { call \"g\" } task a { run \"a\" }\n"
+                                         "do g par { do g } and { do a } do g }");
     uint32_t again = 0;
     for (uint64_t kill_at = 1;; kill_at++) {
         double_world *w = double_open(kill_at);
@@ -400,9 +391,10 @@ static void watch_timers(void *context, const rad_flow_progress *p)
 static void timers_that_nobody_wants_are_forgotten(void **state)
 {
     (void)state;
-    rad_flow_program *p = program_of("flow f { task a { run \"a\" }\n"
-                                     "defer { on timer 1h { } on signal go { } on timer 2h { } }\n"
-                                     "do a }");
+    rad_flow_program *p =
+        double_program("flow f { task a { run \"a\" }\n"
+                       "defer { on timer 1h { } on signal go { } on timer 2h { } }\n"
+                       "do a }");
     double_world *w = double_open(1);
     rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
     rad_flow_result result = {.end = RAD_FLOW_END_FAILED};

@@ -14,42 +14,27 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Line 2 of a flow with data n : int, b : bool, t : text, and a task build. */
-#define FLOW(body)                                                                                 \
-    "flow f { data { n : int b : bool t : text } task build { run \"a\" }\n" body "\n}"
 #define DATA(body) "flow f { finish data {\n" body "\n} }"
 #define TASK(body) "flow f { finish data { n : int b : bool t : text } task build {\n" body "\n} }"
 #define HERE       "expected a statement, 'data', 'task' or '}', found "
-
-typedef struct mistake {
-    const char *text, *said;
-} mistake;
-
-static void check_all(const mistake *some, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        flow_tree_refused(some[i].text, strlen(some[i].text), some[i].said);
-}
-
-#define CHECK_ALL(some) check_all(some, sizeof(some) / sizeof *(some))
 
 /* ---- What belongs to something else ------------------------------------------------------------------- */
 
 static void parts_of_one_statement_are_no_parts_of_another(void **state)
 {
     (void)state;
-    static const mistake some[] = {
-        {FLOW("par { } and { } join all 2"), "test:2:26: " HERE "'2'"},
-        {FLOW("par { } and { } join sync 1"), "test:2:27: " HERE "'1'"},
-        {FLOW("reach m else { }"), "test:2:9: " HERE "'else'"},
-        {FLOW("do build else { }"), "test:2:10: " HERE "'else'"},
-        {FLOW("wait fresh 5s"), "test:2:12: expected 'signal', found '5'"},
-        {FLOW("many not b { }"), "test:2:6: expected an int behind 'many', found a bool"},
-        {FLOW("many n and b { }"), "test:2:6: expected a bool before 'and', found an int"},
-        {FLOW("many n or b { }"), "test:2:6: expected a bool before 'or', found an int"},
-        {FLOW("many pool \"x\" { }"), "test:2:11: expected an int behind 'many', found a text"},
-        {FLOW("set n = n + { }"), "test:2:13: expected an expression, found '{'"},
-        {FLOW("set b = b and { }"), "test:2:15: expected an expression, found '{'"},
+    static const flow_mistake some[] = {
+        {IN_FLOW("par { } and { } join all 2"), "test:2:26: " HERE "'2'"},
+        {IN_FLOW("par { } and { } join sync 1"), "test:2:27: " HERE "'1'"},
+        {IN_FLOW("reach m else { }"), "test:2:9: " HERE "'else'"},
+        {IN_FLOW("do build else { }"), "test:2:10: " HERE "'else'"},
+        {IN_FLOW("wait fresh 5s"), "test:2:12: expected 'signal', found '5'"},
+        {IN_FLOW("many not b { }"), "test:2:6: expected an int behind 'many', found a bool"},
+        {IN_FLOW("many n and b { }"), "test:2:6: expected a bool before 'and', found an int"},
+        {IN_FLOW("many n or b { }"), "test:2:6: expected a bool before 'or', found an int"},
+        {IN_FLOW("many pool \"x\" { }"), "test:2:11: expected an int behind 'many', found a text"},
+        {IN_FLOW("set n = n + { }"), "test:2:13: expected an expression, found '{'"},
+        {IN_FLOW("set b = b and { }"), "test:2:15: expected an expression, found '{'"},
         {DATA("x : int = merge sum"),
          "test:2:11: expected a constant: a number, true, false or a text, found 'merge'"},
         {DATA("x : int = in { 1 }"),
@@ -57,10 +42,10 @@ static void parts_of_one_statement_are_no_parts_of_another(void **state)
         {DATA("x : int merge in { 1 }"),
          "test:2:15: expected a rule: sum, max, min (int), and, or (bool), append (text), first "
          "or last, found 'in'"},
-        {FLOW("region r { } on failure { } on failure into t { } on failure { }"),
+        {IN_FLOW("region r { } on failure { } on failure into t { } on failure { }"),
          "test:2:29: 'on failure' stands there twice"},
     };
-    CHECK_ALL(some);
+    FLOW_MISTAKES(some);
 }
 
 /* ---- The first mistake ------------------------------------------------------------------- */
@@ -69,24 +54,24 @@ static void parts_of_one_statement_are_no_parts_of_another(void **state)
 static void of_two_mistakes_the_first_is_told(void **state)
 {
     (void)state;
-    static const mistake some[] = {
-        {FLOW("do bild\ndo biuld"), "test:2:4: there is no task 'bild'; did you mean 'build'?"},
-        {FLOW("set n = b + t"), "test:2:9: expected an int or a text before '+', found a bool"},
-        {FLOW("set n = m + k"), "test:2:9: there is no variable 'm'"},
-        {FLOW("set m = k"), "test:2:5: there is no variable 'm'"},
-        {FLOW("par { do x } and { do y }"), "test:2:10: there is no task 'x'"},
-        {FLOW("region r { do x } on cancel { do y } on failure { do z }"),
+    static const flow_mistake some[] = {
+        {IN_FLOW("do bild\ndo biuld"), "test:2:4: there is no task 'bild'; did you mean 'build'?"},
+        {IN_FLOW("set n = b + t"), "test:2:9: expected an int or a text before '+', found a bool"},
+        {IN_FLOW("set n = m + k"), "test:2:9: there is no variable 'm'"},
+        {IN_FLOW("set m = k"), "test:2:5: there is no variable 'm'"},
+        {IN_FLOW("par { do x } and { do y }"), "test:2:10: there is no task 'x'"},
+        {IN_FLOW("region r { do x } on cancel { do y } on failure { do z }"),
          "test:2:15: there is no task 'x'"},
-        {FLOW("region r { } on cancel { do y } on failure into m { do z }"),
+        {IN_FLOW("region r { } on cancel { do y } on failure into m { do z }"),
          "test:2:29: there is no task 'y'"},
-        {FLOW("region r { } region r { } many 2 as n { }"),
+        {IN_FLOW("region r { } region r { } many 2 as n { }"),
          "test:2:21: there is a region 'r' already"},
-        {FLOW("many b as i { do x }"), "test:2:6: expected an int behind 'many', found a bool"},
-        {FLOW("many over n as RADDLE_X { do x }"),
+        {IN_FLOW("many b as i { do x }"), "test:2:6: expected an int behind 'many', found a bool"},
+        {IN_FLOW("many over n as RADDLE_X { do x }"),
          "test:2:16: 'RADDLE_X': variables that begin with RADDLE_ are set by the runner"},
-        {FLOW("or { when true { } } join all do x"),
+        {IN_FLOW("or { when true { } } join all do x"),
          "test:2:27: an or has no join all: join sync waits for those that were begun"},
-        {FLOW("while n { do x }"), "test:2:7: expected a bool behind 'while', found an int"},
+        {IN_FLOW("while n { do x }"), "test:2:7: expected a bool behind 'while', found an int"},
         {DATA("x : int\nx : bool\nx : text"),
          "test:3:1: there is a variable 'x' already, in line 2"},
         {DATA("RADDLE_A : int\nRADDLE_A : bool"),
@@ -103,7 +88,7 @@ static void of_two_mistakes_the_first_is_told(void **state)
         {"flow f { finish task a { run \"x\" } task a { run \"y\" }\ntask a { run \"z\" } }",
          "test:1:41: there is a task 'a' already, in line 1"},
     };
-    CHECK_ALL(some);
+    FLOW_MISTAKES(some);
 }
 
 /* ---- Good ones ------------------------------------------------------------------- */
@@ -125,16 +110,16 @@ static void check_told(const char *text, const char *tree)
 static void a_many_may_be_called_like_a_function(void **state)
 {
     (void)state;
-    check_told(FLOW("many length 3 up to 4 { more length }"),
+    check_told(IN_FLOW("many length 3 up to 4 { more length }"),
                "1 many length 3 up to 4 {2 more length of 1} join all");
 }
 
 static void the_largest_that_is_allowed_is_allowed(void **state)
 {
     (void)state;
-    check_told(FLOW("many 3 up to 1000000 { } many 3 up to 1 { }"),
+    check_told(IN_FLOW("many 3 up to 1000000 { } many 3 up to 1 { }"),
                "1 many 3 up to 1000000 {} join all, 2 many 3 up to 1 {} join all");
-    check_told(FLOW("many 3 { } join any 1000000 wait 106751d"),
+    check_told(IN_FLOW("many 3 { } join any 1000000 wait 106751d"),
                "1 many 3 {} join any 1000000, 2 defer timer 9223286400000000000");
 }
 

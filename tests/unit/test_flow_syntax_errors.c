@@ -12,25 +12,9 @@
 
 #include <string.h>
 
-/* Line 2 of a flow with data n : int, b : bool, t : text, and a task build. */
-#define FLOW(body)                                                                                 \
-    "flow f { data { n : int b : bool t : text } task build { run \"a\" }\n" body "\n}"
-
-typedef struct mistake {
-    const char *text, *said;
-} mistake;
-
-static void check_all(const mistake *some, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        flow_tree_refused(some[i].text, strlen(some[i].text), some[i].said);
-}
-
-#define CHECK_ALL(some) check_all(some, sizeof(some) / sizeof *(some))
-
 /* ---- Characters and files ------------------------------------------------------------------------------ */
 
-static const mistake in_files[] = {
+static const flow_mistake in_files[] = {
     {"", "test:1:1: expected 'flow', found the end of the file"},
     {"# nothing\n", "test:2:1: expected 'flow', found the end of the file"},
     {"flw f { finish }", "test:1:1: expected 'flow', found 'flw'; did you mean 'flow'?"},
@@ -61,15 +45,15 @@ static const mistake in_files[] = {
     {"flow f { fail \"a\xc3\" }", "test:1:17: the text is not UTF-8"},
     {"flow aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa { }",
      "test:1:6: a name has 60 characters at most"},
-    {FLOW("set n = 9223372036854775808"), "test:2:9: the number is too large"},
-    {FLOW("set n = -9223372036854775809"), "test:2:10: the number is too large"},
-    {FLOW("set n = 99999999999999999999999999"), "test:2:9: the number is too large"},
+    {IN_FLOW("set n = 9223372036854775808"), "test:2:9: the number is too large"},
+    {IN_FLOW("set n = -9223372036854775809"), "test:2:10: the number is too large"},
+    {IN_FLOW("set n = 99999999999999999999999999"), "test:2:9: the number is too large"},
 };
 
 static void files_and_characters(void **state)
 {
     (void)state;
-    CHECK_ALL(in_files);
+    FLOW_MISTAKES(in_files);
     static const char zero[] = "flow f { \0 }", zero_in_text[] = "flow f { fail \"a\0b\" }";
     flow_tree_refused(
         zero, sizeof zero - 1,
@@ -80,138 +64,142 @@ static void files_and_characters(void **state)
 
 /* ---- Statements ---------------------------------------------------------------------------------------- */
 
-static const mistake in_statements[] = {
-    {FLOW("prar { } and { }"),
+static const flow_mistake in_statements[] = {
+    {IN_FLOW("prar { } and { }"),
      "test:2:1: expected a statement, 'data', 'task' or '}', found 'prar'; did you mean 'par'?"},
-    {FLOW("{ prar { } and { } }"),
+    {IN_FLOW("{ prar { } and { } }"),
      "test:2:3: expected a statement or '}', found 'prar'; did you mean 'par'?"},
-    {FLOW("xyzzy"), "test:2:1: expected a statement, 'data', 'task' or '}', found 'xyzzy'"},
-    {FLOW("block { }"),
+    {IN_FLOW("xyzzy"), "test:2:1: expected a statement, 'data', 'task' or '}', found 'xyzzy'"},
+    {IN_FLOW("block { }"),
      "test:2:1: expected a statement, 'data', 'task' or '}', found 'block'; did you mean 'lock'?"},
-    {FLOW("do"), "test:3:1: expected the name of a task, found '}'"},
-    {FLOW("do \"build\""), "test:2:4: expected the name of a task, found a text"},
-    {FLOW("{ data { } }"), "test:2:3: 'data' stands in the flow itself, not in a block"},
-    {FLOW("{ task x { } }"), "test:2:3: 'task' stands in the flow itself, not in a block"},
-    {FLOW("run make"), "test:2:5: expected a command, a text, found 'make'"},
-    {FLOW("run \"x\" { run \"y\" }"),
+    {IN_FLOW("do"), "test:3:1: expected the name of a task, found '}'"},
+    {IN_FLOW("do \"build\""), "test:2:4: expected the name of a task, found a text"},
+    {IN_FLOW("{ data { } }"), "test:2:3: 'data' stands in the flow itself, not in a block"},
+    {IN_FLOW("{ task x { } }"), "test:2:3: 'task' stands in the flow itself, not in a block"},
+    {IN_FLOW("run make"), "test:2:5: expected a command, a text, found 'make'"},
+    {IN_FLOW("run \"x\" { run \"y\" }"),
      "test:2:11: expected a property of the task or '}', found 'run'"},
-    {FLOW("run \"x\" { do build }"),
+    {IN_FLOW("run \"x\" { do build }"),
      "test:2:11: expected a property of the task or '}', found 'do'"},
-    {FLOW("set n 3"), "test:2:7: expected '=', found '3'"},
-    {FLOW("set 3 = n"), "test:2:5: expected the name of a variable, found '3'"},
-    {FLOW("set n ="), "test:3:1: expected an expression, found '}'"},
-    {FLOW("par { }"), "test:3:1: expected 'and' and another block, found '}'"},
-    {FLOW("par { } or { }"), "test:2:9: expected 'and' and another block, found 'or'"},
-    {FLOW("par do build"), "test:2:5: expected '{', found 'do'"},
-    {FLOW("interleave { }"), "test:3:1: expected 'and' and another block, found '}'"},
-    {FLOW("xor { }"), "test:2:7: expected 'when' and a condition, found '}'"},
-    {FLOW("or { }"), "test:2:6: expected 'when' and a condition, found '}'"},
-    {FLOW("xor { else { } }"), "test:2:7: expected 'when' and a condition, found 'else'"},
-    {FLOW("xor { whn b { } }"),
+    {IN_FLOW("set n 3"), "test:2:7: expected '=', found '3'"},
+    {IN_FLOW("set 3 = n"), "test:2:5: expected the name of a variable, found '3'"},
+    {IN_FLOW("set n ="), "test:3:1: expected an expression, found '}'"},
+    {IN_FLOW("par { }"), "test:3:1: expected 'and' and another block, found '}'"},
+    {IN_FLOW("par { } or { }"), "test:2:9: expected 'and' and another block, found 'or'"},
+    {IN_FLOW("par do build"), "test:2:5: expected '{', found 'do'"},
+    {IN_FLOW("interleave { }"), "test:3:1: expected 'and' and another block, found '}'"},
+    {IN_FLOW("xor { }"), "test:2:7: expected 'when' and a condition, found '}'"},
+    {IN_FLOW("or { }"), "test:2:6: expected 'when' and a condition, found '}'"},
+    {IN_FLOW("xor { else { } }"), "test:2:7: expected 'when' and a condition, found 'else'"},
+    {IN_FLOW("xor { whn b { } }"),
      "test:2:7: expected 'when' and a condition, found 'whn'; did you mean 'when'?"},
-    {FLOW("xor { when b { } do build }"), "test:2:18: expected 'when', 'else' or '}', found 'do'"},
-    {FLOW("xor { when b { } else { } when b { } }"),
+    {IN_FLOW("xor { when b { } do build }"),
+     "test:2:18: expected 'when', 'else' or '}', found 'do'"},
+    {IN_FLOW("xor { when b { } else { } when b { } }"),
      "test:2:27: expected '}' behind the block of else, found 'when'"},
-    {FLOW("xor { when b do build }"), "test:2:14: expected '{', found 'do'"},
-    {FLOW("loop { }"), "test:2:6: expected an expression, found '{'"},
-    {FLOW("loop 3"), "test:3:1: expected '{', found '}'"},
-    {FLOW("repeat { } while b"), "test:2:12: expected 'until' and a condition, found 'while'"},
-    {FLOW("repeat { } untill b"),
+    {IN_FLOW("xor { when b do build }"), "test:2:14: expected '{', found 'do'"},
+    {IN_FLOW("loop { }"), "test:2:6: expected an expression, found '{'"},
+    {IN_FLOW("loop 3"), "test:3:1: expected '{', found '}'"},
+    {IN_FLOW("repeat { } while b"), "test:2:12: expected 'until' and a condition, found 'while'"},
+    {IN_FLOW("repeat { } untill b"),
      "test:2:12: expected 'until' and a condition, found 'untill'; did you mean 'until'?"},
-    {FLOW("region { }"), "test:2:8: expected the name of the region, found '{'"},
-    {FLOW("region r { } on { }"), "test:2:17: expected 'cancel' or 'failure', found '{'"},
-    {FLOW("region r { } on cancle { }"),
+    {IN_FLOW("region { }"), "test:2:8: expected the name of the region, found '{'"},
+    {IN_FLOW("region r { } on { }"), "test:2:17: expected 'cancel' or 'failure', found '{'"},
+    {IN_FLOW("region r { } on cancle { }"),
      "test:2:17: expected 'cancel' or 'failure', found 'cancle'; did you mean 'cancel'?"},
-    {FLOW("region r { } on cancel { } on cancel { }"), "test:2:28: 'on cancel' stands there twice"},
-    {FLOW("region r { } on failure into { }"),
+    {IN_FLOW("region r { } on cancel { } on cancel { }"),
+     "test:2:28: 'on cancel' stands there twice"},
+    {IN_FLOW("region r { } on failure into { }"),
      "test:2:30: expected the name of a variable, found '{'"},
-    {FLOW("region r { } on failure { } on failure { }"),
+    {IN_FLOW("region r { } on failure { } on failure { }"),
      "test:2:29: 'on failure' stands there twice"},
-    {FLOW("region r { } on failure { } on failure into t { }"),
+    {IN_FLOW("region r { } on failure { } on failure into t { }"),
      "test:2:29: 'on failure' stands there twice"},
-    {FLOW("on cancel { }"), "test:2:1: expected a statement, 'data', 'task' or '}', found 'on'"},
-    {FLOW("cancel r"), "test:2:8: expected 'task', 'region' or 'case', found 'r'"},
-    {FLOW("cancel task"), "test:3:1: expected the name of a task, found '}'"},
-    {FLOW("cancel region"), "test:3:1: expected the name of a region, found '}'"},
-    {FLOW("cancel regin r"),
+    {IN_FLOW("on cancel { }"), "test:2:1: expected a statement, 'data', 'task' or '}', found 'on'"},
+    {IN_FLOW("cancel r"), "test:2:8: expected 'task', 'region' or 'case', found 'r'"},
+    {IN_FLOW("cancel task"), "test:3:1: expected the name of a task, found '}'"},
+    {IN_FLOW("cancel region"), "test:3:1: expected the name of a region, found '}'"},
+    {IN_FLOW("cancel regin r"),
      "test:2:8: expected 'task', 'region' or 'case', found 'regin'; did you mean 'region'?"},
-    {FLOW("many { }"), "test:2:6: expected an expression, found '{'"},
-    {FLOW("many 3 up 4 { }"), "test:2:11: expected 'to' and a number, found '4'"},
-    {FLOW("many 3 up to n { }"), "test:2:14: expected a number of instances, found 'n'"},
-    {FLOW("many 3 up to 0 { }"),
+    {IN_FLOW("many { }"), "test:2:6: expected an expression, found '{'"},
+    {IN_FLOW("many 3 up 4 { }"), "test:2:11: expected 'to' and a number, found '4'"},
+    {IN_FLOW("many 3 up to n { }"), "test:2:14: expected a number of instances, found 'n'"},
+    {IN_FLOW("many 3 up to 0 { }"),
      "test:2:14: expected a number of instances from 1 to 1000000, found 0"},
-    {FLOW("many 3 up to 1000001 { }"),
+    {IN_FLOW("many 3 up to 1000001 { }"),
      "test:2:14: expected a number of instances from 1 to 1000000, found 1000001"},
-    {FLOW("many 3 as { }"),
+    {IN_FLOW("many 3 as { }"),
      "test:2:11: expected a name for the instance's number or line, found '{'"},
-    {FLOW("many 3 as up { }"), "test:2:11: expected a name for the instance's number or line, "
-                               "found 'up', a word of the language"},
-    {FLOW("many over t { }"),
+    {IN_FLOW("many 3 as up { }"), "test:2:11: expected a name for the instance's number or line, "
+                                  "found 'up', a word of the language"},
+    {IN_FLOW("many over t { }"),
      "test:2:13: expected 'up to' or 'as' and a name for the line, found '{'"},
-    {FLOW("many over t up to 3 { }"),
+    {IN_FLOW("many over t up to 3 { }"),
      "test:2:21: expected 'as' and a name for the line, found '{'"},
-    {FLOW("more"), "test:3:1: expected the name of a many, found '}'"},
-    {FLOW("reach"), "test:3:1: expected the name of a milestone, found '}'"},
-    {FLOW("await 3"), "test:2:7: expected the name of a milestone, found '3'"},
-    {FLOW("lock { }"), "test:2:6: expected the name of a lock, found '{'"},
-    {FLOW("defer { }"), "test:2:9: expected 'on', found '}'"},
-    {FLOW("defer { on sginal x { } }"),
+    {IN_FLOW("more"), "test:3:1: expected the name of a many, found '}'"},
+    {IN_FLOW("reach"), "test:3:1: expected the name of a milestone, found '}'"},
+    {IN_FLOW("await 3"), "test:2:7: expected the name of a milestone, found '3'"},
+    {IN_FLOW("lock { }"), "test:2:6: expected the name of a lock, found '{'"},
+    {IN_FLOW("defer { }"), "test:2:9: expected 'on', found '}'"},
+    {IN_FLOW("defer { on sginal x { } }"),
      "test:2:12: expected 'signal' or 'timer', found 'sginal'; did you mean 'signal'?"},
-    {FLOW("defer { on timer x { } }"), "test:2:18: expected a duration such as 10s, found 'x'"},
-    {FLOW("defer { on timer 3x { } }"),
+    {IN_FLOW("defer { on timer x { } }"), "test:2:18: expected a duration such as 10s, found 'x'"},
+    {IN_FLOW("defer { on timer 3x { } }"),
      "test:2:19: expected ms, s, m, h or d behind the number, found 'x'"},
-    {FLOW("defer { on signal x { } finish }"), "test:2:25: expected 'on' or '}', found 'finish'"},
-    {FLOW("defer { on signal { } }"), "test:2:19: expected the name of a signal, found '{'"},
-    {FLOW("wait"),
+    {IN_FLOW("defer { on signal x { } finish }"),
+     "test:2:25: expected 'on' or '}', found 'finish'"},
+    {IN_FLOW("defer { on signal { } }"), "test:2:19: expected the name of a signal, found '{'"},
+    {IN_FLOW("wait"),
      "test:3:1: expected 'signal', 'fresh signal' or a duration such as 10s, found '}'"},
-    {FLOW("wait go"),
+    {IN_FLOW("wait go"),
      "test:2:6: expected 'signal', 'fresh signal' or a duration such as 10s, found 'go'"},
-    {FLOW("wait fresh go"), "test:2:12: expected 'signal', found 'go'"},
-    {FLOW("wait 1.5"), "test:2:6: a duration is a whole number: 1500ms, not 1.5s"},
-    {FLOW("wait 10 s"), "test:2:9: a unit stands at its number: 10s"},
-    {FLOW("wait 106752d"), "test:2:6: the duration is longer than 106751 days"},
-    {FLOW("wait 99999999999999999d"), "test:2:6: the duration is longer than 106751 days"},
-    {FLOW("compensate"), "test:3:1: expected the name of a region, found '}'"},
-    {FLOW("else { }"), "test:2:1: expected a statement, 'data', 'task' or '}', found 'else'"},
-    {FLOW("finish build"), "test:2:8: expected a statement, 'data', 'task' or '}', found 'build'"},
+    {IN_FLOW("wait fresh go"), "test:2:12: expected 'signal', found 'go'"},
+    {IN_FLOW("wait 1.5"), "test:2:6: a duration is a whole number: 1500ms, not 1.5s"},
+    {IN_FLOW("wait 10 s"), "test:2:9: a unit stands at its number: 10s"},
+    {IN_FLOW("wait 106752d"), "test:2:6: the duration is longer than 106751 days"},
+    {IN_FLOW("wait 99999999999999999d"), "test:2:6: the duration is longer than 106751 days"},
+    {IN_FLOW("compensate"), "test:3:1: expected the name of a region, found '}'"},
+    {IN_FLOW("else { }"), "test:2:1: expected a statement, 'data', 'task' or '}', found 'else'"},
+    {IN_FLOW("finish build"),
+     "test:2:8: expected a statement, 'data', 'task' or '}', found 'build'"},
 };
 
-static const mistake in_joins[] = {
-    {FLOW("join all"), "test:2:1: join belongs to the par, or, or many before it"},
-    {FLOW("do build\njoin sync"), "test:3:1: join belongs to the par, or, or many before it"},
-    {FLOW("xor { when b { } } join all"),
+static const flow_mistake in_joins[] = {
+    {IN_FLOW("join all"), "test:2:1: join belongs to the par, or, or many before it"},
+    {IN_FLOW("do build\njoin sync"), "test:3:1: join belongs to the par, or, or many before it"},
+    {IN_FLOW("xor { when b { } } join all"),
      "test:2:20: join belongs to the par, or, or many before it"},
-    {FLOW("interleave { } and { } join all"),
+    {IN_FLOW("interleave { } and { } join all"),
      "test:2:24: join belongs to the par, or, or many before it"},
-    {FLOW("par { } and { } join all join all"),
+    {IN_FLOW("par { } and { } join all join all"),
      "test:2:26: join belongs to the par, or, or many before it"},
-    {FLOW("par { } and { } join"),
+    {IN_FLOW("par { } and { } join"),
      "test:3:1: expected all, first, any, sync, multi or none, found '}'"},
-    {FLOW("par { } and { } join frist"), "test:2:22: expected all, first, any, sync, multi or "
-                                         "none, found 'frist'; did you mean 'first'?"},
-    {FLOW("par { } and { } join first 0"),
+    {IN_FLOW("par { } and { } join frist"), "test:2:22: expected all, first, any, sync, multi or "
+                                            "none, found 'frist'; did you mean 'first'?"},
+    {IN_FLOW("par { } and { } join first 0"),
      "test:2:28: expected a count from 1 to 1000000, found 0"},
-    {FLOW("par { } and { } join first 3"),
+    {IN_FLOW("par { } and { } join first 3"),
      "test:2:22: expected a count from 1 to 2, the number of branches, found 3"},
-    {FLOW("par { } and { } join any 3"),
+    {IN_FLOW("par { } and { } join any 3"),
      "test:2:22: expected a count from 1 to 2, the number of branches, found 3"},
-    {FLOW("par { } and { } join first n"),
+    {IN_FLOW("par { } and { } join first n"),
      "test:2:28: expected a statement, 'data', 'task' or '}', found 'n'"},
-    {FLOW("or { when b { } else { } } join first 2"),
+    {IN_FLOW("or { when b { } else { } } join first 2"),
      "test:2:33: expected a count from 1 to 1, the number of branches, found 2"},
-    {FLOW("or { when b { } } join all"),
+    {IN_FLOW("or { when b { } } join all"),
      "test:2:24: an or has no join all: join sync waits for those that were begun"},
-    {FLOW("many 3 { } join sync"), "test:2:17: a many has no join sync: it is for par and or"},
-    {FLOW("many 3 { } join multi"), "test:2:17: a many has no join multi: it is for par and or"},
-    {FLOW("many 3 { } join any 1000001"),
+    {IN_FLOW("many 3 { } join sync"), "test:2:17: a many has no join sync: it is for par and or"},
+    {IN_FLOW("many 3 { } join multi"), "test:2:17: a many has no join multi: it is for par and or"},
+    {IN_FLOW("many 3 { } join any 1000001"),
      "test:2:21: expected a count from 1 to 1000000, found 1000001"},
 };
 
 static void statements_and_joins(void **state)
 {
     (void)state;
-    CHECK_ALL(in_statements);
-    CHECK_ALL(in_joins);
+    FLOW_MISTAKES(in_statements);
+    FLOW_MISTAKES(in_joins);
 }
 
 /* ---- Data and tasks ------------------------------------------------------------------------------------ */
@@ -219,7 +207,7 @@ static void statements_and_joins(void **state)
 #define DATA(body) "flow f { finish data {\n" body "\n} }"
 #define TASK(body) "flow f { finish data { n : int b : bool t : text } task build {\n" body "\n} }"
 
-static const mistake in_data[] = {
+static const flow_mistake in_data[] = {
     {"flow f { data x : int }", "test:1:15: expected '{', found 'x'"},
     {DATA("x"), "test:3:1: expected ':' and a type (int, bool, text), found '}'"},
     {DATA("x int"), "test:2:3: expected ':' and a type (int, bool, text), found 'int'"},
@@ -267,7 +255,7 @@ static const mistake in_data[] = {
     {DATA("x : int\nx : bool"), "test:3:1: there is a variable 'x' already, in line 2"},
 };
 
-static const mistake in_tasks[] = {
+static const flow_mistake in_tasks[] = {
     {"flow f { finish task { run \"x\" } }", "test:1:22: expected the name of a task, found '{'"},
     {"flow f { finish task x run \"x\" }", "test:1:24: expected '{', found 'run'"},
     {TASK(""), "test:1:57: task 'build' has neither 'run' nor 'call'"},
@@ -332,122 +320,126 @@ static const mistake in_tasks[] = {
 static void data_and_tasks(void **state)
 {
     (void)state;
-    CHECK_ALL(in_data);
-    CHECK_ALL(in_tasks);
+    FLOW_MISTAKES(in_data);
+    FLOW_MISTAKES(in_tasks);
 }
 
 /* ---- Names --------------------------------------------------------------------------------------------- */
 
-static const mistake in_names[] = {
-    {FLOW("do bild"), "test:2:4: there is no task 'bild'; did you mean 'build'?"},
-    {FLOW("do xyzzy"), "test:2:4: there is no task 'xyzzy'"},
-    {FLOW("cancel task biuld"), "test:2:13: there is no task 'biuld'; did you mean 'build'?"},
-    {FLOW("cancel region r"), "test:2:15: there is no region 'r'"},
-    {FLOW("region area { } cancel region aera"),
+static const flow_mistake in_names[] = {
+    {IN_FLOW("do bild"), "test:2:4: there is no task 'bild'; did you mean 'build'?"},
+    {IN_FLOW("do xyzzy"), "test:2:4: there is no task 'xyzzy'"},
+    {IN_FLOW("cancel task biuld"), "test:2:13: there is no task 'biuld'; did you mean 'build'?"},
+    {IN_FLOW("cancel region r"), "test:2:15: there is no region 'r'"},
+    {IN_FLOW("region area { } cancel region aera"),
      "test:2:31: there is no region 'aera'; did you mean 'area'?"},
-    {FLOW("compensate r"), "test:2:12: there is no region 'r'"},
-    {FLOW("compensate build"), "test:2:12: there is no region 'build'"},
-    {FLOW("region r { } region r { }"), "test:2:21: there is a region 'r' already"},
-    {FLOW("region r { region r { } }"), "test:2:19: there is a region 'r' already"},
-    {FLOW("set m = 1"), "test:2:5: there is no variable 'm'"},
-    {FLOW("set n = m"), "test:2:9: there is no variable 'm'"},
-    {FLOW("set n = build"), "test:2:9: there is no variable 'build'"},
+    {IN_FLOW("compensate r"), "test:2:12: there is no region 'r'"},
+    {IN_FLOW("compensate build"), "test:2:12: there is no region 'build'"},
+    {IN_FLOW("region r { } region r { }"), "test:2:21: there is a region 'r' already"},
+    {IN_FLOW("region r { region r { } }"), "test:2:19: there is a region 'r' already"},
+    {IN_FLOW("set m = 1"), "test:2:5: there is no variable 'm'"},
+    {IN_FLOW("set n = m"), "test:2:9: there is no variable 'm'"},
+    {IN_FLOW("set n = build"), "test:2:9: there is no variable 'build'"},
     {"flow f { data { counter : int } set couter = 1 }",
      "test:1:37: there is no variable 'couter'; did you mean 'counter'?"},
-    {FLOW("wait signal s into m"), "test:2:20: there is no variable 'm'"},
-    {FLOW("defer { on signal s into m { } }"), "test:2:26: there is no variable 'm'"},
-    {FLOW("region r { } on failure into m { }"), "test:2:30: there is no variable 'm'"},
-    {FLOW("many 2 as n { }"), "test:2:11: there is a variable 'n' already, in line 1"},
+    {IN_FLOW("wait signal s into m"), "test:2:20: there is no variable 'm'"},
+    {IN_FLOW("defer { on signal s into m { } }"), "test:2:26: there is no variable 'm'"},
+    {IN_FLOW("region r { } on failure into m { }"), "test:2:30: there is no variable 'm'"},
+    {IN_FLOW("many 2 as n { }"), "test:2:11: there is a variable 'n' already, in line 1"},
     {"flow f { data { RADDLE_EFFECT_ID : text } finish }",
      "test:1:17: 'RADDLE_EFFECT_ID': variables that begin with RADDLE_ are set by the runner"},
-    {FLOW("many 2 as RADDLE_CASE { }"),
+    {IN_FLOW("many 2 as RADDLE_CASE { }"),
      "test:2:11: 'RADDLE_CASE': variables that begin with RADDLE_ are set by the runner"},
-    {FLOW("many 2 as i { many 3 as i { } }"),
+    {IN_FLOW("many 2 as i { many 3 as i { } }"),
      "test:2:25: 'i' belongs to a many around this one already"},
-    {FLOW("many 2 as i { } many over t as i { }"),
+    {IN_FLOW("many 2 as i { } many over t as i { }"),
      "test:2:32: 'i' is a text here and an int in line 2: call it something else"},
-    {FLOW("many 2 as i { set i = 1 }"),
+    {IN_FLOW("many 2 as i { set i = 1 }"),
      "test:2:19: 'i' belongs to the many of line 2 and cannot be set"},
-    {FLOW("many 2 as i { run \"x\" { capture i } }"),
+    {IN_FLOW("many 2 as i { run \"x\" { capture i } }"),
      "test:2:33: 'i' belongs to the many of line 2 and cannot be set"},
-    {FLOW("many 2 as i { wait signal s into i }"),
+    {IN_FLOW("many 2 as i { wait signal s into i }"),
      "test:2:34: 'i' belongs to the many of line 2 and cannot be set"},
-    {FLOW("many over t as l { region r { } on failure into l { } }"),
+    {IN_FLOW("many over t as l { region r { } on failure into l { } }"),
      "test:2:49: 'l' belongs to the many of line 2 and cannot be set"},
-    {FLOW("many 2 as i { }\nset n = i"), "test:3:9: 'i' is known only inside the many of line 2"},
-    {FLOW("many i as i { }"), "test:2:6: 'i' is known only inside the many of line 2"},
-    {FLOW("more p"), "test:2:6: there is no many 'p' around this more"},
-    {FLOW("many p 2 up to 3 { } more p"), "test:2:27: there is no many 'p' around this more"},
-    {FLOW("many q 2 up to 3 { more p }"), "test:2:25: there is no many 'p' around this more"},
-    {FLOW("many 2 up to 3 { more p }"), "test:2:23: there is no many 'p' around this more"},
-    {FLOW("many p 2 { more p }"),
+    {IN_FLOW("many 2 as i { }\nset n = i"),
+     "test:3:9: 'i' is known only inside the many of line 2"},
+    {IN_FLOW("many i as i { }"), "test:2:6: 'i' is known only inside the many of line 2"},
+    {IN_FLOW("more p"), "test:2:6: there is no many 'p' around this more"},
+    {IN_FLOW("many p 2 up to 3 { } more p"), "test:2:27: there is no many 'p' around this more"},
+    {IN_FLOW("many q 2 up to 3 { more p }"), "test:2:25: there is no many 'p' around this more"},
+    {IN_FLOW("many 2 up to 3 { more p }"), "test:2:23: there is no many 'p' around this more"},
+    {IN_FLOW("many p 2 { more p }"),
      "test:2:17: more needs 'up to' and a number at the many of line 2"},
-    {FLOW("many p 2 up to 3 { many p 2 { more p } }"),
+    {IN_FLOW("many p 2 up to 3 { many p 2 { more p } }"),
      "test:2:36: more needs 'up to' and a number at the many of line 2"},
 };
 
 /* ---- Types --------------------------------------------------------------------------------------------- */
 
-static const mistake in_types[] = {
-    {FLOW("set n = b"), "test:2:9: expected an int for 'n', found a bool"},
-    {FLOW("set b = n + 1"), "test:2:11: expected a bool for 'b', found an int"},
-    {FLOW("set t = n"), "test:2:9: expected a text for 't', found an int"},
-    {FLOW("xor { when n { } }"), "test:2:12: expected a bool behind 'when', found an int"},
-    {FLOW("or { when t { } }"), "test:2:11: expected a bool behind 'when', found a text"},
-    {FLOW("while n { }"), "test:2:7: expected a bool behind 'while', found an int"},
-    {FLOW("repeat { } until t"), "test:2:18: expected a bool behind 'until', found a text"},
-    {FLOW("loop b { }"), "test:2:6: expected an int behind 'loop', found a bool"},
-    {FLOW("many t { }"), "test:2:6: expected an int behind 'many', found a text"},
-    {FLOW("many over n as l { }"), "test:2:11: expected a text behind 'over', found an int"},
-    {FLOW("region r { } on failure into n { }"),
+static const flow_mistake in_types[] = {
+    {IN_FLOW("set n = b"), "test:2:9: expected an int for 'n', found a bool"},
+    {IN_FLOW("set b = n + 1"), "test:2:11: expected a bool for 'b', found an int"},
+    {IN_FLOW("set t = n"), "test:2:9: expected a text for 't', found an int"},
+    {IN_FLOW("xor { when n { } }"), "test:2:12: expected a bool behind 'when', found an int"},
+    {IN_FLOW("or { when t { } }"), "test:2:11: expected a bool behind 'when', found a text"},
+    {IN_FLOW("while n { }"), "test:2:7: expected a bool behind 'while', found an int"},
+    {IN_FLOW("repeat { } until t"), "test:2:18: expected a bool behind 'until', found a text"},
+    {IN_FLOW("loop b { }"), "test:2:6: expected an int behind 'loop', found a bool"},
+    {IN_FLOW("many t { }"), "test:2:6: expected an int behind 'many', found a text"},
+    {IN_FLOW("many over n as l { }"), "test:2:11: expected a text behind 'over', found an int"},
+    {IN_FLOW("region r { } on failure into n { }"),
      "test:2:30: expected a text behind 'into': 'n' is an int"},
-    {FLOW("set b = not n"), "test:2:13: expected a bool behind 'not', found an int"},
-    {FLOW("set n = -b"), "test:2:10: expected an int behind '-', found a bool"},
-    {FLOW("set b = n or b"), "test:2:9: expected a bool before 'or', found an int"},
-    {FLOW("set b = b and n"), "test:2:15: expected a bool behind 'and', found an int"},
-    {FLOW("set b = n == b"), "test:2:14: expected an int behind '==', found a bool"},
-    {FLOW("set b = t != n"), "test:2:14: expected a text behind '!=', found an int"},
-    {FLOW("set b = b < b"), "test:2:9: expected an int or a text before '<', found a bool"},
-    {FLOW("set b = n < t"), "test:2:13: expected an int behind '<', found a text"},
-    {FLOW("set n = b + n"), "test:2:9: expected an int or a text before '+', found a bool"},
-    {FLOW("set n = n + t"), "test:2:13: expected an int behind '+', found a text"},
-    {FLOW("set t = t + n"), "test:2:13: expected a text behind '+', found an int"},
-    {FLOW("set n = t - 1"), "test:2:9: expected an int before '-', found a text"},
-    {FLOW("set n = 1 * t"), "test:2:13: expected an int behind '*', found a text"},
-    {FLOW("set n = b / 1"), "test:2:9: expected an int before '/', found a bool"},
-    {FLOW("set n = 1 % b"), "test:2:13: expected an int behind '%', found a bool"},
-    {FLOW("set n = lines(n)"), "test:2:15: expected a text in 'lines', found an int"},
-    {FLOW("set t = line(n, 1)"), "test:2:14: expected a text in 'line', found an int"},
-    {FLOW("set t = line(t, t)"),
+    {IN_FLOW("set b = not n"), "test:2:13: expected a bool behind 'not', found an int"},
+    {IN_FLOW("set n = -b"), "test:2:10: expected an int behind '-', found a bool"},
+    {IN_FLOW("set b = n or b"), "test:2:9: expected a bool before 'or', found an int"},
+    {IN_FLOW("set b = b and n"), "test:2:15: expected a bool behind 'and', found an int"},
+    {IN_FLOW("set b = n == b"), "test:2:14: expected an int behind '==', found a bool"},
+    {IN_FLOW("set b = t != n"), "test:2:14: expected a text behind '!=', found an int"},
+    {IN_FLOW("set b = b < b"), "test:2:9: expected an int or a text before '<', found a bool"},
+    {IN_FLOW("set b = n < t"), "test:2:13: expected an int behind '<', found a text"},
+    {IN_FLOW("set n = b + n"), "test:2:9: expected an int or a text before '+', found a bool"},
+    {IN_FLOW("set n = n + t"), "test:2:13: expected an int behind '+', found a text"},
+    {IN_FLOW("set t = t + n"), "test:2:13: expected a text behind '+', found an int"},
+    {IN_FLOW("set n = t - 1"), "test:2:9: expected an int before '-', found a text"},
+    {IN_FLOW("set n = 1 * t"), "test:2:13: expected an int behind '*', found a text"},
+    {IN_FLOW("set n = b / 1"), "test:2:9: expected an int before '/', found a bool"},
+    {IN_FLOW("set n = 1 % b"), "test:2:13: expected an int behind '%', found a bool"},
+    {IN_FLOW("set n = lines(n)"), "test:2:15: expected a text in 'lines', found an int"},
+    {IN_FLOW("set t = line(n, 1)"), "test:2:14: expected a text in 'line', found an int"},
+    {IN_FLOW("set t = line(t, t)"),
      "test:2:17: expected an int as the number of 'line', found a text"},
-    {FLOW("set n = number(n)"), "test:2:16: expected a text in 'number', found an int"},
-    {FLOW("set t = text(t)"), "test:2:14: expected an int or a bool in 'text', found a text"},
-    {FLOW("set n = length(b)"), "test:2:16: expected a text in 'length', found a bool"},
-    {FLOW("set n = n +"), "test:3:1: expected an expression, found '}'"},
-    {FLOW("set n = (n"), "test:3:1: expected ')' or an operator, found '}'"},
-    {FLOW("set n = n)"), "test:2:10: expected a statement, 'data', 'task' or '}', found ')'"},
-    {FLOW("set n = lenght(t)"), "test:2:9: expected lines, line, number, text or length before "
-                                "'(', found 'lenght'; did you mean 'length'?"},
-    {FLOW("set n = frob(t)"),
+    {IN_FLOW("set n = number(n)"), "test:2:16: expected a text in 'number', found an int"},
+    {IN_FLOW("set t = text(t)"), "test:2:14: expected an int or a bool in 'text', found a text"},
+    {IN_FLOW("set n = length(b)"), "test:2:16: expected a text in 'length', found a bool"},
+    {IN_FLOW("set n = n +"), "test:3:1: expected an expression, found '}'"},
+    {IN_FLOW("set n = (n"), "test:3:1: expected ')' or an operator, found '}'"},
+    {IN_FLOW("set n = n)"), "test:2:10: expected a statement, 'data', 'task' or '}', found ')'"},
+    {IN_FLOW("set n = lenght(t)"), "test:2:9: expected lines, line, number, text or length before "
+                                   "'(', found 'lenght'; did you mean 'length'?"},
+    {IN_FLOW("set n = frob(t)"),
      "test:2:9: expected lines, line, number, text or length before '(', found 'frob'"},
-    {FLOW("set n = length t"), "test:2:16: expected a statement, 'data', 'task' or '}', found 't'"},
-    {FLOW("set t = line(t)"), "test:2:15: expected ',' and the number of the line, found ')'"},
-    {FLOW("set n = length(t, 1)"), "test:2:17: expected ')', found ','"},
-    {FLOW("set b = 1 < 2 < 3"), "test:2:15: comparisons cannot be chained: write a < b and b < c"},
-    {FLOW("set b = n == n == b"),
+    {IN_FLOW("set n = length t"),
+     "test:2:16: expected a statement, 'data', 'task' or '}', found 't'"},
+    {IN_FLOW("set t = line(t)"), "test:2:15: expected ',' and the number of the line, found ')'"},
+    {IN_FLOW("set n = length(t, 1)"), "test:2:17: expected ')', found ','"},
+    {IN_FLOW("set b = 1 < 2 < 3"),
+     "test:2:15: comparisons cannot be chained: write a < b and b < c"},
+    {IN_FLOW("set b = n == n == b"),
      "test:2:16: comparisons cannot be chained: write a < b and b < c"},
-    {FLOW("set b = and"), "test:2:9: expected an expression, found 'and', a word of the language"},
-    {FLOW("set b = b and and b"),
+    {IN_FLOW("set b = and"),
+     "test:2:9: expected an expression, found 'and', a word of the language"},
+    {IN_FLOW("set b = b and and b"),
      "test:2:15: expected an expression, found 'and', a word of the language"},
-    {FLOW("set b = n = 3"), "test:2:11: expected a statement, 'data', 'task' or '}', found '='"},
-    {FLOW("set b = ! b"), "test:2:9: expected an expression, found '!'"},
+    {IN_FLOW("set b = n = 3"), "test:2:11: expected a statement, 'data', 'task' or '}', found '='"},
+    {IN_FLOW("set b = ! b"), "test:2:9: expected an expression, found '!'"},
 };
 
 static void names_and_types(void **state)
 {
     (void)state;
-    CHECK_ALL(in_names);
-    CHECK_ALL(in_types);
+    FLOW_MISTAKES(in_names);
+    FLOW_MISTAKES(in_types);
 }
 
 int main(void)
