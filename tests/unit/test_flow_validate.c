@@ -9,9 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/validate.h"
 #include "flow_generate.h"
 #include "flow_sparse.h"
+#include "flow_verdict_support.h"
 #include "rig_support.h"
 #include "storm_support.h"
 
@@ -38,16 +38,6 @@ static rad_flow_program *parse(const char *text)
     if (rad__flow_program_read(&p, "test", text, strlen(text), NULL, &error) != 0)
         fail_msg("%s\n%s", error.text, text);
     return p;
-}
-
-static rad_flow_validation *validate(const char *text, const rad_flow_validate_options *o)
-{
-    rad_flow_validation *v;
-    rad_error error = {0};
-    rad_flow_program *p = parse(text);
-    if (rad__flow_validate(p, o, &v, &error) != 0) fail_msg("%s\n%s", error.text, text);
-    rad__flow_program_free(p);
-    return v;
 }
 
 /* ---- With and without saving ------------------------------------------------------------------- */
@@ -83,10 +73,10 @@ static void compare_one(tally *t, uint64_t seed, const char *text, uint64_t stat
 {
     rad_flow_validate_options o = {
         .states = states, .steps = states * 60, .seeds = 1, .every_order = true};
-    rad_flow_validation *full = validate(text, &o);
+    rad_flow_validation *full = flow_validated(text, &o);
     if (full->exhausted) {
         o.every_order = false;
-        rad_flow_validation *saved = validate(text, &o);
+        rad_flow_validation *saved = flow_validated(text, &o);
         assert_true(saved->exhausted);
         assert_true(saved->saved > 0 || saved->states == full->states);
         compare(seed, text, saved, full);
@@ -219,7 +209,7 @@ static void the_lab_finds_the_same(void **state)
     for (uint64_t seed = 1; seed <= storm_amount(150 * STORM_SLOWER / SLOWER); seed++) {
         char *text = flow_sparse(seed);
         rad_flow_validate_options vo = {.states = 1000, .seeds = 1};
-        rad_flow_validation *v = validate(text, &vo);
+        rad_flow_validation *v = flow_validated(text, &vo);
         rad_target t = flow_target(text);
         rad_error error = {0};
         for (int way = 0; way < 4 && v->exhausted; way++) {
@@ -294,27 +284,10 @@ static void counterexamples_can_be_executed(void **state)
 /* As letters, by property: h, f, u. */
 static void assert_answers(const char *text, const char *answers)
 {
-    rad_flow_validation *v = validate(text, NULL);
+    rad_flow_validation *v = flow_validated(text, NULL);
     char got[RAD_FLOW_PROPERTIES + 1] = "";
     for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES; i++) got[i] = "hfu"[v->verdicts[i].answer];
     if (strcmp(got, answers) != 0) fail_msg("%s instead of %s\n%s", got, answers, text);
-    rad_flow_validation_free(v);
-}
-
-/* The verdict fails, with this text, and this run; NULL: without one. */
-static void assert_fails(const char *text, enum rad_flow_property property, const char *why,
-                         const char *run)
-{
-    rad_flow_validation *v = validate(text, NULL);
-    const rad_flow_verdict *f = &v->verdicts[property];
-    char list[400] = "";
-    assert_int_equal(f->answer, RAD_FLOW_FAILS);
-    assert_string_equal(f->text, why);
-    for (uint64_t i = 0; i < f->choice_count; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%u", i > 0 ? " " : "",
-                 f->choices[i]);
-    assert_int_equal(f->choices == NULL, run == NULL);
-    if (run != NULL) assert_string_equal(list, run);
     rad_flow_validation_free(v);
 }
 
@@ -338,13 +311,15 @@ static void deadlocks(void **state)
     static const char locks[] =
         "flow f {\npar { lock a { lock b { } } }\nand { lock b { lock a { } } }\n}";
     assert_answers(locks, "fhhhhfh");
-    assert_fails(locks, RAD_FLOW_NO_DEADLOCK,
-                 "token 0, line 2: waits at join all: 0 of 2 branches arrived, 0 cancelled; token "
-                 "0/1.0, line 2: "
-                 "waits for the lock b, which 0/1.1 has; token 0/1.1, line 3: waits for the lock "
-                 "a, which 0/1.0 has",
-                 "0 1");
-    assert_fails(locks, RAD_FLOW_CAN_END, "from there on every run comes to a deadlock", "0 1");
+    flow_verdict_fails(
+        locks, RAD_FLOW_NO_DEADLOCK,
+        "token 0, line 2: waits at join all: 0 of 2 branches arrived, 0 cancelled; token "
+        "0/1.0, line 2: "
+        "waits for the lock b, which 0/1.1 has; token 0/1.1, line 3: waits for the lock "
+        "a, which 0/1.0 has",
+        "0 1");
+    flow_verdict_fails(locks, RAD_FLOW_CAN_END, "from there on every run comes to a deadlock",
+                       "0 1");
     assert_answers("flow f { par { lock a { lock b { } } } and { lock a { lock b { } } } }",
                    "hhhhhhh");
     assert_answers("flow f { par { await m } and { reach m expire m } }", "fhhhhfh");
@@ -359,19 +334,22 @@ static void deadlocks(void **state)
 static void dead_tasks_and_dead_code(void **state)
 {
     (void)state;
-    assert_fails("flow f {\n" TASKS "do s\n}", RAD_FLOW_NO_DEAD_TASK,
-                 "never started: task t (line 2)", NULL);
-    assert_fails("flow f { " TASKS "do s\nxor { when true { } when 1 > 2 { do t } else {\n} }\n}",
-                 RAD_FLOW_NO_DEAD_CODE,
-                 "never reached: a branch of xor (line 3), else of xor (line 3)", NULL);
-    assert_fails("flow f { " TASKS "do s\nfinish\ndo t\ndo s }", RAD_FLOW_NO_DEAD_CODE,
-                 "never reached: do t (line 4)", NULL);
-    assert_fails("flow f { par { reach m } and { await m else { } }\n}", RAD_FLOW_NO_DEAD_CODE,
-                 "never reached: else of await (line 1)", NULL);
-    assert_fails("flow f { region r {\n} on failure {\n reach m }\n loop 0 {\n expire m } }",
-                 RAD_FLOW_NO_DEAD_CODE, "never reached: reach (line 3), expire (line 5)", NULL);
-    assert_fails("flow f { or { when true { } when false {\n} else {\n} } }", RAD_FLOW_NO_DEAD_CODE,
-                 "never reached: a branch of or (line 1), else of or (line 2)", NULL);
+    flow_verdict_fails("flow f {\n" TASKS "do s\n}", RAD_FLOW_NO_DEAD_TASK,
+                       "never started: task t (line 2)", NULL);
+    flow_verdict_fails("flow f { " TASKS
+                       "do s\nxor { when true { } when 1 > 2 { do t } else {\n} }\n}",
+                       RAD_FLOW_NO_DEAD_CODE,
+                       "never reached: a branch of xor (line 3), else of xor (line 3)", NULL);
+    flow_verdict_fails("flow f { " TASKS "do s\nfinish\ndo t\ndo s }", RAD_FLOW_NO_DEAD_CODE,
+                       "never reached: do t (line 4)", NULL);
+    flow_verdict_fails("flow f { par { reach m } and { await m else { } }\n}",
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: else of await (line 1)", NULL);
+    flow_verdict_fails("flow f { region r {\n} on failure {\n reach m }\n loop 0 {\n expire m } }",
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: reach (line 3), expire (line 5)",
+                       NULL);
+    flow_verdict_fails("flow f { or { when true { } when false {\n} else {\n} } }",
+                       RAD_FLOW_NO_DEAD_CODE,
+                       "never reached: a branch of or (line 1), else of or (line 2)", NULL);
     assert_answers("flow f { " TASKS "xor { when true { do s } when true { do t } } }", "hhhhhhh");
     /* An undo task is started by compensate. */
     assert_answers(
@@ -433,12 +411,12 @@ static void states_tell_which_region_is_the_last(void **state)
 static void improper_completion(void **state)
 {
     (void)state;
-    assert_fails("flow f { " TASKS "par { do s }\nand { do t }\njoin any }", RAD_FLOW_PROPER_END,
-                 "token 0 ends the flow (line 4) while token 0/1.0 is still at line 2",
-                 "0 0 1 0 0 1");
-    assert_fails("flow f { " TASKS "par { finish } and {\ndo t do s } }", RAD_FLOW_PROPER_END,
-                 "token 0/1.0 finishes the case (line 2) while token 0/1.1 is still at line 2",
-                 "1 0 0 0 1");
+    flow_verdict_fails(
+        "flow f { " TASKS "par { do s }\nand { do t }\njoin any }", RAD_FLOW_PROPER_END,
+        "token 0 ends the flow (line 4) while token 0/1.0 is still at line 2", "0 0 1 0 0 1");
+    flow_verdict_fails(
+        "flow f { " TASKS "par { finish } and {\ndo t do s } }", RAD_FLOW_PROPER_END,
+        "token 0/1.0 finishes the case (line 2) while token 0/1.1 is still at line 2", "1 0 0 0 1");
     assert_answers("flow f { " TASKS "par { do s } and { do t } join none }", "hhhhhhh");
     assert_answers("flow f { " TASKS "par { do s } and { do t } finish }", "hhhhhhh");
     assert_answers("flow f { " TASKS "par { do s } and { do t } join first }", "hhhhhhh");
@@ -448,7 +426,7 @@ static void livelocks_and_the_option_to_complete(void **state)
 {
     (void)state;
     assert_answers("flow f { while true { } }", "hhhhffu");
-    assert_fails(
+    flow_verdict_fails(
         "flow f { while true { } }", RAD_FLOW_NO_LIVELOCK,
         "it can go round for ever and never end: the last 1 steps come back to where they began",
         "");
@@ -456,11 +434,11 @@ static void livelocks_and_the_option_to_complete(void **state)
     static const char xor [] =
         "flow f { " TASKS "xor { when true { do s } when true { while true { do t } } } }";
     assert_answers(xor, "hhhhffh");
-    assert_fails(
+    flow_verdict_fails(
         xor, RAD_FLOW_NO_LIVELOCK,
         "it can go round for ever and never end: the last 3 steps come back to where they began",
         "1");
-    assert_fails(xor, RAD_FLOW_CAN_END, "from there on no end can be reached", "1");
+    flow_verdict_fails(xor, RAD_FLOW_CAN_END, "from there on no end can be reached", "1");
     /* It may go round for ever, but need not. */
     assert_answers("flow f { while true { xor { when true { } when true { finish } } } }",
                    "hhhhhhu");
@@ -477,7 +455,7 @@ static void confluence(void **state)
     (void)state;
     static const char race[] =
         "flow f { data { n : int } par { set n = 1 } and { set n = 2 } join first }";
-    rad_flow_validation *v = validate(race, NULL);
+    rad_flow_validation *v = flow_validated(race, NULL);
     const rad_flow_verdict *f = &v->verdicts[RAD_FLOW_CONFLUENT];
     assert_int_equal(f->answer, RAD_FLOW_FAILS);
     assert_string_equal(f->text, "done, n = 2");
@@ -515,13 +493,13 @@ static void a_wide_par_has_few_states(void **state)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s{ do t do t do t }",
                  i > 0 ? " and " : "");
     snprintf(text + strlen(text), sizeof text - strlen(text), " }");
-    rad_flow_validation *v = validate(text, NULL);
+    rad_flow_validation *v = flow_validated(text, NULL);
     assert_true(v->exhausted);
     /* Instead of 7^6 and more: the first, six times three tasks, the ends, and how it fails. */
     assert_int_equal(v->states, 1 + 6 * 7 + 1 + 1 + 1);
     rad_flow_validation_free(v);
     rad_flow_validate_options all = {.every_order = true, .states = 20000};
-    v = validate(text, &all);
+    v = flow_validated(text, &all);
     assert_false(v->exhausted);
     assert_int_equal(v->states, 20000);
     rad_flow_validation_free(v);
@@ -536,7 +514,7 @@ static void a_budget_that_is_used_up_is_said(void **state)
     rad_flow_validate_options few = {.states = 100}, short_one = {.steps = 400};
     volatile int stop = 1;
     rad_flow_validate_options stopped = {.interrupted = &stop};
-    rad_flow_validation *v = validate(text, &few);
+    rad_flow_validation *v = flow_validated(text, &few);
     assert_false(v->exhausted);
     assert_int_equal(v->states, 100);
     for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES; i++)
@@ -547,25 +525,26 @@ static void a_budget_that_is_used_up_is_said(void **state)
     assert_non_null(
         strstr(v->verdicts[RAD_FLOW_NO_DEADLOCK].text, "not all states were visited: 100"));
     rad_flow_validation_free(v);
-    v = validate(text, &short_one);
+    v = flow_validated(text, &short_one);
     assert_false(v->exhausted);
     assert_true(v->steps <= 400 * 5);
     rad_flow_validation_free(v);
-    v = validate(text, &stopped);
+    v = flow_validated(text, &stopped);
     assert_string_equal(v->verdicts[RAD_FLOW_NO_LIVELOCK].text, "interrupted");
     rad_flow_validation_free(v);
-    v = validate(text, NULL);
+    v = flow_validated(text, NULL);
     assert_true(v->exhausted);
     rad_flow_validation_free(v);
     /* What was met before is known. */
     few.states = 40;
-    v = validate("flow f { " TASKS "par { lock a { lock a { } } } and { loop 100 { reach m } } }",
-                 &few);
+    v = flow_validated(
+        "flow f { " TASKS "par { lock a { lock a { } } } and { loop 100 { reach m } } }", &few);
     assert_false(v->exhausted);
     assert_int_equal(v->verdicts[RAD_FLOW_NO_DEADLOCK].answer, RAD_FLOW_UNKNOWN);
     rad_flow_validation_free(v);
     few.states = 300;
-    v = validate("flow f { par { loop 100 { reach m } } and { lock a { lock a { } } } }", &few);
+    v = flow_validated("flow f { par { loop 100 { reach m } } and { lock a { lock a { } } } }",
+                       &few);
     assert_false(v->exhausted);
     assert_int_equal(v->verdicts[RAD_FLOW_NO_DEADLOCK].answer, RAD_FLOW_FAILS);
     assert_int_equal(v->verdicts[RAD_FLOW_CAN_END].answer, RAD_FLOW_FAILS);
@@ -578,7 +557,7 @@ static void a_budget_that_is_used_up_is_said(void **state)
 static void assert_failures(const char *text, const char *expected)
 {
     char got[800] = "";
-    rad_flow_validation *v = validate(text, NULL);
+    rad_flow_validation *v = flow_validated(text, NULL);
     for (uint32_t i = 0; i < v->failure_count; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s\n", v->failures[i]);
     assert_string_equal(got, expected);
@@ -614,18 +593,18 @@ static void assumptions_are_listed(void **state)
         "signals and timers come in any order, each sooner or later",
         "confluence: outcomes drawn from the seeds 1 … 3, not all there are"};
     rad_flow_validation *v =
-        validate("flow f { data { n : int  m : int in { 3 }  s : text  t : bool  u : int }\n"
-                 "task a { call \"f\" writes n, m } task b { call \"f\" }\n"
-                 "task c { call \"f\" writes t outcomes ok }\n"
-                 "task d { run \"true\" }\n"
-                 "do a do b do c do d wait signal g into s\n"
-                 "xor { when n == 5 { } when s == \"yes\" { set u = 0 } else { } } }",
-                 NULL);
+        flow_validated("flow f { data { n : int  m : int in { 3 }  s : text  t : bool  u : int }\n"
+                       "task a { call \"f\" writes n, m } task b { call \"f\" }\n"
+                       "task c { call \"f\" writes t outcomes ok }\n"
+                       "task d { run \"true\" }\n"
+                       "do a do b do c do d wait signal g into s\n"
+                       "xor { when n == 5 { } when s == \"yes\" { set u = 0 } else { } } }",
+                       NULL);
     for (uint32_t i = 0; i < v->assumption_count && i < 7; i++)
         assert_string_equal(v->assumptions[i], expected[i]);
     assert_int_equal(v->assumption_count, 7);
     rad_flow_validation_free(v);
-    v = validate("flow f { " TASKS "do s do t }", NULL);
+    v = flow_validated("flow f { " TASKS "do s do t }", NULL);
     assert_int_equal(v->assumption_count, 1);
     rad_flow_validation_free(v);
 }

@@ -10,23 +10,11 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "flow/validate.h"
+#include "flow_verdict_support.h"
 #include "storm_support.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static rad_flow_validation *validate(const char *text, const rad_flow_validate_options *o)
-{
-    rad_flow_program *p;
-    rad_flow_validation *v;
-    rad_error error = {0};
-    if (rad__flow_program_read(&p, "test", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s\n%s", error.text, text);
-    if (rad__flow_validate(p, o, &v, &error) != 0) fail_msg("%s\n%s", error.text, text);
-    rad__flow_program_free(p);
-    return v;
-}
 
 /* A flow with something of everything, and this in it. */
 static rad_flow_validation *validate_body(const char *body, bool every_order)
@@ -44,7 +32,7 @@ static rad_flow_validation *validate_body(const char *body, bool every_order)
              "task made { call \"f\" outcomes ok undo s }\n"
              "task bad { call \"f\" outcomes ok undo never } }",
              body);
-    rad_flow_validation *v = validate(text, &o);
+    rad_flow_validation *v = flow_validated(text, &o);
     assert_true(v->exhausted);
     return v;
 }
@@ -217,51 +205,39 @@ static void what_somebody_sees_is_tried_in_every_order(void **state)
 
 /* ---- Circles ------------------------------------------------------------------- */
 
-/* The verdict fails, with this text, and this run; NULL: whichever. */
-static void assert_fails(const char *text, enum rad_flow_property property, const char *why,
-                         const char *run)
-{
-    rad_flow_validation *v = validate(text, NULL);
-    const rad_flow_verdict *f = &v->verdicts[property];
-    char list[400] = "";
-    if (f->answer != RAD_FLOW_FAILS) fail_msg("it does not fail: %s", text);
-    assert_string_equal(f->text, why);
-    for (uint64_t i = 0; i < f->choice_count; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%u", i > 0 ? " " : "",
-                 f->choices[i]);
-    if (run != NULL) assert_string_equal(list, run);
-    rad_flow_validation_free(v);
-}
-
 #define STUCK "lock a { lock a { } }"
 
 /* A way out of a circle that leads to a deadlock is no way out. The run goes round, not out. */
 static void a_circle_beside_a_deadlock_is_a_circle(void **state)
 {
     (void)state;
-    assert_fails("flow f { while true { xor { when true { " STUCK " } when true { } } } }",
-                 RAD_FLOW_NO_LIVELOCK,
-                 "it can go round for ever and never end: the last 2 steps come back to where they "
-                 "began",
-                 "1");
-    assert_fails("flow f { while true { xor { when true { } when true { " STUCK " } } } }",
-                 RAD_FLOW_NO_LIVELOCK,
-                 "it can go round for ever and never end: the last 2 steps come back to where they "
-                 "began",
-                 "0");
-    assert_fails("flow f { while true { xor { when true { " STUCK " } when true { } } } }",
-                 RAD_FLOW_NO_DEADLOCK, "token 0, line 1: waits for the lock a, which 0 has", "0");
+    flow_verdict_fails(
+        "flow f { while true { xor { when true { " STUCK " } when true { } } } }",
+        RAD_FLOW_NO_LIVELOCK,
+        "it can go round for ever and never end: the last 2 steps come back to where they "
+        "began",
+        "1");
+    flow_verdict_fails(
+        "flow f { while true { xor { when true { } when true { " STUCK " } } } }",
+        RAD_FLOW_NO_LIVELOCK,
+        "it can go round for ever and never end: the last 2 steps come back to where they "
+        "began",
+        "0");
+    flow_verdict_fails("flow f { while true { xor { when true { " STUCK " } when true { } } } }",
+                       RAD_FLOW_NO_DEADLOCK, "token 0, line 1: waits for the lock a, which 0 has",
+                       "0");
 }
 
 /* Steps that lead into a circle, and are not made again, are not counted as part of it. */
 static void the_steps_of_a_circle_are_those_that_are_made_again(void **state)
 {
     (void)state;
-    assert_fails("flow f { xor { when true { } when true { while true { reach m } } } }",
-                 RAD_FLOW_NO_LIVELOCK,
-                 "it can go round for ever and never end: the last 2 steps come back to where they "
-                 "began",
-                 "1");
+    flow_verdict_fails(
+        "flow f { xor { when true { } when true { while true { reach m } } } }",
+        RAD_FLOW_NO_LIVELOCK,
+        "it can go round for ever and never end: the last 2 steps come back to where they "
+        "began",
+        "1");
 }
 
 /* ---- Who is left behind ------------------------------------------------------------------- */
@@ -270,16 +246,18 @@ static void whoever_waits_for_others_is_left_behind_too(void **state)
 {
     (void)state;
     /* 0/1.0 waits for its own branches; only 0 waits for the one that finishes. */
-    assert_fails(
+    flow_verdict_fails(
         "flow f { par { par { await m } and { await m } } and { finish } }", RAD_FLOW_PROPER_END,
-        "token 0/1.1 finishes the case (line 1) while token 0/1.0 is still at line 1", NULL);
-    rad_flow_validation *v = validate("flow f { par { reach m } and { finish } }", NULL);
+        "token 0/1.1 finishes the case (line 1) while token 0/1.0 is still at line 1",
+        FLOW_ANY_RUN);
+    rad_flow_validation *v = flow_validated("flow f { par { reach m } and { finish } }", NULL);
     assert_int_equal(v->verdicts[RAD_FLOW_PROPER_END].steps, 3); /* the fork, reach, finish */
     rad_flow_validation_free(v);
     /* The one that finishes is two forks down: whoever waits for whom it is a branch of, waits for it. */
-    assert_fails("flow f { par { par { finish } and { } }\nand { await m } }", RAD_FLOW_PROPER_END,
-                 "token 0/1.0/2.0 finishes the case (line 1) while token 0/1.1 is still at line 2",
-                 NULL);
+    flow_verdict_fails(
+        "flow f { par { par { finish } and { } }\nand { await m } }", RAD_FLOW_PROPER_END,
+        "token 0/1.0/2.0 finishes the case (line 1) while token 0/1.1 is still at line 2",
+        FLOW_ANY_RUN);
 }
 
 /* ---- What is never reached ------------------------------------------------------------------- */
@@ -289,24 +267,26 @@ static void whoever_waits_for_others_is_left_behind_too(void **state)
 static void only_what_is_not_reached_is_dead(void **state)
 {
     (void)state;
-    assert_fails("flow f { " TASKS "xor { when 1 > 2 { do t } else { do s } } }",
-                 RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 2)", NULL);
-    assert_fails("flow f { " TASKS "or { when 1 > 2 { do t } else { do s } } }",
-                 RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of or (line 2)", NULL);
-    assert_fails("flow f { " TASKS "xor { when true { do s } when 1 > 2 { do t } } }",
-                 RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 2)", NULL);
+    flow_verdict_fails("flow f { " TASKS "xor { when 1 > 2 { do t } else { do s } } }",
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 2)", NULL);
+    flow_verdict_fails("flow f { " TASKS "or { when 1 > 2 { do t } else { do s } } }",
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of or (line 2)", NULL);
+    flow_verdict_fails("flow f { " TASKS "xor { when true { do s } when 1 > 2 { do t } } }",
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 2)", NULL);
     /* What fails leads nowhere, and nothing is reached because something before it is. */
-    assert_fails("flow f { data { n : int } " TASKS "do s do t\n"
-                 "region r { xor { when 1 / n == 0 { } else { } } } on failure { } }",
-                 RAD_FLOW_NO_DEAD_CODE,
-                 "never reached: a branch of xor (line 3), else of xor (line 3)", NULL);
-    assert_fails("flow f { " TASKS "do s do t\n"
-                 "region r { or { when true { } when false { } } join first 2 } on failure { } }",
-                 RAD_FLOW_NO_DEAD_CODE,
-                 "never reached: a branch of or (line 3), a branch of or (line 3)", NULL);
-    assert_fails("flow f { " TASKS "par { do s } and { do t }\nxor { when false { } else { } } }",
-                 RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 3)", NULL);
-    rad_flow_validation *v = validate("flow f { " TASKS "{ do s } { { do t } } }", NULL);
+    flow_verdict_fails("flow f { data { n : int } " TASKS "do s do t\n"
+                       "region r { xor { when 1 / n == 0 { } else { } } } on failure { } }",
+                       RAD_FLOW_NO_DEAD_CODE,
+                       "never reached: a branch of xor (line 3), else of xor (line 3)", NULL);
+    flow_verdict_fails(
+        "flow f { " TASKS "do s do t\n"
+        "region r { or { when true { } when false { } } join first 2 } on failure { } }",
+        RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of or (line 3), a branch of or (line 3)",
+        NULL);
+    flow_verdict_fails("flow f { " TASKS
+                       "par { do s } and { do t }\nxor { when false { } else { } } }",
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 3)", NULL);
+    rad_flow_validation *v = flow_validated("flow f { " TASKS "{ do s } { { do t } } }", NULL);
     assert_int_equal(v->dead_count, 0);
     rad_flow_validation_free(v);
 }
@@ -317,21 +297,21 @@ static void what_was_not_looked_for_is_not_dead(void **state)
     static const char text[] = "flow f { " TASKS "do s loop 50 { reach m } do t expire m }";
     rad_flow_validate_options few = {.states = 20};
     (void)state;
-    rad_flow_validation *v = validate(text, &few);
+    rad_flow_validation *v = flow_validated(text, &few);
     assert_false(v->exhausted);
     assert_int_equal(v->verdicts[RAD_FLOW_NO_DEAD_TASK].answer, RAD_FLOW_UNKNOWN);
     assert_int_equal(v->verdicts[RAD_FLOW_NO_DEAD_CODE].answer, RAD_FLOW_UNKNOWN);
     assert_string_equal(v->verdicts[RAD_FLOW_NO_DEAD_TASK].text,
                         "not all states were visited: 20 of them, 19 steps");
     rad_flow_validation_free(v);
-    v = validate(text, NULL);
+    v = flow_validated(text, NULL);
     assert_int_equal(v->dead_count, 0);
     rad_flow_validation_free(v);
 }
 
 static void a_flow_without_an_end_is_compared_with_nothing(void **state)
 {
-    rad_flow_validation *v = validate("flow f { lock a { lock a { } } }", NULL);
+    rad_flow_validation *v = flow_validated("flow f { lock a { lock a { } } }", NULL);
     (void)state;
     assert_int_equal(v->verdicts[RAD_FLOW_CONFLUENT].answer, RAD_FLOW_UNKNOWN);
     assert_string_equal(v->verdicts[RAD_FLOW_CONFLUENT].text,
@@ -348,7 +328,7 @@ static void failures_are_told_once_each(void **state)
     for (int i = 0; i < 20; i++)
         rad__bytes_format(&text, "when true { fail \"%d\" } when true { fail \"%d\" }\n", i, i);
     rad__bytes_format(&text, "} }");
-    rad_flow_validation *v = validate((char *)text.data, NULL);
+    rad_flow_validation *v = flow_validated((char *)text.data, NULL);
     assert_int_equal(v->failure_count, 16);
     assert_string_equal(v->failures[0], "line 2: 0");
     assert_string_equal(v->failures[15], "line 17: 15");
@@ -360,7 +340,7 @@ static void failures_are_told_once_each(void **state)
 
 static bool rests_on_seeds(const char *text)
 {
-    rad_flow_validation *v = validate(text, NULL);
+    rad_flow_validation *v = flow_validated(text, NULL);
     bool said = false;
     for (uint32_t i = 0; i < v->assumption_count; i++)
         said |= strcmp(v->assumptions[i], "confluence: outcomes drawn from the seeds 1 … 3, not "
@@ -385,7 +365,7 @@ static void confluence_says_whether_outcomes_were_drawn(void **state)
 
 static bool assumes_silence(const char *text)
 {
-    rad_flow_validation *v = validate(text, NULL);
+    rad_flow_validation *v = flow_validated(text, NULL);
     bool said = false;
     for (uint32_t i = 0; i < v->assumption_count; i++)
         said |= strcmp(v->assumptions[i], "write nothing, because no `writes` is declared: t") == 0;
@@ -411,7 +391,7 @@ static void long_lists_are_cut_and_say_so(void **state)
     for (int i = 0; i < 30; i++)
         rad__bytes_format(&text, "task a_task_with_a_long_name_%02d { call \"x\" }\n", i);
     rad__bytes_format(&text, "finish }");
-    rad_flow_validation *v = validate((char *)text.data, NULL);
+    rad_flow_validation *v = flow_validated((char *)text.data, NULL);
     for (int i = 0; i < 2; i++) { /* they may fail, and they are silent */
         const char *said = v->assumptions[i], *end = said + strlen(said);
         assert_non_null(strstr(said, ": a_task_with_a_long_name_00, a_task"));
