@@ -26,6 +26,17 @@ static void write_file(double_world *w, const char *name, const char *text, size
     h->close(h->context, file);
 }
 
+/* A runner begins the case, and is stopped before anything else. */
+static void begin_only(double_world *w, const rad_flow_program *p, rad_flow_run_options o)
+{
+    rad_flow_result result;
+    rad_error error = {0};
+    volatile int stop = 1;
+    o.given.stop = &stop;
+    assert_int_equal(rad__flow_run(double_runner(w), p, &o, &result, &error), 0);
+    assert_int_equal(result.end, RAD_FLOW_END_INTERRUPTED);
+}
+
 /* What a case was given it has for ever, whoever goes on with it. */
 static void settings_are_the_data_it_begins_with(void **state)
 {
@@ -36,12 +47,9 @@ static void settings_are_the_data_it_begins_with(void **state)
     rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}}, plain = o;
     rad_flow_result result;
     rad_error error = {0};
-    volatile int stop = 1;
     o.given.settings = settings;
     o.given.setting_count = 2;
-    o.given.stop = &stop;
-    assert_int_equal(rad__flow_run(double_runner(w), p, &o, &result, &error), 0);
-    assert_int_equal(result.end, RAD_FLOW_END_INTERRUPTED);
+    begin_only(w, p, o);
     assert_int_equal(rad__flow_resume(double_runner(w), p, &plain, &result, &error), 0);
     assert_int_equal(result.end, RAD_FLOW_END_DONE);
     assert_string_equal(double_environment(w, "a", "n"), "5");
@@ -87,10 +95,7 @@ static void commands_run_in_their_folder(void **state)
         rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
         rad_flow_result result;
         rad_error error = {0};
-        volatile int stop = 1;
-        o.given.stop = &stop;
-        assert_int_equal(rad__flow_run(double_runner(w), p, &o, &result, &error), 0);
-        stop = 0;
+        begin_only(w, p, o);
         if (i == 1) double_remove(w, "where");
         assert_int_equal(rad__flow_resume(double_runner(w), p, &o, &result, &error), 0);
         assert_int_equal(result.end, RAD_FLOW_END_DONE);
@@ -177,14 +182,11 @@ static void another_flow_is_refused_without_a_copy(void **state)
     rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
     rad_flow_result result;
     rad_error error = {0};
-    volatile int stop = 1;
-    o.given.stop = &stop;
-    assert_int_equal(rad__flow_run(double_runner(w), p, &o, &result, &error), 0);
+    begin_only(w, p, o);
     double_remove(w, "flow");
     assert_int_equal(rad__flow_resume(double_runner(w), other, &o, &result, &error), RAD_EINPUT);
     assert_non_null(strstr(error.text, "test.flow is not the flow this case was begun with"));
     assert_non_null(strstr(error.text, "(unknown)"));
-    stop = 0;
     rad__error_clear(&error);
     assert_int_equal(rad__flow_resume(double_runner(w), p, &o, &result, &error), 0);
     assert_int_equal(result.end, RAD_FLOW_END_DONE);
