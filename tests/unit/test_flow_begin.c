@@ -170,6 +170,46 @@ static void what_was_left_of_a_beginning_is_no_hindrance(void **state)
     assert_true(begins_beside("lock", "12345678901234567890123", 23));
 }
 
+static struct late {
+    double_world *w;
+    const rad_flow_program *p;
+    int (*lock)(void *host, int file, rad_error *error);
+} late;
+
+/* Somebody else does a whole case before it gets the lock. */
+static int lock_late(void *host, int file, rad_error *error)
+{
+    if (late.w != NULL) {
+        rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "other"}};
+        rad_flow_result result;
+        rad_error own = {0};
+        assert_int_equal(rad__flow_run(double_other(late.w), late.p, &o, &result, &own), 0);
+        assert_int_equal(result.end, RAD_FLOW_END_DONE);
+        late.w = NULL;
+    }
+    return late.lock(host, file, error);
+}
+
+/* That there is no case is true only of who has the lock. */
+static void a_case_that_came_meanwhile_is_left_alone(void **state)
+{
+    (void)state;
+    rad_flow_program *p = double_program(TEXT);
+    double_world *w = double_open(1);
+    rad_flow_host host = *double_runner(w);
+    rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
+    rad_flow_result result;
+    rad_error error = {0};
+    late = (struct late){w, p, host.lock};
+    host.lock = lock_late;
+    assert_int_equal(rad__flow_run(&host, p, &o, &result, &error), RAD_EINPUT);
+    assert_string_equal(error.text,
+                        "there is a case in this folder: resume it, or take another folder");
+    assert_int_equal(double_total(w), 2);
+    double_close(w);
+    rad__flow_program_free(p);
+}
+
 /* ---- Another flow ------------------------------------------------------------------------------------------------ */
 
 /* The case goes by the hash: without a copy of its flow it is refused as well, only not told how they differ. */
@@ -203,6 +243,7 @@ int main(void)
         cmocka_unit_test(commands_run_in_their_folder),
         cmocka_unit_test(files_of_others_are_left_alone),
         cmocka_unit_test(what_was_left_of_a_beginning_is_no_hindrance),
+        cmocka_unit_test(a_case_that_came_meanwhile_is_left_alone),
         cmocka_unit_test(another_flow_is_refused_without_a_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
