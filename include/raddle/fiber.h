@@ -102,7 +102,9 @@ RAD_API void rad_runtime_destroy(rad_runtime *rt);
 
 /* ---- Fibers ----------------------------------------------------------------------------------------- */
 
-/* Names one fiber. It can be copied; what was given up is told apart from whatever comes later in the same place. */
+/* Names one fiber. It can be copied; what was given up is told apart from whatever comes later in the same place.
+ * A handle repeats after 2^32 - 1 fibers in the same place, which takes a core a few minutes if it does nothing but
+ * spawn and join. So do not use a handle after you have given it up: by then it may name another fiber. */
 struct rad_fiber {
     struct rad_slot *slot;
     uint32_t generation;

@@ -103,9 +103,23 @@ void rad__fiber_body(void *context)
     }
 }
 
+/* A former fiber in this slot was cancelled. After 2^32 of them the new one has its generation, so the word is cleared.
+ * An exchange, for two others may write here now:
+ *   - rad_runtime_shutdown cancels idle slots as well. If it comes after the exchange, its word stays. If it came
+ *     before, the exchange reads its word, so the check of `closing` below sees that it is set.
+ *   - A caller of rad_cancel with the former fiber's handle, which looked at the generation before the slot was
+ *     retired. Its word is a former generation: the new fiber ignores it, and the next birth clears it. */
+static __attribute__((noinline)) void slot_forget_cancel(rad_slot *slot)
+{
+    /* Pairs with the exchange in rad__slot_cancel. */
+    atomic_exchange_explicit(&slot->canceled, 0, memory_order_acq_rel);
+}
+
 void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
 {
     uint32_t generation = rad__life_begin(&slot->strand.life);
+    if (RAD_UNLIKELY(atomic_load_explicit(&slot->canceled, memory_order_relaxed) != 0))
+        slot_forget_cancel(slot);
     slot->fn = fn;
     slot->arg = arg;
     atomic_store_explicit(&slot->name, NULL, memory_order_relaxed);

@@ -34,7 +34,7 @@ struct rad_slot {
     _Atomic uint64_t number; /* of the fiber: none has the same in this runtime */
     _Atomic(const char *) name;
     _Atomic uint32_t references;
-    _Atomic uint32_t canceled; /* generation of the fiber that was asked to end */
+    _Atomic uint32_t canceled; /* generation of the fiber that was asked to end; 0: none */
     uint32_t shields;
     uint16_t nurseries; /* that it has opened, and not waited for */
     bool ended;

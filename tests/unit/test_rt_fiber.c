@@ -268,6 +268,46 @@ static void who_is_cancelled_wakes_up(void **state)
     }
 }
 
+static int is_it_canceled(void *arg)
+{
+    (void)arg;
+    return rad_is_canceled() ? 1 : rad_sleep(1000);
+}
+
+/* Cancels a fiber, and sets the generation of its slot back: as if 2^32 - 2 fibers had lived there since. The next
+ * fiber in the slot has the generation of the cancelled one. */
+static int cancels_and_turns_round(void *arg)
+{
+    struct rad_slot *slot;
+    rad_fiber f;
+    (void)arg;
+    assert_int_equal(rad_spawn(&f, sleeps_for_ever, NULL), 0);
+    slot = f.slot;
+    rad_yield();
+    rad_cancel(f);
+    assert_int_equal(rad_join(f, NULL, RAD_FOREVER), 0);
+    rad_release(f);
+    rad_yield(); /* it is off its stack, and its slot idle */
+    uint64_t word = atomic_load(&slot->strand.life.word);
+    assert_int_equal(word >> 32, f.generation + 1);
+    atomic_store(&slot->strand.life.word, (word & UINT32_MAX) | (uint64_t)f.generation << 32);
+    rad_fiber again;
+    rad_gift r;
+    assert_int_equal(rad_spawn(&again, is_it_canceled, NULL), 0);
+    assert_ptr_equal(again.slot, slot);
+    assert_int_equal(again.generation, f.generation);
+    assert_int_equal(rad_join(again, &r, RAD_FOREVER), 0);
+    rad_release(again);
+    return r.code;
+}
+
+static void a_generation_that_returns_is_not_cancelled(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 1};
+    assert_int_equal(rad_main(&o, cancels_and_turns_round, NULL, NULL), 0);
+}
+
 static int cancels_far_away(void *arg)
 {
     uint32_t distance = *(uint32_t *)arg;
@@ -580,6 +620,7 @@ int main(void)
         cmocka_unit_test(who_yields_is_not_starved_by_a_chat),
         cmocka_unit_test(sleep_is_never_early),
         cmocka_unit_test(who_is_cancelled_wakes_up),
+        cmocka_unit_test(a_generation_that_returns_is_not_cancelled),
         cmocka_unit_test(a_cancel_long_ago_does_not_matter),
         cmocka_unit_test(cancelling_reaches_nested_nurseries),
         cmocka_unit_test(the_deadline_of_a_nursery_cancels),
