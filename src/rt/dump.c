@@ -112,17 +112,10 @@ void rad__dump(rad_runtime *rt, FILE *to)
     if (more > 0) fprintf(to, "  … and %llu more\n", (unsigned long long)more);
 }
 
-void rad__dump_running(rad_runtime *rt, uint32_t worker, FILE *to)
+void rad__dump_fiber(rad_slot *slot, FILE *to)
 {
     dump d = {.to = to, .now = rad__os_now_ns()};
-    rad__lock(&rt->room.lock);
-    rad_slot *made = rt->made;
-    rad__unlock(&rt->room.lock);
-    for (rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
-        uint64_t word = rad__life_look(&slot->strand.life);
-        if (rad__life_state(word) == RAD_FIBER_OWNED && rad__life_owner(word) == worker)
-            dump_fiber(&d, slot);
-    }
+    dump_fiber(&d, slot);
 }
 
 int rad_runtime_dump(rad_runtime *rt, int fd)

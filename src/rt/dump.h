@@ -16,7 +16,7 @@
 /* By anybody, while the fibers run: what is said of each is true of some moment. */
 RAD_INTERNAL void rad__dump(rad_runtime *rt, FILE *to);
 
-/* Who runs on that worker, if anybody does. */
-RAD_INTERNAL void rad__dump_running(rad_runtime *rt, uint32_t worker, FILE *to);
+/* One fiber, if it has not ended. */
+RAD_INTERNAL void rad__dump_fiber(rad_slot *slot, FILE *to);
 
 #endif

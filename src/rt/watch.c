@@ -81,7 +81,6 @@ static void look_at_worker(rad_watch *w, uint32_t seat)
     rad_shell *shell = &w->runtime->exec->shells[seat];
     uint64_t ran = atomic_load_explicit(&shell->worker.stats.ran, memory_order_relaxed);
     bool moves = ran != seen->ran || is_parked(w, seat);
-    if (moves) seen->since_ns = 0;
     w->ran += ran;
     seen->ran = ran;
     seen->blocked = false;
@@ -126,20 +125,14 @@ static void look_at_urgent(rad_watch *w)
     }
 }
 
-/* A fiber that does not let go of its worker: said once for each time. */
 static void look_for_stalls(rad_watch *w, uint64_t now)
 {
     rad_runtime *rt = w->runtime;
     for (uint32_t i = 0; i < rad__sched_live(sched_of(w)) && rt->stall_ns > 0; i++) {
         rad_watch_seen *seen = &w->seen[i];
-        if (seen->stuck == 0 || seen->since_ns == UINT64_MAX) continue;
-        w->quiet = 0; /* looks closely until it is over */
-        if (seen->since_ns == 0) seen->since_ns = now;
-        if (now - seen->since_ns < rt->stall_ns) continue;
-        seen->since_ns = UINT64_MAX;
-        fprintf(stderr, "raddle: worker %u is kept by one fiber, which %s:\n", i,
-                seen->blocked ? "is in a system call" : "computes");
-        rad__dump_running(rt, i, stderr);
+        bool stuck = rad__exec_is_manned(rt->exec, i) && seen->stuck > 0;
+        if (rad__stall_look(&seen->stall, rt, i, stuck, seen->blocked, now))
+            w->quiet = 0; /* looks closely until it is over */
     }
 }
 

@@ -12,7 +12,7 @@
  *           one more when it has waited for some looks: those who compute may not come back for seconds.
  * Files     When somebody waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
  *           (poller.c).
- * Stalls    By option, a worker that is stuck for long is named on standard error, with its fiber.
+ * Stalls    By option, a fiber that keeps its worker for long is named on standard error (stall.h).
  * Deadlock  Nothing runs and nothing is queued, no timer is armed, no thread but ours exists, nobody waits for a
  * file or a
  *           call that blocks, and there are fibers: nobody will ever wake them. Seen twice in a row it is reported,
@@ -23,13 +23,13 @@
 #define RAD_RT_WATCH_H
 
 #include "exec/shell.h"
-#include "rt/strand.h"
+#include "rt/stall.h"
 
 typedef struct rad_watch_seen {
     uint64_t ran;
-    uint64_t since_ns; /* it is stuck; 0: it is not; UINT64_MAX: that was said */
-    uint32_t stuck;    /* looks in a row */
+    uint32_t stuck; /* looks in a row */
     bool blocked;
+    rad_stall stall;
 } rad_watch_seen;
 
 typedef struct rad_watch {

@@ -212,39 +212,6 @@ static void no_false_alarm(void **state)
 
 /* ---- Reports -------------------------------------------------------------------------------------------- */
 
-static int keeps_its_worker(void *arg)
-{
-    (void)arg;
-    rad_name("a hog");
-    block_ms(400);
-    return 5;
-}
-
-static int sleeps_with_its_worker(void *arg)
-{
-    (void)arg;
-    return rad_sleep((uint64_t)300 * MS);
-}
-
-static void who_keeps_a_worker_is_named(void **state)
-{
-    (void)state;
-    if (IN_TSAN) skip(); /* forks */
-    rad_options o = {.workers = 1, .stall_ms = 50};
-    report r = in_child(keeps_its_worker, &o);
-    assert_true(WIFEXITED(r.status));
-    assert_int_equal(WEXITSTATUS(r.status), 5);
-    const char *first = strstr(r.text, "worker 0 is kept by one fiber");
-    assert_non_null(first);
-    assert_null(strstr(first + strlen("worker 0 is kept"), "is kept by one fiber")); /* once */
-    assert_non_null(strstr(r.text, "'a hog'"));
-    r = in_child(sleeps_with_its_worker, &o);
-    assert_string_equal(r.text, "");
-    o.stall_ms = 0;
-    r = in_child(keeps_its_worker, &o);
-    assert_string_equal(r.text, "");
-}
-
 static int ends_early(void *arg)
 {
     (void)arg;
@@ -332,7 +299,6 @@ int main(void)
         cmocka_unit_test(a_stalled_worker_does_not_hold_up_the_others),
         cmocka_unit_test(a_deadlock_is_reported),
         cmocka_unit_test(no_false_alarm),
-        cmocka_unit_test(who_keeps_a_worker_is_named),
         cmocka_unit_test(a_dump_has_every_fiber),
         cmocka_unit_test(shutdown_refuses_cancels_and_drains),
     };
