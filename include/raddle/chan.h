@@ -124,7 +124,9 @@ enum rad_select_kind {
     RAD_ON_LOCK,    /* a mutex, which the caller then holds */
     RAD_ON_ACQUIRE, /* one permit of a semaphore */
     RAD_ON_GROUP,   /* a wait group whose count is 0 */
-    RAD_ON_FD       /* a file descriptor that is ready: see rad_fd_wait of raddle/io.h */
+    RAD_ON_FD,      /* a file descriptor that is ready: see rad_fd_wait of raddle/io.h */
+    RAD_ON_TICK,    /* the next tick of a ticker, which select receives */
+    RAD_OFF         /* a case that is switched off: it is never done */
 };
 
 typedef struct rad_select_case {
@@ -136,22 +138,32 @@ typedef struct rad_select_case {
         rad_mutex *mutex;         /* LOCK */
         rad_semaphore *semaphore; /* ACQUIRE */
         rad_waitgroup *group;     /* GROUP */
+        rad_ticker *ticker;       /* TICK */
         struct {
             int fd;
             unsigned interest;
         } file; /* FD */
     } on;
-    void *value; /* what is sent; where it is received; rad_gift of JOIN, or NULL */
+    void *value; /* what is sent or received; rad_gift of JOIN, uint64_t of TICK, or NULL */
     int code;    /* afterwards, of the case that was done: what the call would have answered */
 } rad_select_case;
 
 enum { RAD_SELECT_MAX = 64 };
 
-/* Does exactly one of the cases, and answers its index; the others have had no effect. When several can be done, any
- * of them may be. Waits until one can, not longer than `until`: 0 is a select with a default. A case whose channel
- * is closed can be done: its code says so. With a case for it, who was cancelled gets that one. RAD_ETIMEOUT,
- * RAD_ECANCELED, RAD_EINPUT (too many cases, or none), RAD_ESTALE; with a descriptor also what rad_fd_wait answers
- * when it cannot begin. */
+/* Does exactly one of the cases, and answers its index; the others have had no effect. Of several that can be done it
+ * picks one at random; each is equally likely. Waits until one can, not longer than `until`: 0 is a select with a
+ * default. A case whose channel is closed can be done: its code says so. With a case for it, who was cancelled gets
+ * that one. RAD_ETIMEOUT, RAD_ECANCELED, RAD_EINPUT (too many cases, or none), RAD_ESTALE; with a descriptor also what
+ * rad_fd_wait answers when it cannot begin. A NULL pointer in place of an object is a mistake, which stops the
+ * process; to leave a case out, set its kind to RAD_OFF:
+ *
+ *     rad_select_case cases[2] = {
+ *         {.kind = first_open ? RAD_ON_RECV : RAD_OFF, .on.chan = first, .value = &value},
+ *         {.kind = second_open ? RAD_ON_RECV : RAD_OFF, .on.chan = second, .value = &value},
+ *     };
+ *     int which = rad_select(cases, 2, RAD_FOREVER);
+ *
+ * With all cases off select waits until `until`. */
 RAD_API int rad_select(rad_select_case *cases, uint32_t count, rad_time until);
 
 #ifdef __cplusplus

@@ -166,11 +166,12 @@ typedef struct rad_ticker {
 RAD_API void rad_ticker_start(rad_ticker *t, uint64_t period);
 
 /* Waits for the next tick. *tick (may be NULL) is its number; when several are due, that of the last of them.
- * Anybody. */
+ * Anybody. In a select, RAD_ON_TICK does the same:
+ *
+ *     rad_select_case cases[2] = {{.kind = RAD_ON_TICK, .on.ticker = &ticker},
+ *                                 {.kind = RAD_ON_RECV, .on.chan = chan, .value = &value}};
+ */
 RAD_API int rad_ticker_wait(rad_ticker *t, uint64_t *tick, rad_time until);
-
-/* When the next tick is due, for RAD_ON_TIME; then rad_ticker_wait gets it at once. */
-RAD_API rad_time rad_ticker_next(const rad_ticker *t);
 
 /* ---- Locals ----------------------------------------------------------------------------------------- */
 

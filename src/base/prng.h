@@ -20,7 +20,7 @@ enum rad_stream {
     RAD_STREAM_TEST,
     RAD_STREAM_CASE,
     RAD_STREAM_STEAL,   /* whom a worker's thread asks */
-    RAD_STREAM_SELECT,  /* where a select begins to look */
+    RAD_STREAM_SELECT,  /* the order in which a select looks */
     RAD_STREAM_PROTOCOL /* a random protocol */
 };
 

@@ -222,11 +222,11 @@ static bool job_attempt(rad_clause *c, rad_wakes *wakes)
 static int job_wait(rad_blocking_pool *p, rad_blocking_job *job, rad_time until)
 {
     rad_clause c = {.object = &job->object, .queue = &job->waits, .attempt = job_attempt};
-    int code = rad__wait(&c, 1, 0, until);
+    int code = rad__wait(&c, 1, until);
     if (code == 0) return job->failed;
     if (job_withdraw(p, job)) return code;
     rad__op_shield(true);
-    code = rad__wait(&c, 1, 0, RAD_FOREVER);
+    code = rad__wait(&c, 1, RAD_FOREVER);
     RAD_ASSERT(code == 0);
     rad__op_shield(false);
     return job->failed;

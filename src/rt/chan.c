@@ -123,6 +123,7 @@ bool rad__recv_attempt(rad_clause *c, rad_wakes *wakes)
 
 bool rad__op_chan_close(rad_chan *chan, int code)
 {
+    rad__chan_check(chan, "rad_chan_close");
     rad_wakes wakes = {0};
     rad__lock(&chan->object.lock);
     bool first = !chan->closed;
@@ -139,6 +140,7 @@ bool rad__op_chan_close(rad_chan *chan, int code)
 
 int rad__op_chan_code(rad_chan *chan)
 {
+    rad__chan_check(chan, "rad_chan_code");
     rad__lock(&chan->object.lock);
     int code = chan->closed ? chan->code : 0;
     rad__unlock(&chan->object.lock);
@@ -147,6 +149,7 @@ int rad__op_chan_code(rad_chan *chan)
 
 size_t rad__op_chan_count(rad_chan *chan)
 {
+    rad__chan_check(chan, "rad_chan_count");
     rad__lock(&chan->object.lock);
     size_t count = chan->count;
     rad__unlock(&chan->object.lock);
@@ -177,6 +180,7 @@ static __attribute__((noinline)) int recv_waits(rad_chan *chan, void *value, rad
 
 int rad__op_send(rad_chan *chan, const void *value, rad_time until)
 {
+    rad__chan_check(chan, "rad_send");
     rad_clause *receiver = NULL;
     rad_core *core = rad__core();
     rad_strand *self = core != NULL ? core->running : NULL;
@@ -192,6 +196,7 @@ int rad__op_send(rad_chan *chan, const void *value, rad_time until)
 
 int rad__op_recv(rad_chan *chan, void *value, rad_time until)
 {
+    rad__chan_check(chan, "rad_recv");
     rad_clause *sender = NULL;
     rad_core *core = rad__core();
     rad_strand *self = core != NULL ? core->running : NULL;
@@ -223,13 +228,14 @@ static int as_many(rad_clause *c, uint32_t count, uint32_t size)
 static int wait_for_many(rad_clause *c, uint32_t count, uint32_t size, uint64_t until)
 {
     if (count == 0 || count > SIZE_MOST) return RAD_EINPUT;
-    int code = rad__wait(c, 1, 0, until);
+    int code = rad__wait(c, 1, until);
     if (code == 0) code = c->code;
     return code < 0 ? code : as_many(c, count, size);
 }
 
 int rad__op_send_many(rad_chan *chan, const void *values, uint32_t count, rad_time until)
 {
+    rad__chan_check(chan, "rad_send_many");
     rad_clause c;
     rad__send_clause(&c, chan, values);
     return wait_for_many(&c, count, chan->size, until);
@@ -237,6 +243,7 @@ int rad__op_send_many(rad_chan *chan, const void *values, uint32_t count, rad_ti
 
 int rad__op_recv_many(rad_chan *chan, void *values, uint32_t count, rad_time until)
 {
+    rad__chan_check(chan, "rad_recv_many");
     rad_clause c;
     rad__recv_clause(&c, chan, values);
     return wait_for_many(&c, count, chan->size, until);

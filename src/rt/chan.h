@@ -22,6 +22,12 @@ struct rad_chan {
     _Alignas(16) unsigned char ring[];
 };
 
+/* Stops the process, with the name of the call, if there is no channel. */
+RAD_INLINE void rad__chan_check(const rad_chan *chan, const char *call)
+{
+    if (RAD_UNLIKELY(chan == NULL)) rad__misuse(call, "the channel is NULL");
+}
+
 RAD_INTERNAL bool rad__send_attempt(rad_clause *c, rad_wakes *wakes);
 RAD_INTERNAL bool rad__recv_attempt(rad_clause *c, rad_wakes *wakes);
 

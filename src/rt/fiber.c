@@ -229,7 +229,7 @@ int rad__op_join(rad_fiber f, rad_gift *result, rad_time until)
 {
     rad_clause c;
     if (!rad__join_clause(&c, f, result)) return RAD_ESTALE;
-    int done = rad__wait(&c, 1, 0, until);
+    int done = rad__wait(&c, 1, until);
     return done < 0 ? done : c.code;
 }
 

@@ -106,6 +106,15 @@ RAD_INLINE void rad__fiber_waits_for(rad_strand *s, uint64_t now, enum rad_kind 
     atomic_store_explicit(&slot->waits_more, more, memory_order_relaxed);
 }
 
+/* The file of this object number, if a report would name that one, is named by its descriptor instead. */
+static inline void rad__fiber_names_file(rad_strand *s, uint64_t number, uint32_t fd)
+{
+    const uint64_t kind = (uint64_t)RAD_KIND_DESCRIPTOR << 56;
+    rad_slot *slot = rad__slot_of(s);
+    if (atomic_load_explicit(&slot->waits_for, memory_order_relaxed) == (kind | number))
+        atomic_store_explicit(&slot->waits_for, kind | fd, memory_order_relaxed);
+}
+
 /* Parks, once; unless it does not want to wait any longer: RAD_ETIMEOUT, RAD_ECANCELED. With `open` false it is not
  * asked. */
 RAD_INTERNAL int rad__fiber_rest(rad_strand *s, rad_alarm *alarm, bool open);

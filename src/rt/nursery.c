@@ -104,10 +104,10 @@ int rad__op_nursery_wait(rad_nursery *n)
     if (RAD_UNLIKELY(f->owner != rad__my_slot("rad_nursery_wait")))
         rad__misuse("rad_nursery_wait", f->owner ? "another fiber has opened it" : "it is closed");
     rad_clause c = {.object = &f->object, .queue = &f->owner_waits, .attempt = wait_attempt};
-    if (rad__wait(&c, 1, 0, RAD_FOREVER) < 0) {
+    if (rad__wait(&c, 1, RAD_FOREVER) < 0) {
         rad__op_nursery_cancel(n, RAD_ECANCELED);
         f->owner->shields++;
-        int done = rad__wait(&c, 1, 0, RAD_FOREVER);
+        int done = rad__wait(&c, 1, RAD_FOREVER);
         RAD_ASSERT(done == 0);
         f->owner->shields--;
     }

@@ -56,7 +56,6 @@
     OP(const char *, name_of, (rad_fiber fiber), (fiber), fiber.slot) \
     OP(void, ticker_start, (rad_ticker *t, uint64_t period), (t, period), t) \
     OP(int, ticker_wait, (rad_ticker *t, uint64_t *tick, rad_time until), (t, tick, until), t) \
-    OP(rad_time, ticker_next, (const rad_ticker *t), (t), t) \
     OP(int, local_create, (rad_local_key *key, void (*destroy)(void *value)), (key, destroy), NULL) \
     OP(void, local_delete, (rad_local_key key), (key), NULL) \
     OP(void *, local_get, (rad_local_key key), (key), NULL) \

@@ -33,6 +33,7 @@ static void join_always(rad_fiber f, rad_gift *result)
 int rad__op_chan_send_spawn(rad_chan *chan, rad_fn fn, void *arg, rad_time until)
 {
     rad_fiber f;
+    rad__chan_check(chan, "rad_chan_send_spawn");
     if (!takes_fibers(chan)) return RAD_EINPUT;
     int code = rad__spawn(NULL, &f, fn, arg);
     if (code != 0) return code;
@@ -44,6 +45,7 @@ int rad__op_chan_send_spawn(rad_chan *chan, rad_fn fn, void *arg, rad_time until
 int rad__op_chan_recv_join(rad_chan *chan, rad_gift *result, rad_time until)
 {
     rad_fiber f;
+    rad__chan_check(chan, "rad_chan_recv_join");
     if (!takes_fibers(chan)) return RAD_EINPUT;
     int code = rad__op_recv(chan, &f, until);
     if (code == 0) join_always(f, result);
@@ -68,6 +70,7 @@ static int send_it(void *arg)
 
 int rad__op_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value, rad_time until)
 {
+    rad__chan_check(chan, "rad_send_spawn");
     sending *s = rad__alloc(1, sizeof *s + chan->size);
     if (s == NULL) return RAD_ENOMEM;
     s->chan = chan;

@@ -56,7 +56,7 @@ static bool room_attempt(rad_clause *c, rad_wakes *wakes)
 rad_slot *rad__slot_wait(rad_runtime *rt, int *code)
 {
     rad_clause c = {.object = &rt->room, .queue = &rt->spawners, .attempt = room_attempt};
-    *code = rad__wait(&c, 1, 0, RAD_FOREVER);
+    *code = rad__wait(&c, 1, RAD_FOREVER);
     return *code == 0 ? c.data : NULL;
 }
 

@@ -286,10 +286,7 @@ static void file_asks(void *clause)
     rad_clause *c = clause;
     rad_file *file = (rad_file *)c->object;
     rad_strand *self = c->waiter->strand;
-    if (self != NULL && c->index == 0) /* a report names the descriptor, not the object */
-        atomic_store_explicit(&rad__slot_of(self)->waits_for,
-                              (uint64_t)RAD_KIND_DESCRIPTOR << 56 | (uint64_t)file->fd,
-                              memory_order_relaxed);
+    if (self != NULL) rad__fiber_names_file(self, c->object->number, (uint32_t)file->fd);
     ask(c->data, file, false);
 }
 
@@ -323,7 +320,7 @@ int rad_fd_wait(int fd, unsigned interest, rad_time until)
     int code = rad__file_clause(&c, fd, interest, until == 0);
     if (code != 0) return code;
     rad__file_waits(true);
-    code = rad__wait(&c, 1, 0, until);
+    code = rad__wait(&c, 1, until);
     rad__file_waits(false);
     return code == 0 ? c.code : code;
 }

@@ -37,7 +37,7 @@ rad_time rad__op_after(uint64_t ns)
 
 int rad__op_sleep_until(rad_time until)
 {
-    int code = rad__wait(NULL, 0, 0, until);
+    int code = rad__wait(NULL, 0, until);
     return code == RAD_ETIMEOUT ? 0 : code;
 }
 

@@ -119,7 +119,7 @@ int rad__op_stock_take(rad_stock *s, void **bytes, rad_time until)
 {
     item *i = NULL;
     rad_clause c = {.object = &s->object, .queue = &s->takers, .attempt = take_attempt, .data = &i};
-    int code = rad__wait(&c, 1, 0, until);
+    int code = rad__wait(&c, 1, until);
     if (code == 0 && c.code == MAKE) code = make(s, &i);
     *bytes = NULL;
     if (code != 0) return code;

@@ -128,12 +128,10 @@ static void unlock_all(rad_clause *first)
 /* ---- Waiting ----------------------------------------------------------------------------------------- */
 
 /* The first that can be done, or -1. */
-static int attempt_all(rad_clause *clauses, uint32_t count, uint32_t first, rad_wakes *wakes)
+static int attempt_all(rad_clause *clauses, uint32_t count, rad_wakes *wakes)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = first + i < count ? first + i : first + i - count;
-        if (clauses[at].attempt(&clauses[at], wakes)) return (int)at;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (clauses[i].attempt(&clauses[i], wakes)) return (int)i;
     return -1;
 }
 
@@ -248,16 +246,17 @@ int rad__wait_anyway(rad_clause *c, uint64_t until)
     return wait_one(c, rad__running(), until);
 }
 
-static void tell_what(rad_strand *self, const rad_clause *clauses, uint32_t count)
+/* Of several objects the one with the lowest number is named: the first of `objects`. */
+static void tell_what(rad_strand *self, const rad_clause *objects, uint32_t count)
 {
     uint64_t now = atomic_load_explicit(&self->runtime->now_ns, memory_order_relaxed);
     if (count == 0)
         rad__fiber_waits_for(self, now, RAD_KIND_NOTHING, 0, 0);
     else
-        rad__fiber_waits_for(self, now, clauses->object->kind, clauses->object->number, count - 1);
+        rad__fiber_waits_for(self, now, objects->object->kind, objects->object->number, count - 1);
 }
 
-int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until)
+int rad__wait(rad_clause *clauses, uint32_t count, uint64_t until)
 {
     rad_strand *self = rad__running();
     if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
@@ -266,14 +265,14 @@ int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t unti
     rad_wakes wakes = {0};
     rad_clause *objects = in_order(clauses, count);
     lock_all(objects);
-    int done = attempt_all(clauses, count, first, &wakes);
+    int done = attempt_all(clauses, count, &wakes);
     if (done >= 0 || until == 0) {
         unlock_all(objects);
         rad__wakes_go(&wakes);
         return done >= 0 ? done : RAD_ETIMEOUT;
     }
     rad_waiter w = {.strand = self, .generation = self ? rad__fiber_generation(self) : 0};
-    if (self != NULL) tell_what(self, clauses, count);
+    if (self != NULL) tell_what(self, objects, count);
     clauses_queue(clauses, count, &w);
     unlock_all(objects);
     for (uint32_t i = 0; i < count; i++)

@@ -181,8 +181,8 @@ RAD_INTERNAL void rad__waitable_ready(rad_waitable *o, enum rad_kind kind);
 
 /* Does one of the clauses, and answers its index; as soon as that is possible, but not after `until`, as rad__os_now_ns
  * tells the time. 0: now or never. RAD_ETIMEOUT: the time is up. RAD_ECANCELED: the fiber is to end.
- * `first` is where looking begins, when several can be done. */
-RAD_INTERNAL int rad__wait(rad_clause *clauses, uint32_t count, uint32_t first, uint64_t until);
+ * When several can be done it does the first of them. */
+RAD_INTERNAL int rad__wait(rad_clause *clauses, uint32_t count, uint64_t until);
 
 /* The same for one clause, which is done if that is possible at once, also by a fiber that was cancelled: for what is
  * needed to clean up. */

@@ -10,6 +10,7 @@
 #include <raddle.h>
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "sync_support.h"
 
@@ -222,9 +223,249 @@ static void a_kind_that_does_not_exist(void **state)
     expect_misuse(selects_nonsense, "rad_select: a case has a kind that does not exist");
 }
 
+/* ---- Fairness -------------------------------------------------------------------------------------------- */
+
+enum { CHANS = 8, ROUNDS = 100000 };
+
+typedef struct deck {
+    rad_chan *chans[CHANS];
+    uint32_t done[CHANS]; /* how often each case was */
+} deck;
+
+/* The channels of `ready`, a bit each, always hold a value. */
+static void play(deck *d, unsigned ready, uint32_t rounds)
+{
+    rad_select_case cases[CHANS];
+    int value = 1;
+    for (int i = 0; i < CHANS; i++) {
+        d->done[i] = 0;
+        cases[i] = (rad_select_case){.kind = RAD_ON_RECV, .on.chan = d->chans[i], .value = &value};
+    }
+    for (uint32_t round = 0; round < rounds; round++) {
+        for (int i = 0; i < CHANS; i++)
+            if (ready >> i & 1) assert_true(rad_send(d->chans[i], &value, 0) != RAD_ECLOSED);
+        int which = rad_select(cases, CHANS, RAD_FOREVER);
+        assert_in_range(which, 0, CHANS - 1);
+        d->done[which]++;
+    }
+    for (int i = 0; i < CHANS; i++)
+        while (rad_recv(d->chans[i], &value, 0) == 0) {
+        }
+}
+
+/* Each case that is ready is done as often as the others, up to 2 % of all rounds: more than 12 standard deviations. */
+static void play_and_count(deck *d, unsigned ready)
+{
+    uint32_t share = ROUNDS / (uint32_t)__builtin_popcount(ready);
+    play(d, ready, ROUNDS);
+    for (int i = 0; i < CHANS; i++)
+        if (ready >> i & 1)
+            assert_in_range(d->done[i], share - ROUNDS / 50, share + ROUNDS / 50);
+        else
+            assert_int_equal(d->done[i], 0);
+}
+
+static int plays(void *arg)
+{
+    deck *d = arg;
+    const unsigned ready[] = {0x03, 0x38, 0x44, 0x81, 0xc1, 0xff, 0x7e};
+    for (size_t i = 0; i < sizeof ready / sizeof *ready; i++) play_and_count(d, ready[i]);
+    return 0;
+}
+
+static void what_is_ready_is_equally_likely(void **state)
+{
+    (void)state;
+    deck d;
+    for (int i = 0; i < CHANS; i++)
+        assert_int_equal(rad_chan_create(&d.chans[i], sizeof(int), 1, RAD_CHAN_BLOCKS), 0);
+    run(1, plays, &d);
+    plays(&d); /* a thread draws, too */
+    for (int i = 0; i < CHANS; i++) rad_chan_destroy(d.chans[i]);
+}
+
+/* A channel, a time that has passed, a tick, a semaphore and a descriptor, all of them always ready; and with more
+ * cases than fit into a small frame. */
+static int mixes(void *arg)
+{
+    (void)arg;
+    enum { KINDS = 5, MORE = 40, DRAWS = 20000 };
+    rad_chan *chan;
+    rad_semaphore permits = RAD_SEMAPHORE_INIT(0);
+    rad_ticker ticker;
+    uint32_t done[KINDS] = {0};
+    int pipes[2], value = 0;
+    uint64_t tick = 0, last = 0;
+    assert_int_equal(rad_chan_create(&chan, sizeof value, 1, RAD_CHAN_BLOCKS), 0);
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(write(pipes[1], "x", 1), 1);
+    rad_ticker_start(&ticker, 1);
+    for (uint32_t count = KINDS; count <= MORE; count += MORE - KINDS) {
+        for (int k = 0; k < KINDS; k++) done[k] = 0;
+        for (int i = 0; i < DRAWS; i++) {
+            rad_select_case cases[MORE];
+            for (uint32_t k = 0; k < MORE; k++) cases[k].kind = RAD_OFF;
+            cases[0] = (rad_select_case){.kind = RAD_ON_RECV, .on.chan = chan, .value = &value};
+            cases[1] = (rad_select_case){.kind = RAD_ON_TIME, .on.time = 1};
+            cases[2] = (rad_select_case){.kind = RAD_ON_TICK, .on.ticker = &ticker, .value = &tick};
+            cases[3] = (rad_select_case){.kind = RAD_ON_ACQUIRE, .on.semaphore = &permits};
+            cases[4] = (rad_select_case){.kind = RAD_ON_FD, .on.file = {pipes[0], RAD_READABLE}};
+            rad_send(chan, &value, 0);
+            if (rad_semaphore_permits(&permits) == 0) rad_semaphore_release(&permits, 1);
+            int which = rad_select(cases, count, i % 2 ? RAD_FOREVER : 0);
+            assert_in_range(which, 0, KINDS - 1);
+            assert_int_equal(cases[which].code, which == 4 ? RAD_READABLE : 0);
+            if (which == 2) assert_true(tick > last && (last = tick));
+            done[which]++;
+        }
+        for (int k = 0; k < KINDS; k++) /* 10 standard deviations */
+            assert_in_range(done[k], DRAWS / KINDS - 600, DRAWS / KINDS + 600);
+    }
+    close(pipes[0]);
+    close(pipes[1]);
+    rad_chan_destroy(chan);
+    return 0;
+}
+
+static void all_kinds_are_equally_likely(void **state)
+{
+    (void)state;
+    run(1, mixes, NULL);
+    mixes(NULL);
+}
+
+/* ---- Cases that are off; NULL ----------------------------------------------------------------------------- */
+
+static int turns_off(void *arg)
+{
+    (void)arg;
+    rad_chan *chans[2];
+    int value = 7, sum = 0, open = 2;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rad_chan_create(&chans[i], sizeof value, 1, RAD_CHAN_BLOCKS), 0);
+        assert_int_equal(rad_send(chans[i], &value, 0), 0);
+        rad_chan_close(chans[i], 0);
+    }
+    rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = chans[0], .value = &value},
+                                {.kind = RAD_ON_RECV, .on.chan = chans[1], .value = &value}};
+    while (open > 0) { /* as with a nil channel in Go: a closed one is switched off */
+        int which = rad_select(cases, 2, RAD_FOREVER);
+        assert_in_range(which, 0, 1);
+        if (cases[which].code == 0) {
+            sum += value;
+            continue;
+        }
+        assert_int_equal(cases[which].code, RAD_ECLOSED);
+        cases[which].kind = RAD_OFF;
+        open--;
+    }
+    assert_int_equal(sum, 14);
+    cases[0].on.chan = NULL; /* nobody looks at it */
+    rad_time until = rad_after(2 * MS);
+    assert_int_equal(rad_select(cases, 2, 0), RAD_ETIMEOUT);
+    assert_int_equal(rad_select(cases, 2, until), RAD_ETIMEOUT);
+    assert_true(rad_now() >= until);
+    for (int i = 0; i < 2; i++) rad_chan_destroy(chans[i]);
+    if (rad_self().slot == NULL) return 0;
+    rad_cancel(rad_self());
+    return rad_select(cases, 2, RAD_FOREVER) == RAD_ECANCELED ? 0 : 1;
+}
+
+static void a_case_can_be_off(void **state)
+{
+    (void)state;
+    run(1, turns_off, NULL);
+    turns_off(NULL);
+}
+
+static void selects_null(void)
+{
+    int value;
+    rad_select_case c = {.kind = RAD_ON_RECV, .value = &value};
+    rad_select(&c, 1, 0);
+}
+
+static void selects_null_mutex(void)
+{
+    rad_select_case c = {.kind = RAD_ON_LOCK};
+    rad_select(&c, 1, RAD_FOREVER);
+}
+
+static void selects_null_ticker(void)
+{
+    rad_select_case c = {.kind = RAD_ON_TICK};
+    rad_select(&c, 1, RAD_FOREVER);
+}
+
+static void receives_null(void)
+{
+    int value;
+    (void)!rad_recv(NULL, &value, RAD_FOREVER);
+}
+
+static void sends_null(void)
+{
+    int value = 1;
+    (void)!rad_send_many(NULL, &value, 1, 0);
+}
+
+static void null_is_a_mistake_with_a_message(void **state)
+{
+    (void)state;
+    const char *about =
+        "rad_select: a case has a NULL pointer as its object; RAD_OFF switches a case off";
+    expect_misuse(selects_null, about);
+    expect_misuse(selects_null_mutex, about);
+    expect_misuse(selects_null_ticker, about);
+    expect_misuse(receives_null, "rad_recv: the channel is NULL");
+    expect_misuse(sends_null, "rad_send_many: the channel is NULL");
+}
+
+/* ---- Ticks ----------------------------------------------------------------------------------------------- */
+
+/* One call a tick: what select has received is not there again. */
+static int ticks(void *arg)
+{
+    (void)arg;
+    rad_ticker hourly, t;
+    uint64_t tick = 0;
+    rad_ticker_start(&hourly, (uint64_t)3600000 * MS);
+    rad_ticker_start(&t, 2 * MS);
+    rad_select_case cases[2] = {{.kind = RAD_ON_TICK, .on.ticker = &hourly},
+                                {.kind = RAD_ON_TICK, .on.ticker = &t, .value = &tick}};
+    uint64_t selects = 0;
+    for (; selects < 5; selects++) {
+        uint64_t last = tick;
+        assert_int_equal(rad_select(cases, 2, RAD_FOREVER), 1);
+        assert_true(tick > last);
+        assert_true(rad_now() >= t.start + tick * t.period);
+        assert_int_equal(t.last, tick);
+    }
+    assert_int_equal(t.missed + selects, tick); /* so no tick was received twice */
+    cases[1].kind = RAD_OFF;
+    rad_time until = rad_after(MS);
+    assert_int_equal(rad_select(cases, 2, until), RAD_ETIMEOUT);
+    assert_true(rad_now() >= until);
+    assert_int_equal(hourly.last, 0);
+    return 0;
+}
+
+static void a_tick_is_a_case(void **state)
+{
+    (void)state;
+    run(1, ticks, NULL);
+    run(2, ticks, NULL);
+    ticks(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_ready_is_equally_likely),
+        cmocka_unit_test(all_kinds_are_equally_likely),
+        cmocka_unit_test(a_case_can_be_off),
+        cmocka_unit_test(null_is_a_mistake_with_a_message),
+        cmocka_unit_test(a_tick_is_a_case),
         cmocka_unit_test(time_is_a_case),
         cmocka_unit_test(cancellation_is_a_case),
         cmocka_unit_test(locks_permits_and_groups_are_cases),

@@ -54,7 +54,7 @@ static int choose(const rad_case *c, rad_select_case *cases, uint32_t count, rad
         case RAD_ON_ACQUIRE: rad__semaphore_clause(&clauses[i], &semaphore); break;
         default: rad__waitgroup_clause(&clauses[i], &group); break;
         }
-    int chosen = rad__wait(clauses, count, 0, until);
+    int chosen = rad__wait(clauses, count, until);
     rad__free(clauses);
     return chosen;
 }

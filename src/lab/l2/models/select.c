@@ -87,7 +87,7 @@ static int choose(const rad_case *c, rad_select_case *cases, uint32_t count, rad
         else
             rad__recv_clause(&clauses[i], cases[i].on.chan, cases[i].value);
     }
-    int done = rad__wait(clauses, count, 0, until);
+    int done = rad__wait(clauses, count, until);
     if (done >= 0) cases[done].code = clauses[done].code;
     rad__free(clauses);
     return done;
