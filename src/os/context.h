@@ -124,6 +124,22 @@ RAD_INLINE void rad__context_jump(rad_context *from, rad_context *to)
 RAD_INTERNAL void rad__context_jump(rad_context *from, rad_context *to);
 #endif
 
+/* The caller's stack pointer. */
+RAD_INLINE uintptr_t rad__context_pointer(void)
+{
+#if defined(__x86_64__)
+    uintptr_t pointer;
+    __asm__ volatile("movq %%rsp, %0" : "=r"(pointer));
+    return pointer;
+#elif defined(__aarch64__)
+    uintptr_t pointer;
+    __asm__ volatile("mov %0, sp" : "=r"(pointer));
+    return pointer;
+#else
+    return (uintptr_t)__builtin_frame_address(0);
+#endif
+}
+
 /* Saves the caller's place in *from, and goes on where *to was left or made. */
 #if defined(RAD_CONTEXT_CALL) || defined(RAD_CONTEXT_WATCHED)
 RAD_INTERNAL void rad__context_switch(rad_context *from, rad_context *to);

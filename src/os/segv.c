@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -100,6 +101,11 @@ void rad__os_segv_say(const char *text, size_t size)
         text += written;
         size -= (size_t)written;
     }
+}
+
+void rad__os_segv_abort(void)
+{
+    abort();
 }
 
 int rad__os_signal_stack_open(rad_os_signal_stack *s, rad_error *error)

@@ -25,6 +25,9 @@ RAD_INTERNAL void rad__os_segv_close(void);
 /* For handlers: to the standard error output, all of it or as much as it takes. */
 RAD_INTERNAL void rad__os_segv_say(const char *text, size_t size);
 
+/* Ends the process as abort does, after such a text. */
+RAD_INTERNAL _Noreturn void rad__os_segv_abort(void);
+
 typedef struct rad_os_signal_stack {
     void *memory; /* NULL: the thread had one already, and keeps it */
 } rad_os_signal_stack;

@@ -22,7 +22,7 @@ static rad_lock
 /* ---- The line ------------------------------------------------------------------------------------------- */
 
 typedef struct line {
-    char text[RAD_OVERFLOW_NAME + 128];
+    char text[RAD_OVERFLOW_NAME + 160];
     size_t size;
 } line;
 
@@ -43,36 +43,84 @@ static void line_add_number(line *l, uint64_t number)
     line_add(l, digits + at);
 }
 
-static void report(const watched *w, const rad_stacks *stacks, uint32_t number, bool is_overflow)
+enum finding { OVERFLOW_FAULT, OVERFLOW_AT_SWITCH, WILD_POINTER };
+
+/* Whose it is: the fiber's name, or the number of the stack if there is none. */
+static void report(const rad_stacks *stacks, const char *name, size_t name_size, uint32_t stack,
+                   enum finding what)
 {
     line l = {.size = 0};
     line_add(&l, "raddle: ");
-    size_t size = w->name ? w->name(w->context, number, l.text + l.size, RAD_OVERFLOW_NAME) : 0;
-    RAD_ASSERT(size <= RAD_OVERFLOW_NAME);
-    l.size += size;
-    if (size == 0) {
+    memcpy(l.text + l.size, name, name_size);
+    l.size += name_size;
+    if (name_size == 0) {
         line_add(&l, "stack ");
-        line_add_number(&l, number);
+        line_add_number(&l, stack);
     }
-    if (is_overflow) {
+    if (what == WILD_POINTER) {
+        line_add(&l, name_size ? ": touched the guard of a stack; a wild pointer\n"
+                               : ": its guard was touched from outside; a wild pointer\n");
+    } else {
         line_add(&l, ": stack overflow (");
         line_add_number(&l, stacks->size >> 10);
-        line_add(&l, " KiB); raise the stack size\n");
-    } else {
-        line_add(&l, ": somebody else touched the guard below its stack; a wild pointer\n");
+        if (what == OVERFLOW_AT_SWITCH)
+            line_add(&l, " KiB), found late: other stacks may be damaged");
+        else
+            line_add(&l, " KiB)");
+        line_add(&l, "; raise the stack size\n");
     }
     rad__os_segv_say(l.text, l.size);
 }
 
 /* ---- The fault ------------------------------------------------------------------------------------------ */
 
-/* A frame may be larger than the guard: then the stack pointer is already in the stack below. */
-static bool runs_on(const rad_stacks *stacks, uint32_t number, uintptr_t pointer)
+/* A pool whose fibers have no names knows only the stack pointer: it is in the same stack, or in the one below if the
+ * frame is larger than the guard. */
+static bool overflows_nameless(const rad_stacks *stacks, const rad_os_segv *fault, uint32_t stack)
 {
-    rad_stack_place place;
-    if (pointer == 0) return true; /* not known */
-    return rad__stacks_find(stacks, pointer, &place) &&
-           (place.number == number || place.number + 1 == number);
+    rad_stack_place sp;
+    if (fault->stack == 0) return true; /* not known */
+    return rad__stacks_find(stacks, fault->stack, &sp) &&
+           (sp.number == stack || sp.number + 1 == stack);
+}
+
+/* The frame was so large that the stack pointer is below all stacks, where nothing is mapped. */
+static bool falls_out(const rad_os_segv *fault)
+{
+    /* Their distance is what is asked. tidy: address ok */
+    return fault->address - fault->stack + RAD_STACK_GUARD < 2 * (uint64_t)RAD_STACK_GUARD;
+}
+
+/* Whether fiber `own` did it. */
+static bool overflows_named(const rad_stacks *stacks, const rad_os_segv *fault, uint32_t own,
+                            const rad_stack_place *touched)
+{
+    rad_stack_place sp;
+    bool own_guard = touched->in_guard && touched->number == own;
+    if (fault->stack == 0) return own_guard; /* not known */
+    if (!rad__stacks_find(stacks, fault->stack, &sp)) return falls_out(fault);
+    return sp.number != own || sp.in_guard || own_guard;
+}
+
+/* What the fault was, and whose; false: nothing of this pool. */
+static bool judge(const watched *w, const rad_stacks *stacks, const rad_os_segv *fault)
+{
+    rad_stack_place touched = {0, false};
+    char name[RAD_OVERFLOW_NAME];
+    uint32_t own = 0;
+    size_t size = w->name ? w->name(w->context, &own, name, sizeof name) : 0;
+    RAD_ASSERT(size <= sizeof name);
+    if (!rad__stacks_find(stacks, fault->address, &touched)) touched.in_guard = false;
+    bool in_guard = touched.in_guard, overflows = false;
+    if (size > 0)
+        overflows = overflows_named(stacks, fault, own, &touched);
+    else if (in_guard && w->name == NULL)
+        overflows = overflows_nameless(stacks, fault, touched.number);
+    if (overflows)
+        report(stacks, name, size, w->name ? own : touched.number, OVERFLOW_FAULT);
+    else if (in_guard)
+        report(stacks, name, size, touched.number, WILD_POINTER);
+    return overflows || in_guard;
 }
 
 static bool overflow_handle(const rad_os_segv *fault)
@@ -81,17 +129,22 @@ static bool overflow_handle(const rad_os_segv *fault)
     /* H1; pairs with the load of `looking` in rad__overflow_unwatch. */
     atomic_fetch_add_explicit(&looking, 1, memory_order_seq_cst);
     for (uint32_t i = 0; i < RAD_OVERFLOW_POOLS && !known; i++) {
-        rad_stack_place place;
         /* H2; pairs with the stores in rad__overflow_watch and rad__overflow_unwatch. */
         const rad_stacks *stacks = atomic_load_explicit(&list[i].stacks, memory_order_seq_cst);
-        if (stacks == NULL || !rad__stacks_find(stacks, fault->address, &place)) continue;
-        if (!place.in_guard) continue;
-        report(&list[i], stacks, place.number, runs_on(stacks, place.number, fault->stack));
-        known = true;
+        known = stacks != NULL && judge(&list[i], stacks, fault);
     }
     /* H3; pairs with the load of `looking` in rad__overflow_unwatch. */
     atomic_fetch_sub_explicit(&looking, 1, memory_order_release);
     return known;
+}
+
+void rad__overflow_die(const rad_stacks *stacks, rad_overflow_name name, void *context)
+{
+    char text[RAD_OVERFLOW_NAME];
+    uint32_t own = 0;
+    size_t size = name(context, &own, text, sizeof text);
+    report(stacks, text, size, own, OVERFLOW_AT_SWITCH);
+    rad__os_segv_abort();
 }
 
 int rad__overflow_watch(const rad_stacks *stacks, rad_overflow_name name, void *context,

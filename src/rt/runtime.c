@@ -109,13 +109,13 @@ static void slots_free(rad_runtime *rt)
 }
 
 /* "fiber 42 'name'". In a signal handler, on the thread of the fiber. */
-static size_t overflow_name(void *context, uint32_t stack, char *text, size_t size)
+static size_t overflow_name(void *context, uint32_t *stack, char *text, size_t size)
 {
     const rad_strand *s = rad__running();
     char digits[24];
     size_t at = sizeof digits, length = 0;
-    (void)context;
-    if (s == NULL || s->berth == NULL || s->berth->number != stack) return 0;
+    if (s == NULL || s->berth == NULL || s->runtime != context) return 0;
+    *stack = s->berth->number;
     const rad_slot *slot = (const rad_slot *)s;
     uint64_t number = atomic_load_explicit(&slot->number, memory_order_relaxed);
     const char *name = atomic_load_explicit(&slot->name, memory_order_relaxed);
@@ -130,6 +130,12 @@ static size_t overflow_name(void *context, uint32_t stack, char *text, size_t si
         length += n;
     }
     return length;
+}
+
+void rad__strand_overflows(rad_strand *self)
+{
+    rad__core()->running = self; /* it was about to be another one */
+    rad__overflow_die(&self->runtime->stacks, overflow_name, self->runtime);
 }
 
 /* ---- Workers ----------------------------------------------------------------------------------------- */

@@ -71,7 +71,7 @@ static int stacks_measure(rad_stacks *s, const rad_stacks_options *o, rad_error 
         return rad__error(error, RAD_EINPUT, "a stack of %zu bytes; at least %d are needed", size,
                           RAD_STACK_SIZE_MIN);
     s->size = (size + s->page - 1) / s->page * s->page;
-    s->guard_size = s->page;
+    s->guard_size = (RAD_STACK_GUARD + s->page - 1) / s->page * s->page;
     if ((s->size + s->guard_size) / s->page % 2 == 0) s->guard_size += s->page;
     s->stride = s->size + s->guard_size;
     s->most = o->most;

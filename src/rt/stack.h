@@ -9,6 +9,9 @@
  * Guards    are marks in the page tables where the system knows them (Linux 6.13): a million of them are still a few
  *           mappings. Elsewhere each is a mapping of its own that splits another: 65,530 mappings, which is what a
  *           process has by default, are 32,000 stacks, of which we leave an eighth to the rest of the process.
+ * Width     A frame that is larger than the guard can step over it into the stack below, without touching it. 64 KiB
+ *           are wider than nearly all frames. A mark takes an entry of the page tables for each page, so that a parked
+ *           fiber takes 128 bytes more than with a guard of one page: 2.6 % at a million of them.
  * Stride    from one stack to the next is an odd number of pages. With a power of two, as sizes tend to be, the tops of
  *           all stacks compete for a few sets of the translation caches: 7.1 instead of 4.8 ns per switch at 1,000.
  * Colours   the top of stack n is lowered by n % 16 cache lines. All tops would be at the end of a page otherwise, and
@@ -36,6 +39,7 @@
 enum {
     RAD_STACK_SIZE = 128 << 10, /* when nobody says */
     RAD_STACK_SIZE_MIN = 16 << 10,
+    RAD_STACK_GUARD = 64 << 10, /* at least; see Width */
     RAD_STACK_COLOURS = 16,
     RAD_STACK_COLOUR = 64
 };

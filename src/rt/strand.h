@@ -13,6 +13,8 @@
  * Leaving   A fiber leaves to yield, to park or for good. It says which, picks who is next, and switches. Whoever is
  *           landed on does what was asked, for then nobody is on the stack that was left: yield before commit. Until
  *           then the strand is OWNED, and nobody else can run it.
+ * Overflow  A fiber that leaves compares its stack pointer with the bounds of its stack. Outside means that a large
+ *           frame has stepped over the guard: the process ends with a report (overflow.h).
  * Ending    When the next one did not run yet, it takes over the berth of the one that has ended: no switch.
  * Core      what a worker has for this: who runs, who was left, the context of its own stack. The only thread-local
  *           variable of the runtime points to it. It is read through rad__core, which is never inlined: a fiber that
@@ -94,6 +96,9 @@ RAD_INLINE rad_strand *rad__strand_next(rad_core *core)
     return (rad_strand *)rad__worker_next(core->worker, rad__strand_run);
 }
 
+/* The calling fiber's stack pointer is not in its stack: reports it and ends the process. */
+RAD_INTERNAL _Noreturn void rad__strand_overflows(rad_strand *self);
+
 /* Goes over to `next` (NULL: to the worker). The same as rad__strand_leave, in line. After a switch the processor
  * expects to return to where the fiber before was called from: every return on the way back to the caller costs a
  * misprediction, so there should be few. */
@@ -109,7 +114,10 @@ RAD_INLINE void rad__strand_go(rad_core *core, rad_strand *next, enum rad_leave 
         if (RAD_UNLIKELY(next->berth == NULL)) rad__strand_board(core, next);
         to = &next->berth->context;
     }
-    rad__context_switch(&self->berth->context, to);
+    rad_berth *berth = self->berth;
+    uintptr_t low = (uintptr_t)berth->base; /* how far above it we are. tidy: address ok */
+    if (RAD_UNLIKELY(rad__context_pointer() - low > berth->size)) rad__strand_overflows(self);
+    rad__context_switch(&berth->context, to);
     core = rad__core(); /* perhaps another one */
     rad_strand *left = core->left;
     if (left != NULL && left->leave == RAD_LEAVE_YIELD) { /* in line what is common and short */

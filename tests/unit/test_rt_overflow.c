@@ -68,9 +68,10 @@ static rad_os_signal_stack signal_stack;
 static enum rad_guard guard;
 static char deep[] = "deep";
 
-static size_t name_of(void *context, uint32_t stack, char *text, size_t size)
+static size_t name_of(void *context, uint32_t *stack, char *text, size_t size)
 {
-    return (size_t)snprintf(text, size, "fiber %u '%s'", stack + 1000, (const char *)context);
+    *stack = chosen.number;
+    return (size_t)snprintf(text, size, "fiber %u '%s'", *stack + 1000, (const char *)context);
 }
 
 static void set_up(rad_overflow_name name, size_t size)
@@ -132,6 +133,66 @@ static int touches_from_outside(void)
     set_up(name_of, 0);
     *((volatile char *)chosen.base - 1) = 1;
     return 0;
+}
+
+static int touches_from_outside_nameless(void)
+{
+    set_up(NULL, 0);
+    *((volatile char *)chosen.base - 1) = 1;
+    return 0;
+}
+
+/* From its own stack. */
+static int touches_another_guard(void)
+{
+    set_up(name_of, 0);
+    return run_fiber(touches, (char *)chosen.base - 5 * stacks.stride - 1);
+}
+
+static char *argument_of_touching;
+
+/* On a stack pointer that a large frame has moved `down` bytes, touches what is so far above it. */
+static __attribute__((noinline)) void touches_above(size_t down, size_t up)
+{
+    volatile char *frame = __builtin_alloca(down);
+    __asm__ volatile("" : : "r"(frame) : "memory");
+    argument_of_touching = (char *)frame + up;
+    *(volatile char *)argument_of_touching = 1;
+}
+
+static size_t step_down, step_up;
+
+static void steps_over(void *argument)
+{
+    (void)argument;
+    touches_above(step_down, step_up);
+    rad__context_leave(&fiber, &home);
+}
+
+/* The frame ends in the stack below, or further down; what is touched first is in the fiber's own guard, … */
+static int steps_over_its_guard(void)
+{
+    set_up(name_of, 0);
+    step_down = stacks.stride * 3 / 2 + stacks.size / 2;
+    step_up = step_down - stacks.size - 100;
+    return run_fiber(steps_over, NULL);
+}
+
+/* … or in the guard of the stack below. */
+static int steps_over_two_guards(void)
+{
+    set_up(name_of, 0);
+    step_down = stacks.stride + stacks.size + 8192;
+    step_up = 0;
+    return run_fiber(steps_over, NULL);
+}
+
+static int touches_deep_in_the_guard(void)
+{
+    set_up(name_of, 0);
+    step_down = stacks.size + RAD_STACK_GUARD - 256;
+    step_up = 0;
+    return run_fiber(steps_over, NULL);
 }
 
 static int touches_nothing_of_ours(void)
@@ -207,13 +268,28 @@ static void the_report_names_the_fiber(void **state)
            SIGSEGV, 0);
 }
 
+static void a_large_frame_is_an_overflow(void **state)
+{
+    const char *said =
+        "raddle: fiber 1069 'deep': stack overflow (128 KiB); raise the stack size\n";
+    (void)state;
+    for (guard = RAD_GUARD_BEST; guard <= RAD_GUARD_MAPPINGS; guard += 2) {
+        expect(touches_deep_in_the_guard, said, SIGSEGV, 0);
+        expect(steps_over_its_guard, said, SIGSEGV, 0);
+        expect(steps_over_two_guards, said, SIGSEGV, 0);
+    }
+    guard = RAD_GUARD_BEST;
+}
+
 static void a_wild_pointer_is_no_overflow(void **state)
 {
     (void)state;
     expect(touches_from_outside,
-           "raddle: fiber 1069 'deep': somebody else touched the guard below its stack; a wild "
-           "pointer\n",
-           SIGSEGV, 0);
+           "raddle: fiber 1069 'deep': touched the guard of a stack; a wild pointer\n", SIGSEGV, 0);
+    expect(touches_from_outside_nameless,
+           "raddle: stack 69: its guard was touched from outside; a wild pointer\n", SIGSEGV, 0);
+    expect(touches_another_guard,
+           "raddle: fiber 1069 'deep': touched the guard of a stack; a wild pointer\n", SIGSEGV, 0);
 }
 
 static void other_faults_are_none_of_our_business(void **state)
@@ -300,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_report_names_the_fiber),
+        cmocka_unit_test(a_large_frame_is_an_overflow),
         cmocka_unit_test(a_wild_pointer_is_no_overflow),
         cmocka_unit_test(other_faults_are_none_of_our_business),
         cmocka_unit_test(the_last_one_puts_the_handlers_back),

@@ -28,6 +28,14 @@ static uint64_t worker_rests(void *context, rad_worker *w)
     return 0;
 }
 
+/* As in rt/runtime.c, which is not compiled for models. */
+void rad__strand_overflows(rad_strand *self)
+{
+    (void)self;
+    RAD_MODEL_ASSERT(!"a fiber's stack pointer is outside its stack");
+    __builtin_trap();
+}
+
 static void slot_open(rad_slot **list)
 {
     rad_slot *slot = rad__alloc_lines(1, sizeof *slot);
