@@ -75,8 +75,8 @@ static int start(void *arg)
     int code = rad_chan_create(&j->order, sizeof(rad_fiber), AHEAD, RAD_CHAN_BLOCKS);
     if (code != 0) return code;
     rad_nursery_open(&n, RAD_FOREVER);
-    rad_nursery_spawn(&n, NULL, read_all, j);
-    rad_nursery_spawn(&n, NULL, write_all, j);
+    rad_nursery_go(&n, read_all, j);
+    rad_nursery_go(&n, write_all, j);
     code = rad_nursery_wait(&n);
     rad_chan_destroy(j->order);
     return code;

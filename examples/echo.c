@@ -70,11 +70,10 @@ static int try_it(void *arg)
     rad_nursery n;
     if (rad_spawn(&server, accept_all, listening) != 0) return 1;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < CLIENTS; i++)
-        if (rad_nursery_spawn(&n, NULL, client, (void *)(intptr_t)i) != 0) return 1;
+    for (int i = 0; i < CLIENTS; i++) rad_nursery_go(&n, client, (void *)(intptr_t)i);
     int failed = rad_nursery_wait(&n);
     rad_fd_close(*listening); /* wakes the server */
-    rad_join(server, NULL, RAD_FOREVER);
+    failed = rad_join(server, NULL, RAD_FOREVER) != 0 || failed;
     rad_release(server);
     printf("%d clients, %d messages each: %s\n", CLIENTS, MESSAGES,
            failed ? "failed" : "all came back");

@@ -38,14 +38,14 @@ static int ask_all(question *questions, int enough, rad_time deadline)
     rad_nursery_open(&n, deadline);
     for (int i = 0; i < REPLICAS; i++) {
         questions[i].answers = answers;
-        rad_nursery_spawn(&n, NULL, ask, &questions[i]);
+        rad_nursery_go(&n, ask, &questions[i]);
     }
     while (got < enough && rad_recv(answers, &replica, deadline) == 0) {
         printf("  replica %d has answered\n", replica);
         got++;
     }
-    if (got == enough) rad_nursery_cancel(&n, 1); /* the others need not go on */
-    rad_nursery_wait(&n); /* nobody is left behind, and nobody uses `answers` */
+    if (got == enough) rad_nursery_cancel(&n, 0); /* on purpose: the others are not needed */
+    RAD_IGNORE(rad_nursery_wait(&n)); /* each outcome says more; after this `answers` is unused */
     rad_chan_destroy(answers);
     return got;
 }

@@ -48,7 +48,7 @@ static int measure_all(void *arg)
     stages *s = arg;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < MEASURERS; i++) rad_nursery_spawn(&n, NULL, measure, s);
+    for (int i = 0; i < MEASURERS; i++) rad_nursery_go(&n, measure, s);
     int code = rad_nursery_wait(&n);
     rad_chan_close(s->measured, code);
     return code;
@@ -75,9 +75,9 @@ static int start(void *arg)
     stages *s = arg;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    rad_nursery_spawn(&n, NULL, generate, s);
-    rad_nursery_spawn(&n, NULL, measure_all, s);
-    rad_nursery_spawn(&n, NULL, tally, s);
+    rad_nursery_go(&n, generate, s);
+    rad_nursery_go(&n, measure_all, s);
+    rad_nursery_go(&n, tally, s);
     return rad_nursery_wait(&n);
 }
 

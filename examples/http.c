@@ -104,7 +104,7 @@ static bool answer_all(connection *c)
     memmove(c->in, c->in + at, c->have - at);
     c->have -= at;
     if (c->have < sizeof c->in) return !c->last;
-    rad_write(c->fd, LARGE, sizeof LARGE - 1, RAD_FOREVER);
+    RAD_IGNORE(rad_write(c->fd, LARGE, sizeof LARGE - 1, RAD_FOREVER));
     return false;
 }
 
@@ -159,9 +159,8 @@ static int accept_all(void *arg)
         else if (rad_nursery_spawn(&n, NULL, serve, (void *)(intptr_t)fd) != 0)
             rad_fd_close((int)fd);
     }
-    rad_nursery_cancel(&n, RAD_ECANCELED);
-    rad_nursery_wait(&n);
-    return 0;
+    rad_nursery_cancel(&n, 0);
+    return rad_nursery_wait(&n);
 }
 
 static int run(void *arg)
@@ -170,12 +169,12 @@ static int run(void *arg)
     char byte;
     rad_fiber server;
     if (rad_spawn(&server, accept_all, listening) != 0) return 1;
-    rad_read(bell[0], &byte, 1, RAD_FOREVER);
+    bool rang = rad_read(bell[0], &byte, 1, RAD_FOREVER) == 1;
     ended = true;
     rad_fd_close(*listening);
-    rad_join(server, NULL, RAD_FOREVER);
+    bool joined = rad_join(server, NULL, RAD_FOREVER) == 0;
     rad_release(server);
-    return 0;
+    return rang && joined ? 0 : 1;
 }
 
 static struct sockaddr_in address = {.sin_family = AF_INET};
@@ -252,10 +251,10 @@ static int try_it(void *arg)
     if (rad_spawn(&server, run, arg) != 0) return 1;
     rad_nursery_open(&n, RAD_FOREVER);
     for (int i = 0; i < EACH * KINDS; i++)
-        if (rad_nursery_spawn(&n, NULL, try_one, (void *)&ATTEMPTS[i % KINDS]) != 0) return 1;
+        rad_nursery_go(&n, try_one, (void *)&ATTEMPTS[i % KINDS]);
     int failed = rad_nursery_wait(&n);
     kill(getpid(), SIGTERM);
-    rad_join(server, NULL, RAD_FOREVER);
+    failed = rad_join(server, NULL, RAD_FOREVER) != 0 || failed;
     rad_release(server);
     printf("%d connections of %d kinds: %s\n", EACH * KINDS, KINDS, failed ? "failed" : "all well");
     return failed;

@@ -69,9 +69,8 @@ static int start(void *arg)
                                t->subscribers[i].mode);
     if (code != 0) return code;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (uint32_t i = 0; i < t->count; i++)
-        rad_nursery_spawn(&n, NULL, subscriber_run, &t->subscribers[i]);
-    rad_nursery_spawn(&n, NULL, publisher_run, t);
+    for (uint32_t i = 0; i < t->count; i++) rad_nursery_go(&n, subscriber_run, &t->subscribers[i]);
+    rad_nursery_go(&n, publisher_run, t);
     code = rad_nursery_wait(&n);
     for (uint32_t i = 0; i < t->count; i++) rad_chan_destroy(t->subscribers[i].inbox);
     return code;

@@ -20,8 +20,8 @@ static int refill(void *arg)
     rad_time next = rad_now();
     for (;;) {
         next += l->every_ns;
-        if (rad_sleep_until(next) != 0) return 0; /* cancelled: that is how it ends */
-        rad_send(l->permits, NULL, 0);            /* drops it when the channel is full */
+        if (rad_sleep_until(next) != 0) return 0;        /* cancelled: that is how it ends */
+        if (rad_send(l->permits, NULL, 0) < 0) return 1; /* 1: the channel was full */
     }
 }
 
@@ -63,11 +63,11 @@ static int start(void *unused)
     rad_nursery_open(&background, RAD_FOREVER);
     if (limiter_open(&c.limiter, &background, EVERY_NS, BURST) != 0) return 1;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < CLIENTS; i++) rad_nursery_spawn(&n, NULL, client, &c);
+    for (int i = 0; i < CLIENTS; i++) rad_nursery_go(&n, client, &c);
     int code = rad_nursery_wait(&n);
     uint64_t took = rad_now() - begin;
-    rad_nursery_cancel(&background, 1);
-    rad_nursery_wait(&background);
+    rad_nursery_cancel(&background, 0); /* on purpose: not a failure */
+    if (rad_nursery_wait(&background) != 0) code = 1;
     rad_chan_destroy(c.limiter.permits);
     bool limited = took >= (uint64_t)(CLIENTS * EACH - BURST) * EVERY_NS;
     printf("%d operations, %d at once and then one per millisecond: %s\n", c.done, BURST,

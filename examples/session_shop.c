@@ -100,9 +100,9 @@ static int start(void *unused)
         rad_nursery n;
         if (TwoBuyer_open(&shops[i].session, 1) != 0) return 1;
         rad_nursery_open(&n, RAD_FOREVER);
-        rad_nursery_spawn(&n, NULL, alice, &shops[i]);
-        rad_nursery_spawn(&n, NULL, bob, &shops[i]);
-        rad_nursery_spawn(&n, NULL, seller, &shops[i]);
+        rad_nursery_go(&n, alice, &shops[i]);
+        rad_nursery_go(&n, bob, &shops[i]);
+        rad_nursery_go(&n, seller, &shops[i]);
         bool failed = rad_nursery_wait(&n) != 0;
         TwoBuyer_destroy(&shops[i].session);
         printf("%s\n", failed ? shops[i].mistake : shops[i].outcome);

@@ -47,7 +47,7 @@ static int start(void *arg)
     rad_nursery n;
     if (rad_chan_create(&p.jobs, sizeof(uint64_t), QUEUE, RAD_CHAN_BLOCKS) != 0) return 1;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < WORKERS; i++) rad_nursery_spawn(&n, NULL, worker, &p);
+    for (int i = 0; i < WORKERS; i++) rad_nursery_go(&n, worker, &p);
     for (uint64_t job = 0; job < JOBS; job++) {
         switch (job % 3) {
         case 0: submit(&p, job, RAD_FOREVER, o); break;            /* as fast as the pool */

@@ -11,6 +11,9 @@
 #define RAD_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
 #define RAD_MUST_USE                   __attribute__((warn_unused_result))
 
+/* Calls a RAD_MUST_USE function and drops its result; gcc warns of a cast to void. */
+#define RAD_IGNORE(call) ((void)!(call))
+
 /* "No actor", "no object", "no site", "no action", "no worker". */
 #define RAD_NONE UINT32_MAX
 

@@ -36,15 +36,17 @@ RAD_API void rad_chan_destroy(rad_chan *chan);
 
 /* 0: it was taken, as a copy; 1: taken or not, something was thrown away. RAD_ECLOSED. A fiber that was cancelled gets
  * RAD_ECANCELED from all calls on channels, unless `until` is 0. */
-RAD_API int rad_send(rad_chan *chan, const void *value, rad_time until);
+RAD_API RAD_MUST_USE int rad_send(rad_chan *chan, const void *value, rad_time until);
 
 /* 0: *value is the next one. RAD_ECLOSED: there will be none. */
-RAD_API int rad_recv(rad_chan *chan, void *value, rad_time until);
+RAD_API RAD_MUST_USE int rad_recv(rad_chan *chan, void *value, rad_time until);
 
 /* Several in one go: waits for the first, and then takes as many as can be had without waiting. How many, 1 … count
  * (what was thrown away counts); or as above. RAD_EINPUT: a count of 0, or of 2^31 and more. */
-RAD_API int rad_send_many(rad_chan *chan, const void *values, uint32_t count, rad_time until);
-RAD_API int rad_recv_many(rad_chan *chan, void *values, uint32_t count, rad_time until);
+RAD_API RAD_MUST_USE int rad_send_many(rad_chan *chan, const void *values, uint32_t count,
+                                       rad_time until);
+RAD_API RAD_MUST_USE int rad_recv_many(rad_chan *chan, void *values, uint32_t count,
+                                       rad_time until);
 
 /* Any number of times; the first one counts. True: this was it. */
 RAD_API bool rad_chan_close(rad_chan *chan, int code);
@@ -60,7 +62,8 @@ RAD_API size_t rad_chan_count(rad_chan *chan);
 /* Starts a fiber that sends a copy of *value, and answers what rad_send does: whoever joins it knows how it ended, and
  * whoever cancels it takes the offer back, unless it was taken. `fiber` as in rad_spawn. By a fiber. RAD_ENOMEM,
  * RAD_ELIMIT, RAD_ECLOSED (the runtime is). */
-RAD_API int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value, rad_time until);
+RAD_API RAD_MUST_USE int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value,
+                                        rad_time until);
 
 /* ---- Tasks in order -------------------------------------------------------------------------------------- */
 
@@ -72,13 +75,13 @@ RAD_API int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value, 
 /* Starts fn(arg), and sends its handle. When that fails, as rad_send does, the fiber is waited for, however long it
  * takes, and given up; when it fails because the caller was cancelled, the fiber is cancelled, too. By a fiber.
  * RAD_ENOMEM, RAD_ELIMIT: nothing was started; nor when the runtime is being shut down, which is RAD_ECLOSED, too. */
-RAD_API int rad_chan_send_spawn(rad_chan *chan, rad_fn fn, void *arg, rad_time until);
+RAD_API RAD_MUST_USE int rad_chan_send_spawn(rad_chan *chan, rad_fn fn, void *arg, rad_time until);
 
 /* Receives the next one, waits until it has ended, copies what it leaves behind (`result` may be NULL; what it gave
  * begins at bytes[0]), and gives it up. `until` is for receiving: a fiber that was received is waited for. When the
  * caller is cancelled meanwhile, so is that fiber, and its result is received. Anybody. RAD_ECLOSED: there will be
  * none. */
-RAD_API int rad_chan_recv_join(rad_chan *chan, rad_gift *result, rad_time until);
+RAD_API RAD_MUST_USE int rad_chan_recv_join(rad_chan *chan, rad_gift *result, rad_time until);
 
 /* ---- Stock ----------------------------------------------------------------------------------------------- */
 
@@ -164,7 +167,7 @@ enum { RAD_SELECT_MAX = 64 };
  *     int which = rad_select(cases, 2, RAD_FOREVER);
  *
  * With all cases off select waits until `until`. */
-RAD_API int rad_select(rad_select_case *cases, uint32_t count, rad_time until);
+RAD_API RAD_MUST_USE int rad_select(rad_select_case *cases, uint32_t count, rad_time until);
 
 #ifdef __cplusplus
 }

@@ -6,8 +6,8 @@
  *     {
  *         rad_nursery n;
  *         rad_nursery_open(&n, RAD_FOREVER);
- *         rad_nursery_spawn(&n, NULL, hello, "world");
- *         rad_nursery_spawn(&n, NULL, hello, "moon");
+ *         rad_nursery_go(&n, hello, "world");
+ *         rad_nursery_go(&n, hello, "moon");
  *         return rad_nursery_wait(&n);            // until both have ended; the first error, or 0
  *     }
  *
@@ -21,6 +21,9 @@
  *            not park, RAD_FOREVER none. rad_after(ns) is so many nanoseconds from now.
  * Answers    0 or more is success. RAD_ETIMEOUT: the deadline has passed; nothing was done. RAD_ECANCELED: the fiber
  *            has been cancelled and is to clean up and return; nothing was done. Other codes are named at each call.
+ *            The compiler warns when a program ignores an answer without which it would act on what it does not have:
+ *            RAD_IGNORE(call) says that this is meant. rad_sleep may be ignored, except in a loop: a cancelled fiber
+ *            does not sleep.
  * Threads    "anybody" means fibers and other threads; a thread that waits sleeps. "a fiber" means only them.
  * fork       A runtime stays with the process that made it: its fibers do not go on in a child, not even the one that
  *            forked. A child may start a runtime of its own, or exec.
@@ -73,7 +76,8 @@ typedef struct rad_options {
 /* Starts a runtime, runs main(arg) as its first fiber, and returns what that answers, when it and all other fibers have
  * ended. Fibers that are left when main has returned are waited for. `options` may be NULL. When the runtime cannot be
  * started: RAD_EINPUT, RAD_ENOMEM, RAD_EIO, and *error (which may be NULL) says why. Not by a fiber. */
-RAD_API int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *error);
+RAD_API RAD_MUST_USE int rad_main(const rad_options *options, rad_fn main, void *arg,
+                                  rad_error *error);
 
 /* The same in pieces, for programs whose threads want to go on by themselves. Same errors. */
 typedef struct rad_runtime rad_runtime;
@@ -83,7 +87,8 @@ RAD_API RAD_MUST_USE int rad_runtime_create(rad_runtime **rt, const rad_options 
 
 /* As rad_spawn, by anybody. Never waits: at the limit it is RAD_ELIMIT. RAD_ECLOSED: it is being shut down, or
  * destroyed. */
-RAD_API int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void *arg), void *arg);
+RAD_API RAD_MUST_USE int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void *arg),
+                                           void *arg);
 
 /* Takes no more fibers, neither from outside nor from fibers (RAD_ECLOSED), and cancels those there are. Does not
  * wait. Anybody, any number of times. */
@@ -113,7 +118,7 @@ struct rad_fiber {
 /* Starts fn(arg). With `fiber` the caller gets a handle, which must be given up by rad_release when nobody will join
  * any more; NULL: nobody will. By a fiber; does not wait, unless the option says so (then RAD_ECANCELED is possible).
  * RAD_ENOMEM, RAD_ELIMIT; RAD_ECLOSED: the runtime is being shut down. When it fails the handle is {NULL, 0}. */
-RAD_API int rad_spawn(rad_fiber *fiber, rad_fn fn, void *arg);
+RAD_API RAD_MUST_USE int rad_spawn(rad_fiber *fiber, rad_fn fn, void *arg);
 
 enum { RAD_GIFT_SIZE = 48 };
 
@@ -126,7 +131,7 @@ typedef struct rad_gift {
 
 /* Waits until the fiber has ended. Anybody, and any number at a time, each of whom gets a copy of its result (which may
  * be NULL). The handle stays good. RAD_ESTALE: it was given up, and its fiber is gone. */
-RAD_API int rad_join(rad_fiber fiber, rad_gift *result, rad_time until);
+RAD_API RAD_MUST_USE int rad_join(rad_fiber fiber, rad_gift *result, rad_time until);
 
 /* The handle is of no use any more; the fiber runs on, if it does. Anybody, once. */
 RAD_API void rad_release(rad_fiber fiber);
@@ -171,7 +176,7 @@ RAD_API void rad_ticker_start(rad_ticker *t, uint64_t period);
  *     rad_select_case cases[2] = {{.kind = RAD_ON_TICK, .on.ticker = &ticker},
  *                                 {.kind = RAD_ON_RECV, .on.chan = chan, .value = &value}};
  */
-RAD_API int rad_ticker_wait(rad_ticker *t, uint64_t *tick, rad_time until);
+RAD_API RAD_MUST_USE int rad_ticker_wait(rad_ticker *t, uint64_t *tick, rad_time until);
 
 /* ---- Locals ----------------------------------------------------------------------------------------- */
 
@@ -222,10 +227,20 @@ RAD_API void rad_nursery_open(rad_nursery *n, rad_time deadline);
 
 /* As rad_spawn, into the nursery. By the fiber that opened it or by fibers in it. RAD_ECLOSED: it takes no more, or it
  * was waited for and has no fibers any more. */
-RAD_API int rad_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg);
+RAD_API RAD_MUST_USE int rad_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg);
+
+/* The same for callers that need neither a handle nor an answer: if it fails, rad_nursery_wait returns the code (unless
+ * a child failed before), and the nursery is cancelled; with RAD_ECLOSED the fibers in it are not. */
+RAD_API void rad_nursery_go(rad_nursery *n, rad_fn fn, void *arg);
+
+/* The nursery that the calling fiber was spawned into, for example to spawn a sibling; NULL: none, or the caller is a
+ * thread. A nursery that the fiber opened itself is not meant. It is open as long as the fiber runs. */
+RAD_API rad_nursery *rad_nursery_current(void);
 
 /* Cancels all fibers in it, and those in nurseries which they opened. Anybody who knows that it is open. `reason` is
- * what rad_nursery_wait will answer, unless a child has failed before; not 0. */
+ * what rad_nursery_wait will answer, unless a child has failed before. 0 ends it on purpose: children that answer
+ * RAD_ECANCELED afterwards have not failed, those that answer another code have. The first reason counts. Nurseries
+ * below it are cancelled with the same reason, or with RAD_ECANCELED if it is 0. */
 RAD_API void rad_nursery_cancel(rad_nursery *n, int reason);
 
 /* It takes no more fibers; those in it go on. Anybody who knows that it is open, any number of times. */
@@ -234,7 +249,7 @@ RAD_API void rad_nursery_close(rad_nursery *n);
 /* Waits until all have ended; then the nursery is closed. By the fiber that opened it. 0, or the code of the first
  * child that answered something else, or the reason of the cancellation. A child that fails does not cancel the
  * others. When the waiting fiber is cancelled, the children are too, and waiting goes on. */
-RAD_API int rad_nursery_wait(rad_nursery *n);
+RAD_API RAD_MUST_USE int rad_nursery_wait(rad_nursery *n);
 
 #ifdef __cplusplus
 }

@@ -49,7 +49,7 @@ enum {
 /* Waits until the descriptor can be read or written, whatever of these `interest` names: those that are true, one at
  * least. Anybody, any number at a time; each is told. With `until` 0 it looks. RAD_EINPUT: no descriptor, or none
  * that can be waited for. RAD_ECLOSED: it was closed by rad_fd_close meanwhile. RAD_ENOMEM, RAD_ELIMIT, RAD_EIO. */
-RAD_API int rad_fd_wait(int fd, unsigned interest, rad_time until);
+RAD_API RAD_MUST_USE int rad_fd_wait(int fd, unsigned interest, rad_time until);
 
 /* Closes the descriptor: whoever waits for it gets RAD_ECLOSED. 0, or what the system says; it is closed in any case.
  * Anybody. */
@@ -57,7 +57,7 @@ RAD_API int rad_fd_close(int fd);
 
 /* Calls on this descriptor do not block the thread any more (O_NONBLOCK). Those from rad_accept do not. 0, or
  * rad_errno. */
-RAD_API int rad_fd_prepare(int fd);
+RAD_API RAD_MUST_USE int rad_fd_prepare(int fd);
 
 /* ---- Reading and writing -------------------------------------------------------------------------- */
 
@@ -68,20 +68,21 @@ static inline int rad_errno(int64_t answer)
 }
 
 /* At most `size` bytes, as soon as there are any: how many; 0 is the end. */
-RAD_API int64_t rad_read(int fd, void *to, size_t size, rad_time until);
+RAD_API RAD_MUST_USE int64_t rad_read(int fd, void *to, size_t size, rad_time until);
 
 /* All of them, in as many pieces as it takes: `size`. When something comes between: how many were written, if any;
  * calling again with the rest tells what it was. A socket whose other side is gone raises SIGPIPE, as ever, unless
  * that is ignored. */
-RAD_API int64_t rad_write(int fd, const void *from, size_t size, rad_time until);
+RAD_API RAD_MUST_USE int64_t rad_write(int fd, const void *from, size_t size, rad_time until);
 
 /* The next connection: its descriptor, which neither blocks nor survives exec. `address` and `length` (of type
  * socklen_t) as in accept(2), or NULL. */
-RAD_API int64_t rad_accept(int fd, struct sockaddr *address, uint32_t *length, rad_time until);
+RAD_API RAD_MUST_USE int64_t rad_accept(int fd, struct sockaddr *address, uint32_t *length,
+                                        rad_time until);
 
 /* Connects a socket: 0. After RAD_ETIMEOUT and RAD_ECANCELED it may go on trying: close it. */
-RAD_API int64_t rad_connect(int fd, const struct sockaddr *address, uint32_t length,
-                            rad_time until);
+RAD_API RAD_MUST_USE int64_t rad_connect(int fd, const struct sockaddr *address, uint32_t length,
+                                         rad_time until);
 
 /* ---- Calls that block ----------------------------------------------------------------------------- */
 
@@ -91,7 +92,7 @@ RAD_API int64_t rad_connect(int fd, const struct sockaddr *address, uint32_t len
  * RAD_ETIMEOUT. Once fn has begun it is waited for, whatever comes. RAD_ECANCELED: it has not begun, and will not.
  * RAD_EIO, RAD_ENOMEM: there is no thread to be had. fn is not a fiber: it may call what anybody may. By anybody; on a
  * thread it is just a call. */
-RAD_API int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until);
+RAD_API RAD_MUST_USE int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until);
 
 #ifdef __cplusplus
 }

@@ -3,8 +3,9 @@
  *     static rad_mutex m = RAD_MUTEX_INIT;
  *     static rad_cond changed = RAD_COND_INIT;
  *
- *     rad_mutex_lock(&m, RAD_FOREVER);
- *     while (!ready) rad_cond_wait(&changed, &m, RAD_FOREVER);
+ *     int code = 0;
+ *     rad_mutex_lock(&m);
+ *     while (!ready && code == 0) code = rad_cond_wait(&changed, &m, RAD_FOREVER);
  *     rad_mutex_unlock(&m);
  *
  * All calls are for anybody: fibers park, threads sleep. Who waits for a lock may be another kind than who holds it.
@@ -15,6 +16,7 @@
  *            rad_semaphore_release and rad_waitgroup_done do not count as such once another call shows that they
  *            have had their effect: the last one who unlocks may free, and so may the one who waits for a group or a
  *            semaphore.
+ * Locks      rad_mutex_lock, rad_rwlock_read and rad_rwlock_write wait for as long as it takes and return nothing.
  * Answers    0 is success. Calls with a deadline `until` (see raddle/fiber.h: 0 is a try) answer RAD_ETIMEOUT when
  *            it has passed, or RAD_ECANCELED when the fiber was cancelled while it waited, or before that; the
  *            object is then as if the call had not been made. What can be had at once is had, also by a fiber that
@@ -47,8 +49,13 @@ typedef struct rad_mutex {
         }                                                                                          \
     }
 
-/* By its holder with until = 0: RAD_ETIMEOUT, with any other a mistake. May be a case of rad_select. */
-RAD_API RAD_MUST_USE int rad_mutex_lock(rad_mutex *m, rad_time until);
+/* Waits until the caller holds it, and cannot fail: a cancellation or a nursery's deadline does not end this wait, and
+ * the next call that may wait reports it. By its holder: a mistake. */
+RAD_API void rad_mutex_lock(rad_mutex *m);
+
+/* The same with a deadline; a cancellation ends the wait. By its holder with until = 0: RAD_ETIMEOUT, with any other a
+ * mistake. May be a case of rad_select. */
+RAD_API RAD_MUST_USE int rad_mutex_lock_until(rad_mutex *m, rad_time until);
 
 /* By its holder: the same fiber or thread. Does not wait. */
 RAD_API void rad_mutex_unlock(rad_mutex *m);
@@ -72,9 +79,14 @@ typedef struct rad_rwlock {
         }                                                                                          \
     }
 
-/* By the writer with until = 0: RAD_ETIMEOUT, with any other a mistake. */
-RAD_API RAD_MUST_USE int rad_rwlock_read(rad_rwlock *l, rad_time until);
-RAD_API RAD_MUST_USE int rad_rwlock_write(rad_rwlock *l, rad_time until);
+/* Wait until the caller has it, and cannot fail, as rad_mutex_lock. By the writer: a mistake. */
+RAD_API void rad_rwlock_read(rad_rwlock *l);
+RAD_API void rad_rwlock_write(rad_rwlock *l);
+
+/* The same with a deadline; a cancellation ends the wait. By the writer with until = 0: RAD_ETIMEOUT, with any other a
+ * mistake. */
+RAD_API RAD_MUST_USE int rad_rwlock_read_until(rad_rwlock *l, rad_time until);
+RAD_API RAD_MUST_USE int rad_rwlock_write_until(rad_rwlock *l, rad_time until);
 
 /* By a reader or the writer. Does not wait. */
 RAD_API void rad_rwlock_unlock(rad_rwlock *l);
@@ -97,7 +109,7 @@ typedef struct rad_cond {
  * is not missed. The mutex is held afterwards in any case, also with RAD_ETIMEOUT and RAD_ECANCELED, however long
  * that takes. With until = 0, and when it was cancelled before, it is not unlocked at all. No wait ends without a
  * signal, but somebody else may have been faster with the mutex: look again. */
-RAD_API int rad_cond_wait(rad_cond *c, rad_mutex *m, rad_time until);
+RAD_API RAD_MUST_USE int rad_cond_wait(rad_cond *c, rad_mutex *m, rad_time until);
 
 /* Wakes the one who has waited longest, or all. Nobody waits: nothing happens. With or without the mutex. */
 RAD_API void rad_cond_signal(rad_cond *c);
@@ -149,7 +161,7 @@ RAD_API void rad_waitgroup_add(rad_waitgroup *g, uint32_t count);
 RAD_API void rad_waitgroup_done(rad_waitgroup *g);
 
 /* May be a case of rad_select. */
-RAD_API int rad_waitgroup_wait(rad_waitgroup *g, rad_time until);
+RAD_API RAD_MUST_USE int rad_waitgroup_wait(rad_waitgroup *g, rad_time until);
 
 /* ---- Once ------------------------------------------------------------------------------------------- */
 
@@ -168,7 +180,7 @@ typedef struct rad_once {
 /* 0: fn(arg) has been called and answered 0, once for all callers of this object, and has ended. Others wait
  * meanwhile. When it answers something else, its caller gets that, and the next one tries again. fn must not call
  * this for the same object. */
-RAD_API int rad_once_run(rad_once *o, rad_fn fn, void *arg, rad_time until);
+RAD_API RAD_MUST_USE int rad_once_run(rad_once *o, rad_fn fn, void *arg, rad_time until);
 
 /* ---- Barrier ---------------------------------------------------------------------------------------- */
 
@@ -186,7 +198,7 @@ RAD_API void rad_barrier_init(rad_barrier *b, uint32_t parties);
 
 /* 1 for exactly one of them, 0 for the others. RAD_ETIMEOUT, RAD_ECANCELED: it was not all of them; the caller has
  * left, and does not count any more. */
-RAD_API int rad_barrier_wait(rad_barrier *b, rad_time until);
+RAD_API RAD_MUST_USE int rad_barrier_wait(rad_barrier *b, rad_time until);
 
 #ifdef __cplusplus
 }

@@ -36,7 +36,7 @@ int rad__op_cond_wait(rad_cond *public, rad_mutex *m, rad_time until)
     rad__lock(&c->object.lock);
     rad__waitable_begin(&c->object, RAD_KIND_CONDITION);
     int done = rad__wait_after(&clause, self, until, unlock, m);
-    rad__mutex_relock(m);
+    rad__op_mutex_lock(m);
     return done;
 }
 

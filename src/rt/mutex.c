@@ -160,24 +160,34 @@ static __attribute__((noinline)) int lock_slow(mutex *m, uint64_t self, uint64_t
     return done;
 }
 
-int rad__op_mutex_lock(rad_mutex *public, rad_time until)
+RAD_INLINE bool lock_fast(mutex *m, uint64_t self)
 {
-    mutex *m = mutex_of(public);
-    uint64_t self = rad__who(), free = 0;
+    uint64_t free = 0;
     /* Pairs with the changes that free it. */
-    if (RAD_LIKELY(atomic_compare_exchange_strong_explicit(
-            &m->word, &free, self, memory_order_acquire, memory_order_relaxed)))
-        return 0;
-    return lock_slow(m, self, until);
+    return RAD_LIKELY(atomic_compare_exchange_strong_explicit(
+        &m->word, &free, self, memory_order_acquire, memory_order_relaxed));
 }
 
-void rad__mutex_relock(rad_mutex *m)
+int rad__op_mutex_lock_until(rad_mutex *public, rad_time until)
 {
-    rad_strand *s = rad__running();
-    if (s != NULL) rad__slot_of(s)->shields++;
-    int code = rad__op_mutex_lock(m, RAD_FOREVER);
+    mutex *m = mutex_of(public);
+    uint64_t self = rad__who();
+    return lock_fast(m, self) ? 0 : lock_slow(m, self, until);
+}
+
+static __attribute__((noinline)) void lock_shielded(mutex *m, uint64_t self)
+{
+    rad_strand *s = rad__shield_begin();
+    int code = lock_slow(m, self, RAD_FOREVER);
     RAD_ASSERT(code == 0);
-    if (s != NULL) rad__slot_of(s)->shields--;
+    rad__shield_end(s);
+}
+
+void rad__op_mutex_lock(rad_mutex *public)
+{
+    mutex *m = mutex_of(public);
+    uint64_t self = rad__who();
+    if (!lock_fast(m, self)) lock_shielded(m, self);
 }
 
 /* ---- Giving back -------------------------------------------------------------------------------------- */

@@ -41,7 +41,7 @@ void rad__family_leave(rad_family *f, rad_slot *slot, int code)
     else
         f->youngest = slot->elder;
     if (slot->elder) slot->elder->younger = slot->younger;
-    if (code != 0 && f->failed == 0) f->failed = code;
+    if (f->failed == 0 && !(f->on_purpose && code == RAD_ECANCELED)) f->failed = code;
     if (--f->count == 0) {
         rad_clause *c = rad__queue_claim(&f->owner_waits);
         if (c) {
@@ -130,14 +130,35 @@ int rad__op_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg
     return rad__spawn(family_of(n), fiber, fn, arg);
 }
 
+void rad__op_nursery_go(rad_nursery *n, rad_fn fn, void *arg)
+{
+    rad_family *f = family_of(n);
+    int code = rad__spawn(f, NULL, fn, arg);
+    if (RAD_LIKELY(code == 0)) return;
+    if (code != RAD_ECLOSED) {
+        rad__op_nursery_cancel(n, code);
+        return;
+    }
+    rad__lock(&f->object.lock);
+    if (f->failed == 0) f->failed = code;
+    rad__unlock(&f->object.lock);
+}
+
+rad_nursery *rad__op_nursery_current(void)
+{
+    rad_strand *self = rad__running();
+    return self == NULL ? NULL : (rad_nursery *)(void *)rad__slot_of(self)->family;
+}
+
 /* ---- Cancellation ------------------------------------------------------------------------------------ */
 
 static void family_cancel(rad_family *f, int reason)
 {
     rad__lock(&f->object.lock);
     bool first = !f->canceled;
+    if (first && f->failed == 0) f->failed = reason;
+    if (first) f->on_purpose = reason == 0;
     f->canceled = true;
-    if (f->failed == 0) f->failed = reason;
     for (rad_slot *s = first ? f->youngest : NULL; s != NULL; s = s->elder)
         rad__slot_cancel(s, rad__fiber_generation(&s->strand));
     rad__unlock(&f->object.lock);
@@ -148,10 +169,9 @@ void rad__op_nursery_cancel(rad_nursery *n, int reason)
 {
     rad_family *top = family_of(n), *f = top;
     rad_runtime *rt = top->owner->strand.runtime, *visited = rad__visit_begin(rad__core(), rt);
-    if (reason == 0) rad__misuse("rad_nursery_cancel", "a reason of 0");
     rad__lock(&rt->tree);
     for (;;) {
-        family_cancel(f, reason);
+        family_cancel(f, reason == 0 && f != top ? RAD_ECANCELED : reason);
         if (f->first) {
             f = f->first;
             continue;

@@ -23,6 +23,7 @@ struct rad_family {
     uint64_t count;
     int failed; /* the first code of a child that is not 0, or the reason of a cancellation before that */
     bool canceled, closed;
+    bool on_purpose;   /* cancelled with reason 0: RAD_ECANCELED of a child is no failure */
     rad_time deadline; /* of its children */
     /* under the tree lock */
     rad_family *parent, *first, *elder, *younger;

@@ -27,6 +27,8 @@
     OP(void, shield, (bool on), (on), NULL) \
     OP(void, nursery_open, (rad_nursery *n, rad_time deadline), (n, deadline), n) \
     OP(int, nursery_spawn, (rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg), (n, fiber, fn, arg), n) \
+    OP(void, nursery_go, (rad_nursery *n, rad_fn fn, void *arg), (n, fn, arg), n) \
+    OP(rad_nursery *, nursery_current, (void), (), NULL) \
     OP(void, nursery_cancel, (rad_nursery *n, int reason), (n, reason), n) \
     OP(void, nursery_close, (rad_nursery *n), (n), n) \
     OP(int, nursery_wait, (rad_nursery *n), (n), n) \
@@ -60,11 +62,14 @@
     OP(void, local_delete, (rad_local_key key), (key), NULL) \
     OP(void *, local_get, (rad_local_key key), (key), NULL) \
     OP(int, local_set, (rad_local_key key, void *value), (key, value), NULL) \
-    OP(int, mutex_lock, (rad_mutex *m, rad_time until), (m, until), m) \
+    OP(void, mutex_lock, (rad_mutex *m), (m), m) \
+    OP(int, mutex_lock_until, (rad_mutex *m, rad_time until), (m, until), m) \
     OP(void, mutex_unlock, (rad_mutex *m), (m), m) \
     OP(bool, mutex_is_mine, (const rad_mutex *m), (m), m) \
-    OP(int, rwlock_read, (rad_rwlock *l, rad_time until), (l, until), l) \
-    OP(int, rwlock_write, (rad_rwlock *l, rad_time until), (l, until), l) \
+    OP(void, rwlock_read, (rad_rwlock *l), (l), l) \
+    OP(int, rwlock_read_until, (rad_rwlock *l, rad_time until), (l, until), l) \
+    OP(void, rwlock_write, (rad_rwlock *l), (l), l) \
+    OP(int, rwlock_write_until, (rad_rwlock *l, rad_time until), (l, until), l) \
     OP(void, rwlock_unlock, (rad_rwlock *l), (l), l) \
     OP(int, cond_wait, (rad_cond *c, rad_mutex *m, rad_time until), (c, m, until), c) \
     OP(void, cond_signal, (rad_cond *c), (c), c) \

@@ -63,18 +63,38 @@ static bool read_attempt(rad_clause *c, rad_wakes *wakes)
     return in;
 }
 
-int rad__op_rwlock_read(rad_rwlock *public, rad_time until)
+static bool read_fast(rwlock *l)
 {
-    rwlock *l = rwlock_of(public);
     uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
     while (!(word & (WAITING | WRITER))) /* Pairs with the changes of those who leave. */
         if (atomic_compare_exchange_weak_explicit(&l->word, &word, word + READER,
                                                   memory_order_acquire, memory_order_relaxed))
-            return 0;
+            return true;
+    return false;
+}
+
+static __attribute__((noinline)) int read_slow(rwlock *l, uint64_t until)
+{
     if (until != 0 && atomic_load_explicit(&l->writer, memory_order_relaxed) == rad__who())
         rad__misuse("rad_rwlock_read", "the caller has it to write");
     rad_clause c = {.object = &l->object, .queue = &l->readers, .attempt = read_attempt};
     return rad__wait_anyway(&c, until);
+}
+
+int rad__op_rwlock_read_until(rad_rwlock *public, rad_time until)
+{
+    rwlock *l = rwlock_of(public);
+    return read_fast(l) ? 0 : read_slow(l, until);
+}
+
+void rad__op_rwlock_read(rad_rwlock *public)
+{
+    rwlock *l = rwlock_of(public);
+    if (read_fast(l)) return;
+    rad_strand *self = rad__shield_begin();
+    int code = read_slow(l, RAD_FOREVER);
+    RAD_ASSERT(code == 0);
+    rad__shield_end(self);
 }
 
 static bool write_attempt(rad_clause *c, rad_wakes *wakes)
@@ -110,17 +130,19 @@ static void let_readers_in(rwlock *l)
     rad__wakes_go(&wakes);
 }
 
-int rad__op_rwlock_write(rad_rwlock *public, rad_time until)
+static bool write_fast(rwlock *l, uintptr_t self)
 {
-    rwlock *l = rwlock_of(public);
-    uintptr_t self = rad__who();
     uint64_t free = 0;
     /* Pairs with the changes of those who leave. */
-    if (atomic_compare_exchange_strong_explicit(&l->word, &free, WRITER, memory_order_acquire,
-                                                memory_order_relaxed)) {
-        writer_set(l, self);
-        return 0;
-    }
+    if (!atomic_compare_exchange_strong_explicit(&l->word, &free, WRITER, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    writer_set(l, self);
+    return true;
+}
+
+static __attribute__((noinline)) int write_slow(rwlock *l, uintptr_t self, uint64_t until)
+{
     if (until != 0 && atomic_load_explicit(&l->writer, memory_order_relaxed) == self)
         rad__misuse("rad_rwlock_write", "the caller has it already");
     rad_clause c = {
@@ -128,6 +150,24 @@ int rad__op_rwlock_write(rad_rwlock *public, rad_time until)
     int done = rad__wait_anyway(&c, until);
     if (done < 0) let_readers_in(l);
     return done;
+}
+
+int rad__op_rwlock_write_until(rad_rwlock *public, rad_time until)
+{
+    rwlock *l = rwlock_of(public);
+    uintptr_t self = rad__who();
+    return write_fast(l, self) ? 0 : write_slow(l, self, until);
+}
+
+void rad__op_rwlock_write(rad_rwlock *public)
+{
+    rwlock *l = rwlock_of(public);
+    uintptr_t self = rad__who();
+    if (write_fast(l, self)) return;
+    rad_strand *strand = rad__shield_begin();
+    int code = write_slow(l, self, RAD_FOREVER);
+    RAD_ASSERT(code == 0);
+    rad__shield_end(strand);
 }
 
 /* ---- Leaving ------------------------------------------------------------------------------------------ */

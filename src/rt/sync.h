@@ -17,16 +17,28 @@
 
 #include <raddle/sync.h>
 
+#include "rt/fiber.h"
 #include "rt/wait.h"
+
+/* Around a wait that must not fail: between the two the calling fiber is shielded (rad_shield). A thread is not
+ * cancelled, and rad__shield_begin returns NULL. */
+static inline rad_strand *rad__shield_begin(void)
+{
+    rad_strand *self = rad__running();
+    if (self != NULL) rad__slot_of(self)->shields++;
+    return self;
+}
+
+static inline void rad__shield_end(rad_strand *self)
+{
+    if (self != NULL) rad__slot_of(self)->shields--;
+}
 
 /* Whom a clause of a lock is for, as rad__who says it: compared with others, and never put in an order. */
 static inline uint64_t rad__clause_who(const rad_clause *c)
 {
     return (uintptr_t)c->data; /* tidy: address ok */
 }
-
-/* The same as rad_mutex_lock, whatever was cancelled: a fiber that waits for a condition has to have it back. */
-RAD_INTERNAL void rad__mutex_relock(rad_mutex *m);
 
 RAD_INTERNAL void rad__mutex_clause(rad_clause *c, rad_mutex *m);
 RAD_INTERNAL void rad__semaphore_clause(rad_clause *c, rad_semaphore *s);

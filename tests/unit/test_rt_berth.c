@@ -190,7 +190,7 @@ static int burst_and_rest(void *arg)
     burst *b = arg;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (uint32_t i = 0; i < FIBERS; i++) rad_nursery_spawn(&n, NULL, touches, b);
+    for (uint32_t i = 0; i < FIBERS; i++) rad_nursery_go(&n, touches, b);
     while (atomic_load(&b->there) < FIBERS) rad_sleep(1000000);
     b->before = resident_bytes();
     rad_chan_close(b->gate, 0);
@@ -226,7 +226,8 @@ static int spawns_many(void *arg)
 {
     const void *frames[MANY];
     (void)arg;
-    for (uint32_t i = 0; i < MANY; i++) rad_spawn(NULL, ends_at_once, &frames[i]);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_int_equal(rad_spawn(NULL, ends_at_once, &frames[i]), 0);
     rad_yield();
     for (uint32_t i = 0; i < MANY; i++) rad_yield();
     uint32_t same = 0;

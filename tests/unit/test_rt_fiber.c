@@ -463,8 +463,8 @@ static int releases_twice(void *unused)
 {
     rad_fiber f;
     (void)unused;
-    (void)!rad_spawn(&f, ends_at_once, NULL);
-    (void)!rad_join(f, NULL, RAD_FOREVER);
+    RAD_IGNORE(rad_spawn(&f, ends_at_once, NULL));
+    RAD_IGNORE(rad_join(f, NULL, RAD_FOREVER));
     rad_release(f);
     rad_release(f);
     return 0;
@@ -498,7 +498,7 @@ static int waits_twice(void *unused)
     rad_nursery n;
     (void)unused;
     rad_nursery_open(&n, RAD_FOREVER);
-    (void)!rad_nursery_wait(&n);
+    RAD_IGNORE(rad_nursery_wait(&n));
     return rad_nursery_wait(&n);
 }
 
@@ -512,16 +512,7 @@ static int lets_another_wait(void *unused)
     rad_nursery n;
     (void)unused;
     rad_nursery_open(&n, RAD_FOREVER);
-    (void)!rad_nursery_spawn(&n, NULL, waits_for, &n);
-    return rad_nursery_wait(&n);
-}
-
-static int cancels_for_no_reason(void *unused)
-{
-    rad_nursery n;
-    (void)unused;
-    rad_nursery_open(&n, RAD_FOREVER);
-    rad_nursery_cancel(&n, 0);
+    RAD_IGNORE(rad_nursery_spawn(&n, NULL, waits_for, &n));
     return rad_nursery_wait(&n);
 }
 
@@ -534,8 +525,8 @@ static int destroys_what_is_waited_for(void *unused)
 {
     rad_chan *c;
     (void)unused;
-    (void)!rad_chan_create(&c, 0, 0, RAD_CHAN_BLOCKS);
-    (void)!rad_spawn(NULL, receives, c);
+    RAD_IGNORE(rad_chan_create(&c, 0, 0, RAD_CHAN_BLOCKS));
+    RAD_IGNORE(rad_spawn(NULL, receives, c));
     rad_sleep(20000000);
     rad_chan_destroy(c);
     return 0;
@@ -551,20 +542,20 @@ static rad_fn mistake;
 
 static void makes_it_in_a_fiber(void)
 {
-    rad_main(NULL, mistake, NULL, NULL);
+    RAD_IGNORE(rad_main(NULL, mistake, NULL, NULL));
 }
 
 static void a_fiber_destroys_its_runtime(void)
 {
     static rad_runtime *rt;
-    (void)!rad_runtime_create(&rt, NULL, NULL);
-    (void)!rad_runtime_spawn(rt, NULL, destroys, &rt);
+    RAD_IGNORE(rad_runtime_create(&rt, NULL, NULL));
+    RAD_IGNORE(rad_runtime_spawn(rt, NULL, destroys, &rt));
     rad_sleep(RAD_FOREVER);
 }
 
 static void a_thread_spawns(void)
 {
-    (void)!rad_spawn(NULL, ends_at_once, NULL);
+    RAD_IGNORE(rad_spawn(NULL, ends_at_once, NULL));
 }
 
 static void a_thread_opens_a_nursery(void)
@@ -575,7 +566,7 @@ static void a_thread_opens_a_nursery(void)
 
 static void a_thread_dumps(void)
 {
-    (void)!rad_runtime_dump(NULL, 1);
+    RAD_IGNORE(rad_runtime_dump(NULL, 1));
 }
 
 static void mistakes_are_told_from_bugs(void **state)
@@ -590,7 +581,6 @@ static void mistakes_are_told_from_bugs(void **state)
         {leaves_its_nursery, "rad_nursery_open: the fiber has ended"},
         {waits_twice, "rad_nursery_wait: it is closed"},
         {lets_another_wait, "rad_nursery_wait: another fiber has opened it"},
-        {cancels_for_no_reason, "rad_nursery_cancel: a reason of 0"},
         {destroys_what_is_waited_for, "rad_chan_destroy: somebody waits for it"},
     };
     (void)state;

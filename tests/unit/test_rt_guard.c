@@ -63,7 +63,7 @@ static int culprit(void *arg)
     (void)arg;
     rad_name("culprit");
     used[p.below] = 1;
-    rad_recv(gate, &value, RAD_FOREVER);
+    RAD_IGNORE(rad_recv(gate, &value, RAD_FOREVER));
     return with_frame(p.frame) + used[p.below] - 1;
 }
 
@@ -75,7 +75,7 @@ static int victim(void *arg)
     uint64_t value;
     (void)arg;
     memset((void *)mine, PATTERN, size);
-    rad_recv(gate, &value, RAD_FOREVER);
+    RAD_IGNORE(rad_recv(gate, &value, RAD_FOREVER));
     rad_sleep(20000000);
     for (size_t i = 0; i < size; i++)
         if (mine[i] != PATTERN) _exit(DAMAGED);
@@ -90,7 +90,7 @@ static int spawns_all(void *arg)
     rad_nursery_open(&n, RAD_FOREVER);
     for (int i = 0; i < FIBERS; i++)
         if (rad_nursery_spawn(&n, NULL, i == FIBERS / 2 ? culprit : victim, NULL) != 0) return 1;
-    for (uint64_t i = 0; i < FIBERS; i++) rad_send(gate, &i, RAD_FOREVER);
+    for (uint64_t i = 0; i < FIBERS; i++) RAD_IGNORE(rad_send(gate, &i, RAD_FOREVER));
     return rad_nursery_wait(&n);
 }
 
@@ -148,7 +148,7 @@ static void sleeps(void)
 static void waits_for_a_channel(void)
 {
     uint64_t value;
-    rad_recv(gate, &value, rad_after(1000000));
+    RAD_IGNORE(rad_recv(gate, &value, rad_after(1000000)));
 }
 
 /* ---- Tests ------------------------------------------------------------------------------------------------- */

@@ -274,7 +274,7 @@ typedef struct conditioned {
 static int waits_for_a_signal(void *arg)
 {
     conditioned *c = arg;
-    CHECK(rad_mutex_lock(&c->mutex, RAD_FOREVER) == 0);
+    CHECK(rad_mutex_lock_until(&c->mutex, RAD_FOREVER) == 0);
     int code = rad_cond_wait(&c->cond, &c->mutex, RAD_FOREVER);
     rad_mutex_unlock(&c->mutex);
     return code;
@@ -375,22 +375,22 @@ static int waits_join(rad_time until)
 
 static int waits_mutex(rad_time until)
 {
-    return rad_mutex_lock(&never.mutex, until);
+    return rad_mutex_lock_until(&never.mutex, until);
 }
 
 static int waits_read(rad_time until)
 {
-    return rad_rwlock_read(&never.rwlock, until);
+    return rad_rwlock_read_until(&never.rwlock, until);
 }
 
 static int waits_write(rad_time until)
 {
-    return rad_rwlock_write(&never.rwlock, until);
+    return rad_rwlock_write_until(&never.rwlock, until);
 }
 
 static int waits_cond(rad_time until)
 {
-    CHECK(rad_mutex_lock(&never.free_mutex, 0) == 0);
+    CHECK(rad_mutex_lock_until(&never.free_mutex, 0) == 0);
     int code = rad_cond_wait(&never.cond, &never.free_mutex, until);
     rad_mutex_unlock(&never.free_mutex);
     return code;
@@ -469,7 +469,8 @@ static void tries_all_calls(void)
 
 static int holds_all(void *gate)
 {
-    CHECK(rad_mutex_lock(&never.mutex, 0) == 0 && rad_rwlock_write(&never.rwlock, 0) == 0);
+    CHECK(rad_mutex_lock_until(&never.mutex, 0) == 0 &&
+          rad_rwlock_write_until(&never.rwlock, 0) == 0);
     int code = waits_at_gate(gate);
     rad_mutex_unlock(&never.mutex);
     rad_rwlock_unlock(&never.rwlock);

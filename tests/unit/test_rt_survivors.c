@@ -90,7 +90,7 @@ static int keeps_the_mutex(void *unused)
     guarded g = {.got_in = false};
     rad_fiber other;
     (void)unused;
-    CHECK(rad_mutex_lock(&g.mutex, RAD_FOREVER) == 0);
+    CHECK(rad_mutex_lock_until(&g.mutex, RAD_FOREVER) == 0);
     CHECK(rad_spawn(&other, wants_in, &g) == 0);
     for (int i = 0; i < 10; i++) rad_yield(); /* it stands in the queue */
     rad_cancel(rad_self());
@@ -228,14 +228,14 @@ static void comes_in(char who)
 static int gives_up(void *unused)
 {
     (void)unused;
-    CHECK(rad_rwlock_write(&door, rad_after(2 * MS)) == RAD_ETIMEOUT);
+    CHECK(rad_rwlock_write_until(&door, rad_after(2 * MS)) == RAD_ETIMEOUT);
     return 0;
 }
 
 static int writes(void *unused)
 {
     (void)unused;
-    CHECK(rad_rwlock_write(&door, RAD_FOREVER) == 0);
+    CHECK(rad_rwlock_write_until(&door, RAD_FOREVER) == 0);
     comes_in('w');
     return 0;
 }
@@ -243,7 +243,7 @@ static int writes(void *unused)
 static int reads(void *unused)
 {
     (void)unused;
-    CHECK(rad_rwlock_read(&door, RAD_FOREVER) == 0);
+    CHECK(rad_rwlock_read_until(&door, RAD_FOREVER) == 0);
     comes_in('r');
     return 0;
 }
@@ -254,7 +254,7 @@ static int one_of_two_gives_up(void *unused)
     rad_nursery n;
     rad_fiber first;
     (void)unused;
-    CHECK(rad_rwlock_read(&door, RAD_FOREVER) == 0);
+    CHECK(rad_rwlock_read_until(&door, RAD_FOREVER) == 0);
     rad_nursery_open(&n, RAD_FOREVER);
     CHECK(rad_nursery_spawn(&n, &first, gives_up, NULL) == 0);
     CHECK(rad_nursery_spawn(&n, NULL, writes, NULL) == 0);

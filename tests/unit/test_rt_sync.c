@@ -96,7 +96,8 @@ static int reads_and_writes(void *arg)
     for (int i = 0; i < 3000; i++) {
         bool writes = draw(&seed) % 4 == 0;
         rad_time until = draw(&seed) % 2 ? RAD_FOREVER : rad_after(draw(&seed) % 4096);
-        if ((writes ? rad_rwlock_write(&p->l, until) : rad_rwlock_read(&p->l, until)) != 0) {
+        if ((writes ? rad_rwlock_write_until(&p->l, until) : rad_rwlock_read_until(&p->l, until)) !=
+            0) {
             assert_true(until != RAD_FOREVER);
             p->gave_up++;
             continue;
@@ -122,7 +123,7 @@ static void readers_or_one_writer(void **state)
         page p = {.l = RAD_RWLOCK_INIT};
         by_many(workers, 6, reads_and_writes, &p);
         assert_int_equal(p.text, p.written);
-        assert_int_equal(rad_rwlock_write(&p.l, 0), 0);
+        assert_int_equal(rad_rwlock_write_until(&p.l, 0), 0);
     }
 }
 
@@ -138,7 +139,7 @@ typedef struct visitor {
 static int visits_to_read(void *arg)
 {
     visitor *v = arg;
-    v->code = rad_rwlock_read(v->l, v->until);
+    v->code = rad_rwlock_read_until(v->l, v->until);
     if (v->code != 0) return 0;
     v->order[(*v->at)++] = v->name;
     rad_yield();
@@ -149,7 +150,7 @@ static int visits_to_read(void *arg)
 static int visits_to_write(void *arg)
 {
     visitor *v = arg;
-    v->code = rad_rwlock_write(v->l, v->until);
+    v->code = rad_rwlock_write_until(v->l, v->until);
     if (v->code != 0) return 0;
     v->order[(*v->at)++] = v->name;
     rad_yield();
@@ -167,18 +168,18 @@ static int writers_first(void *arg)
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     for (int i = 0; i < 4; i++) v[i] = (visitor){&l, order, &at, "rRwW"[i], RAD_FOREVER, 1};
-    assert_int_equal(rad_rwlock_read(&l, 0), 0);
-    assert_int_equal(rad_rwlock_read(&l, 0), 0); /* nobody waits: as many as there are */
+    assert_int_equal(rad_rwlock_read_until(&l, 0), 0);
+    assert_int_equal(rad_rwlock_read_until(&l, 0), 0); /* nobody waits: as many as there are */
     rad_rwlock_unlock(&l);
-    assert_int_equal(rad_rwlock_write(&l, 0), RAD_ETIMEOUT);
-    assert_int_equal(rad_rwlock_read(&l, 0), 0); /* who tries is not in the way */
+    assert_int_equal(rad_rwlock_write_until(&l, 0), RAD_ETIMEOUT);
+    assert_int_equal(rad_rwlock_read_until(&l, 0), 0); /* who tries is not in the way */
     rad_rwlock_unlock(&l);
-    rad_nursery_spawn(&n, NULL, visits_to_write, &v[2]);
+    rad_nursery_go(&n, visits_to_write, &v[2]);
     settle();
-    assert_int_equal(rad_rwlock_read(&l, 0), RAD_ETIMEOUT); /* a writer waits */
-    for (int i = 0; i < 2; i++) rad_nursery_spawn(&n, NULL, visits_to_read, &v[i]);
+    assert_int_equal(rad_rwlock_read_until(&l, 0), RAD_ETIMEOUT); /* a writer waits */
+    for (int i = 0; i < 2; i++) rad_nursery_go(&n, visits_to_read, &v[i]);
     settle();
-    rad_nursery_spawn(&n, NULL, visits_to_write, &v[3]);
+    rad_nursery_go(&n, visits_to_write, &v[3]);
     settle();
     rad_rwlock_unlock(&l);
     assert_int_equal(rad_nursery_wait(&n), 0);
@@ -197,7 +198,7 @@ static int a_writer_gives_up(void *arg)
         visitor w = {&l, order, &at, 'w', how ? rad_after(200 * MS) : RAD_FOREVER, 1};
         visitor r = {&l, order, &at, 'r', RAD_FOREVER, 1};
         rad_fiber f, g;
-        assert_int_equal(rad_rwlock_read(&l, 0), 0);
+        assert_int_equal(rad_rwlock_read_until(&l, 0), 0);
         assert_int_equal(rad_spawn(&f, visits_to_write, &w), 0);
         settle();
         assert_int_equal(rad_spawn(&g, visits_to_read, &r), 0);
@@ -211,7 +212,7 @@ static int a_writer_gives_up(void *arg)
         rad_release(f);
         rad_release(g);
         rad_rwlock_unlock(&l);
-        assert_int_equal(rad_rwlock_write(&l, 0), 0);
+        assert_int_equal(rad_rwlock_write_until(&l, 0), 0);
         rad_rwlock_unlock(&l);
     }
     return 0;
@@ -400,7 +401,7 @@ static int group_again(void *arg)
         assert_int_equal(rad_waitgroup_wait(g, 0), RAD_ETIMEOUT);
         assert_int_equal(rad_waitgroup_wait(g, rad_after(MS)), RAD_ETIMEOUT);
         rad_nursery_open(&n, RAD_FOREVER);
-        for (int i = 0; i < 3; i++) rad_nursery_spawn(&n, NULL, waits_for_group, g);
+        for (int i = 0; i < 3; i++) rad_nursery_go(&n, waits_for_group, g);
         settle();
         rad_waitgroup_done(g);
         rad_waitgroup_add(g, 1);
@@ -408,7 +409,7 @@ static int group_again(void *arg)
         settle();
         rad_waitgroup_done(g);
         rad_waitgroup_add(g, 1); /* who waited is through; who was late waits for this one */
-        rad_nursery_spawn(&n, NULL, is_done_later, g);
+        rad_nursery_go(&n, is_done_later, g);
         assert_int_equal(rad_nursery_wait(&n), 0);
     }
     return 0;
@@ -521,8 +522,8 @@ static int some_leave(void *arg)
     rad_barrier_init(&b, 3);
     assert_int_equal(rad_barrier_wait(&b, 0), RAD_ETIMEOUT);
     rad_nursery_open(&n, RAD_FOREVER);
-    rad_nursery_spawn(&n, NULL, times_out_at, &b);
-    rad_nursery_spawn(&n, NULL, times_out_at, &b);
+    rad_nursery_go(&n, times_out_at, &b);
+    rad_nursery_go(&n, times_out_at, &b);
     assert_int_equal(rad_nursery_wait(&n), 0);
     rad_fiber f;
     rad_gift r;
@@ -533,9 +534,8 @@ static int some_leave(void *arg)
     assert_int_equal(r.code, RAD_ECANCELED);
     rad_release(f);
     rad_nursery_open(&n, RAD_FOREVER);
-    rad_nursery_spawn(&n, NULL, comes_to,
-                      &b); /* nobody is there any more: two of them are not enough */
-    rad_nursery_spawn(&n, NULL, comes_to, &b);
+    rad_nursery_go(&n, comes_to, &b); /* nobody is there any more: two of them are not enough */
+    rad_nursery_go(&n, comes_to, &b);
     settle();
     assert_int_equal(rad_barrier_wait(&b, 0), 1);
     return rad_nursery_wait(&n);
@@ -585,7 +585,7 @@ typedef struct things {
 static int writes_in_vain(void *arg)
 {
     things *t = arg;
-    return rad_rwlock_write(&t->rwlock, rad_after(MS)) == RAD_ETIMEOUT ? 0 : 1;
+    return rad_rwlock_write_until(&t->rwlock, rad_after(MS)) == RAD_ETIMEOUT ? 0 : 1;
 }
 
 static int waits_for_two(void *arg)
@@ -604,11 +604,11 @@ static int answers(void *arg)
 static void leave_traces(things *t)
 {
     rad_nursery n;
-    assert_int_equal(rad_rwlock_read(&t->rwlock, 0), 0);
+    assert_int_equal(rad_rwlock_read_until(&t->rwlock, 0), 0);
     rad_waitgroup_add(&t->group, 1);
     rad_nursery_open(&n, RAD_FOREVER);
-    rad_nursery_spawn(&n, NULL, writes_in_vain, t);
-    rad_nursery_spawn(&n, NULL, waits_for_two, t);
+    rad_nursery_go(&n, writes_in_vain, t);
+    rad_nursery_go(&n, waits_for_two, t);
     settle();
     rad_semaphore_release(&t->semaphore, 1);
     settle();
@@ -625,7 +625,7 @@ static int has_what_can_be_had(void *arg)
     leave_traces(&t);
     rad_cancel(rad_self());
     assert_int_equal(rad_sleep(1), RAD_ECANCELED);
-    assert_int_equal(rad_rwlock_read(&t.rwlock, RAD_FOREVER), 0);
+    assert_int_equal(rad_rwlock_read_until(&t.rwlock, RAD_FOREVER), 0);
     assert_int_equal(rad_semaphore_acquire(&t.semaphore, 1, RAD_FOREVER), 0);
     assert_int_equal(rad_waitgroup_wait(&t.group, RAD_FOREVER), 0);
     assert_int_equal(rad_barrier_wait(&t.alone, RAD_FOREVER), 1);
@@ -633,12 +633,12 @@ static int has_what_can_be_had(void *arg)
     assert_int_equal(rad_once_run(&t.once, answers, &works, RAD_FOREVER), 0);
     /* What cannot be had is as if it had not been asked for. */
     rad_waitgroup_add(&t.group, 1);
-    assert_int_equal(rad_rwlock_write(&t.rwlock, RAD_FOREVER), RAD_ECANCELED);
+    assert_int_equal(rad_rwlock_write_until(&t.rwlock, RAD_FOREVER), RAD_ECANCELED);
     assert_int_equal(rad_semaphore_acquire(&t.semaphore, 1, RAD_FOREVER), RAD_ECANCELED);
     assert_int_equal(rad_waitgroup_wait(&t.group, RAD_FOREVER), RAD_ECANCELED);
     assert_int_equal(rad_barrier_wait(&t.pair, RAD_FOREVER), RAD_ECANCELED);
     assert_int_equal(rad_barrier_wait(&t.pair, RAD_FOREVER), RAD_ECANCELED);
-    assert_int_equal(rad_rwlock_read(&t.rwlock, 0), 0);
+    assert_int_equal(rad_rwlock_read_until(&t.rwlock, 0), 0);
     return 0;
 }
 
@@ -660,7 +660,7 @@ static void unlocks_what_is_free(void)
 static void *writes_it(void *unused)
 {
     (void)unused;
-    assert_int_equal(rad_rwlock_write(&mistaken, RAD_FOREVER), 0);
+    assert_int_equal(rad_rwlock_write_until(&mistaken, RAD_FOREVER), 0);
     return NULL;
 }
 
@@ -695,14 +695,14 @@ static void releases_too_much(void)
 static void reads_what_it_writes(void)
 {
     rad_rwlock l = RAD_RWLOCK_INIT;
-    if (rad_rwlock_write(&l, 0) != 0 || rad_rwlock_read(&l, 0) != RAD_ETIMEOUT) return;
-    (void)!rad_rwlock_read(&l, RAD_FOREVER);
+    if (rad_rwlock_write_until(&l, 0) != 0 || rad_rwlock_read_until(&l, 0) != RAD_ETIMEOUT) return;
+    RAD_IGNORE(rad_rwlock_read_until(&l, RAD_FOREVER));
 }
 
 static void meets_nobody(void)
 {
     rad_barrier b = {{0}};
-    rad_barrier_wait(&b, RAD_FOREVER);
+    RAD_IGNORE(rad_barrier_wait(&b, RAD_FOREVER));
 }
 
 static void mistakes_stop_the_process(void **state)

@@ -57,7 +57,7 @@ static int waits(void *arg)
     ending *e = arg;
     e->fiber = rad_self();
     atomic_store(&e->is_there, true);
-    rad_recv(e->chan, NULL, RAD_FOREVER);
+    RAD_IGNORE(rad_recv(e->chan, NULL, RAD_FOREVER));
     return 0;
 }
 

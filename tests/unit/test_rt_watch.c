@@ -176,7 +176,7 @@ static void *wakes_later(void *arg)
     int value = 7;
     (void)arg;
     block_ms(300);
-    rad_send(from_outside, &value, RAD_FOREVER);
+    RAD_IGNORE(rad_send(from_outside, &value, RAD_FOREVER));
     return NULL;
 }
 

@@ -63,8 +63,8 @@ static int worker_parallel(Team_W *me, int which)
     rad_nursery n;
     TRY(Team_W_fork(me, branches, count));
     rad_nursery_open(&n, RAD_FOREVER);
-    rad_nursery_spawn(&n, NULL, worker_branch, &branches[0]);
-    if (count == 2) rad_nursery_spawn(&n, NULL, worker_thanked, &branches[1]);
+    rad_nursery_go(&n, worker_branch, &branches[0]);
+    if (count == 2) rad_nursery_go(&n, worker_thanked, &branches[1]);
     TRY(rad_nursery_wait(&n));
     return Team_W_join(me, branches, count);
 }
@@ -121,8 +121,8 @@ static int boss(void *arg)
     TRY(Team_Boss_does_counting(&me));
     TRY(Team_Boss_fork(&me, branches, 2));
     rad_nursery_open(&n, RAD_FOREVER);
-    rad_nursery_spawn(&n, NULL, boss_collects, &branches[0]);
-    rad_nursery_spawn(&n, NULL, boss_thanks, &branches[1]);
+    rad_nursery_go(&n, boss_collects, &branches[0]);
+    rad_nursery_go(&n, boss_thanks, &branches[1]);
     TRY(rad_nursery_wait(&n));
     TRY(Team_Boss_join(&me, branches, 2));
     return Team_Boss_end(&me);
@@ -134,8 +134,8 @@ static int start(void *arg)
     worker_arg workers[3] = {{t, 1}, {t, 2}, {t, 3}};
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < 3; i++) rad_nursery_spawn(&n, NULL, worker, &workers[i]);
-    rad_nursery_spawn(&n, NULL, boss, t);
+    for (int i = 0; i < 3; i++) rad_nursery_go(&n, worker, &workers[i]);
+    rad_nursery_go(&n, boss, t);
     return rad_nursery_wait(&n);
 }
 

@@ -109,7 +109,7 @@ static void step(const rad_case *c, const char *text)
 {
     switch (*text) {
     case 'M':
-        RAD_MODEL_ASSERT(rad_mutex_lock(&mutex, RAD_FOREVER) == 0);
+        RAD_MODEL_ASSERT(rad_mutex_lock_until(&mutex, RAD_FOREVER) == 0);
         use(RAD_ON_LOCK);
         break;
     case 'V': rad_semaphore_release(&semaphore, 1); break;
@@ -153,7 +153,7 @@ static void choice_check(const rad_case *c)
 {
     (void)c;
     RAD_MODEL_ASSERT(locked == locks && permitted == permits);
-    RAD_MODEL_ASSERT(rad_mutex_lock(&mutex, 0) == 0);
+    RAD_MODEL_ASSERT(rad_mutex_lock_until(&mutex, 0) == 0);
     rad_mutex_unlock(&mutex);
     RAD_MODEL_ASSERT(rad_semaphore_permits(&semaphore) == releases);
     for (uint32_t i = 0; i < releases; i++)

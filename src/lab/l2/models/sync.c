@@ -73,7 +73,7 @@ static uint32_t counted(_Atomic uint32_t *of)
 static int mutex_lock(const rad_case *c, rad_mutex *m, rad_time until)
 {
     rad_select_case one = {.kind = RAD_ON_LOCK, .on.mutex = m};
-    return c->params[WAY] ? rad__op_select(&one, 1, until) : rad__op_mutex_lock(m, until);
+    return c->params[WAY] ? rad__op_select(&one, 1, until) : rad__op_mutex_lock_until(m, until);
 }
 
 static void mutex_body(const rad_case *c, uint32_t thread)
@@ -116,7 +116,8 @@ RAD_MODEL(mutex, .name = "l2-mutex",
 
 static void cond_lock(object *o)
 {
-    if (rad__op_mutex_lock(&o->mutex, RAD_FOREVER) != 0) RAD_MODEL_ASSERT(!"it waits for ever");
+    if (rad__op_mutex_lock_until(&o->mutex, RAD_FOREVER) != 0)
+        RAD_MODEL_ASSERT(!"it waits for ever");
 }
 
 /* Thread 0 waits until all others have said that they are ready: with the mutex, or without (way=1), or to everybody
@@ -165,8 +166,8 @@ static void rwlock_body(const rad_case *c, uint32_t thread)
     bool reads = thread & 1;
     for (int64_t i = 0; i < c->params[TURNS]; i++) {
         rad_time until = patience(c, thread);
-        if ((reads ? rad__op_rwlock_read(&o->rwlock, until)
-                   : rad__op_rwlock_write(&o->rwlock, until)) != 0) {
+        if ((reads ? rad__op_rwlock_read_until(&o->rwlock, until)
+                   : rad__op_rwlock_write_until(&o->rwlock, until)) != 0) {
             count(&gave_up);
             continue;
         }
@@ -177,7 +178,8 @@ static void rwlock_body(const rad_case *c, uint32_t thread)
         count(&got);
         rad__op_rwlock_unlock(&o->rwlock);
     }
-    if (rad__op_rwlock_write(&o->rwlock, RAD_FOREVER) != 0) RAD_MODEL_ASSERT(!"it waits for ever");
+    if (rad__op_rwlock_write_until(&o->rwlock, RAD_FOREVER) != 0)
+        RAD_MODEL_ASSERT(!"it waits for ever");
     bool last = --o->users == 0;
     rad__op_rwlock_unlock(&o->rwlock);
     if (last) rad__free(o);
