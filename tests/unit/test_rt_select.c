@@ -310,7 +310,7 @@ static int mixes(void *arg)
             cases[2] = (rad_select_case){.kind = RAD_ON_TICK, .on.ticker = &ticker, .value = &tick};
             cases[3] = (rad_select_case){.kind = RAD_ON_ACQUIRE, .on.semaphore = &permits};
             cases[4] = (rad_select_case){.kind = RAD_ON_FD, .on.file = {pipes[0], RAD_READABLE}};
-            rad_send(chan, &value, 0);
+            RAD_IGNORE(rad_send(chan, &value, 0));
             if (rad_semaphore_permits(&permits) == 0) rad_semaphore_release(&permits, 1);
             int which = rad_select(cases, count, i % 2 ? RAD_FOREVER : 0);
             assert_in_range(which, 0, KINDS - 1);
@@ -382,19 +382,19 @@ static void selects_null(void)
 {
     int value;
     rad_select_case c = {.kind = RAD_ON_RECV, .value = &value};
-    rad_select(&c, 1, 0);
+    RAD_IGNORE(rad_select(&c, 1, 0));
 }
 
 static void selects_null_mutex(void)
 {
     rad_select_case c = {.kind = RAD_ON_LOCK};
-    rad_select(&c, 1, RAD_FOREVER);
+    RAD_IGNORE(rad_select(&c, 1, RAD_FOREVER));
 }
 
 static void selects_null_ticker(void)
 {
     rad_select_case c = {.kind = RAD_ON_TICK};
-    rad_select(&c, 1, RAD_FOREVER);
+    RAD_IGNORE(rad_select(&c, 1, RAD_FOREVER));
 }
 
 static void receives_null(void)
