@@ -1,43 +1,50 @@
 # mutants.awk — machine-made bugs for production code, as a list that tools/planted.sh reads. Here is how sources are
 # taken apart and mutants written down; what is done to a statement is another file's: mutants_wakes.awk for code that
-# threads share, mutants_plain.awk for code that one runs.
+# threads share, mutants_plain.awk for code that one runs. Functions that a file defines twice, behind #if, are left out.
 #
 #   awk -v path=src/exec/idle.c -v hunt=exec -v tests="l2 exec_queues" \
 #       -f tools/mutants.awk -f tools/mutants_wakes.awk src/exec/idle.c
 #
 # The layout is what clang-format makes of it: brackets of functions in the first column, blocks by indentation.
-# Names are FILE:FUNCTION:KIND-N, so that they last as long as the function does.
+# Names are FILE:FUNCTION:KIND-N; FILE is without src/.
 
 function trim(s) { sub(/^[ \t]+/, "", s); return s }
 function code_of(s) { sub(/[ \t]*\/\*.*\*\/[ \t]*$/, "", s); return s }
 function is_comment(s) { return trim(s) ~ /^(\/\*|\* |\*\/)/ }
 function joined(from, to,    i, s) { s = ""; for (i = from; i <= to; i++) s = s line[i] "\n"; return s }
 
+# Without layout and comments: if two texts differ here, their tokens differ.
+function squeezed(s) {
+    gsub(/[ \t\n]\/\*([^*]|\*+[^*\/])*\*+\//, "", s)
+    gsub(/[ \t\n]+/, "", s)
+    return s
+}
+
 function occurrences(text,    rest, n, at) {
     rest = whole
-    while ((at = index(rest, "\n" text)) > 0) { n++; rest = substr(rest, at + 1) }
+    while ((at = index(rest, text)) > 0) { n++; rest = substr(rest, at + 1) }
     return n + 0
 }
 
-# Lines from..to become `text`. As much is taken around them as makes the old text unique.
-function mutant(kind, from, to, text,    a, b, i, parts, n, others) {
+function one_line(s) { gsub(/\n[ \t]*/, " ", s); return s }
+
+# Lines from..to become `text`. As much of the function is taken around them as makes the old text unique. A list has
+# one line for a bug, which cannot hold a directive.
+function mutant(kind, from, to, text,    a, b, others) {
     if (text == joined(from, to) || (from, kind, text) in made) return
     made[from, kind, text] = 1
     a = from; b = to
-    while (occurrences(joined(a, b)) > 1 && (a > 1 || b < count)) {
-        if (a > 1) a--
-        if (b < count && occurrences(joined(a, b)) > 1) b++
+    while (occurrences(squeezed(joined(a, b))) > 1 && (a > header || b <= tail)) {
+        if (a > header) a--
+        if (b <= tail && occurrences(squeezed(joined(a, b))) > 1) b++
     }
-    printf "bug %s:%s:%s-%d\ndepth finder\n", base, current, kind, ++number[current, kind]
+    if (("\n" joined(a, b)) ~ /\n[ \t]*#/) return
     # What moves between two instructions is seen at L2; a look at all of L1 takes longer.
     others = tests
-    if (kind == "publish" && sub(/(^| )l2( |$)/, " ", others)) print "tests l2"
-    if (hunt) print "hunt " hunt
-    printf "tests %s\nfile %s\n", others, path
-    for (i = a; i <= b; i++) print "- " line[i]
-    n = split(joined(a, from - 1) text joined(to + 1, b), parts, "\n")
-    for (i = 1; i < n; i++) print "+ " parts[i]
-    print ""
+    if (hunt) others = "hunt:" hunt " " others
+    if (kind == "publish" && sub(/(^| )l2( |$)/, " ", others)) others = "l2 " others
+    printf "%s:%s:%s-%d in %s:%s: %s => %s by %s\n", base, current, kind, ++number[current, kind], path, current,
+        one_line(joined(a, b)), one_line(joined(a, from - 1) text joined(to + 1, b)), others
 }
 
 # Where the bracket that opens at position `at` of s closes.
@@ -153,22 +160,31 @@ function take_apart(s,    at, t) {
     behind = substr(s, at)
 }
 
-{ line[++count] = $0; whole = whole "\n" $0 }
+function name_of(s) {
+    gsub(/__attribute__\(\([a-z]+\)\) /, "", s)
+    sub(/\(.*/, "", s)
+    sub(/.*[ *]/, "", s)
+    return s
+}
+
+function is_header(s) { return s ~ /^(RAD_INLINE |__attribute__|[a-z]).*\(/ && s !~ /;$/ }
+
+{ line[++count] = $0 }
+is_header($0) { defined[name_of($0)]++ }
 
 END {
-    whole = whole "\n"
     base = path
-    sub(/.*\//, "", base)
+    sub(/^src\//, "", base)
     for (i = 1; i <= count; i++) {
-        if (line[i] ~ /^(RAD_INLINE |__attribute__|[a-z]).*\(/ && line[i] !~ /;$/) {
-            current = head = line[i]
-            gsub(/__attribute__\(\([a-z]+\)\) /, "", current)
-            sub(/\(.*/, "", current)
-            sub(/.*[ *]/, "", current)
+        if (is_header(line[i])) {
+            head = line[i]
+            header = i
+            current = name_of(head)
         }
-        if (line[i] != "{" || current == "") continue
+        if (line[i] != "{" || current == "" || defined[current] > 1) continue
         body = i + 1
         for (tail = i; line[tail + 1] != "}"; tail++) continue
+        whole = squeezed(joined(header, tail + 1))
         split_statements(body, tail)
         for (n = 1; n <= statements; n++) mutate(n)
         current = ""

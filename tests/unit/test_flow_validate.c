@@ -1,5 +1,5 @@
 /* test_flow_validate.c — the validator of flows: each verdict both ways, with the run that shows it, and the same
- * verdicts whether steps are saved or not. The planted bugs of tests/planted/flow_lab.txt are found here. */
+ * verdicts whether steps are saved or not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* test_load_lab.c — the load tester's scheduler in the lab: any answer at any time, and nothing is lost, doubled,
- * mistaken or starved. The planted bugs of tests/planted/load.txt are found here. */
+ * mistaken or starved. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
