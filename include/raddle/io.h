@@ -14,11 +14,23 @@
  *     while ((fd = (int)rad_accept(listening, NULL, NULL, RAD_FOREVER)) >= 0)
  *         rad_spawn(NULL, answer, (void *)(intptr_t)fd);
  *
- * Descriptors are those of the system. rad_read and the others try the call first, and wait only when it would
- * block: they want descriptors that do not block the thread (rad_fd_prepare). On one that does they work, but keep a
- * worker from running other fibers meanwhile. Regular files never make anybody wait, and are always ready; when a
- * disk is slow the thread waits: rad_blocking.
+ * Descriptors are those of the system. rad_read and the others try the call first, and wait only when it would block.
  *
+ * Blocking   Deadlines and cancellation hold on every descriptor, also on one that blocks (without O_NONBLOCK), and a
+ *            worker runs other fibers meanwhile. Raddle never sets O_NONBLOCK by itself: the flag belongs to the open
+ *            file, which other processes may share, as a shell shares its terminal. A descriptor of your own is faster
+ *            with it: rad_fd_prepare. Without it:
+ *              sockets, pipes    cost a little more, and behave the same
+ *              FIFOs, terminals  are opened once more for each call, by /proc/self/fd
+ *              accept            waits until there is a connection, and then accepts. If another process (or accept(2)
+ *                                on another thread) takes it in between, the thread waits for the next one. Fibers
+ *                                and threads that call rad_accept do not disturb one another.
+ *              connect           runs on a thread, as rad_blocking does; SO_SNDTIMEO is set for a moment, and set back
+ *              other devices,    and what cannot be opened once more: wait until they are ready, and then call. There,
+ *              masters of ptys   too, the thread waits if another process was quicker, and a write passes at most
+ *                                PIPE_BUF bytes at a time (64 to a terminal).
+ *            Regular files, directories and disks never would block, so deadlines mean nothing to them: the thread
+ *            waits as long as the disk takes. If that is long: rad_blocking.
  * Answers    as in raddle/fiber.h: RAD_ETIMEOUT and RAD_ECANCELED mean that nothing was done. What the system
  *            refuses comes by value, too: rad_errno(answer) is its errno, and 0 for every other answer. errno itself
  *            may be another thread's by then.
@@ -55,8 +67,7 @@ RAD_API RAD_MUST_USE int rad_fd_wait(int fd, unsigned interest, rad_time until);
  * Anybody. */
 RAD_API int rad_fd_close(int fd);
 
-/* Calls on this descriptor do not block the thread any more (O_NONBLOCK). Those from rad_accept do not. 0, or
- * rad_errno. */
+/* Sets O_NONBLOCK, for all who share the open file. Descriptors from rad_accept have it. 0, or rad_errno. */
 RAD_API RAD_MUST_USE int rad_fd_prepare(int fd);
 
 /* ---- Reading and writing -------------------------------------------------------------------------- */
@@ -70,8 +81,9 @@ static inline int rad_errno(int64_t answer)
 /* At most `size` bytes, as soon as there are any: how many; 0 is the end. */
 RAD_API RAD_MUST_USE int64_t rad_read(int fd, void *to, size_t size, rad_time until);
 
-/* All of them, in as many pieces as it takes: `size`. When something comes between: how many were written, if any;
- * calling again with the rest tells what it was. A socket whose other side is gone raises SIGPIPE, as ever, unless
+/* All of them, in as many pieces as it takes: `size`. When something comes between (the deadline, a cancellation, an
+ * error): how many were written, if any; calling again with the rest tells what it was. RAD_ETIMEOUT and RAD_ECANCELED
+ * mean that nothing was written. A socket whose other side is gone raises SIGPIPE, as ever, unless
  * that is ignored. */
 RAD_API RAD_MUST_USE int64_t rad_write(int fd, const void *from, size_t size, rad_time until);
 
@@ -80,7 +92,8 @@ RAD_API RAD_MUST_USE int64_t rad_write(int fd, const void *from, size_t size, ra
 RAD_API RAD_MUST_USE int64_t rad_accept(int fd, struct sockaddr *address, uint32_t *length,
                                         rad_time until);
 
-/* Connects a socket: 0. After RAD_ETIMEOUT and RAD_ECANCELED it may go on trying: close it. */
+/* Connects a socket: 0. After RAD_ETIMEOUT and RAD_ECANCELED it may go on trying: close it. While the queue of a local
+ * socket (AF_UNIX) is full it tries again every few milliseconds. */
 RAD_API RAD_MUST_USE int64_t rad_connect(int fd, const struct sockaddr *address, uint32_t length,
                                          rad_time until);
 

@@ -6,9 +6,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/uio.h>
 #include <unistd.h>
+
+enum {
+    BRIEFLY_US = 1000,
+    TERMINAL_MOST = 64 /* a terminal that is ready has room for these, unless they are line ends */
+};
 
 /* What a call that went wrong answers. */
 static int64_t failed(int number)
@@ -21,19 +32,99 @@ static int64_t failed(int number)
     do (result) = rad__os_fails(EIO) ? -1 : (call);                                                \
     while ((result) < 0 && errno == EINTR)
 
+/* ---- Reading and writing --------------------------------------------------------------------------------------- */
+
+/* What is to be read or written. */
+typedef struct piece {
+    void *bytes;
+    size_t size;
+    bool writes;
+} piece;
+
+static int64_t plain(int fd, piece p)
+{
+    ssize_t done;
+    UNINTERRUPTED(done, p.writes ? write(fd, p.bytes, p.size) : read(fd, p.bytes, p.size));
+    return done >= 0 ? done : failed(errno);
+}
+
+/* The kernel or the file does not know RWF_NOWAIT; EPERM: a filter that is older. */
+static bool is_refused(int number)
+{
+    return number == EOPNOTSUPP || number == EINVAL || number == ENOSYS || number == EPERM;
+}
+
+/* The file of a descriptor opened once more, so that the flags are its own; -1: that cannot be done. The master of a
+ * pseudo terminal would become another one, and what a device does is not known. */
+static int open_again(int fd, const struct stat *about, bool writes)
+{
+    char path[32];
+    unsigned number;
+    bool terminal = S_ISCHR(about->st_mode) && isatty(fd) && ioctl(fd, TIOCGPTN, &number) != 0;
+    if (!terminal && !S_ISFIFO(about->st_mode)) return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    int flags = (writes ? O_WRONLY : O_RDONLY) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    return rad__os_fails(EMFILE) ? -1 : open(path, flags);
+}
+
+/* Not a socket, and RWF_NOWAIT was refused, or it `would_block`. */
+static int64_t by_kind(int fd, piece p, bool would_block)
+{
+    struct stat about;
+    if (fstat(fd, &about) != 0) return failed(errno);
+    /* Here RWF_NOWAIT means that something is not in memory. */
+    if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode))
+        return plain(fd, p);
+    if (would_block) return RAD_OS_AGAIN;
+    int again = open_again(fd, &about, p.writes);
+    if (again < 0) return RAD_OS_BLOCKS;
+    int64_t done = plain(again, p);
+    close(again);
+    return done;
+}
+
+static int64_t without_waiting(int fd, piece p)
+{
+    struct iovec v = {p.bytes, p.size};
+    ssize_t done;
+    UNINTERRUPTED(done, p.writes ? send(fd, p.bytes, p.size, MSG_DONTWAIT)
+                                 : recv(fd, p.bytes, p.size, MSG_DONTWAIT));
+    if (done >= 0 || errno != ENOTSOCK) return done >= 0 ? done : failed(errno);
+    UNINTERRUPTED(done, p.writes ? pwritev2(fd, &v, 1, -1, RWF_NOWAIT)
+                                 : preadv2(fd, &v, 1, -1, RWF_NOWAIT));
+    if (done >= 0) return done;
+    if (errno == EAGAIN || is_refused(errno)) return by_kind(fd, p, errno == EAGAIN);
+    return failed(errno);
+}
+
 int64_t rad__os_io_read(int fd, void *to, size_t size)
 {
-    ssize_t got;
-    UNINTERRUPTED(got, read(fd, to, size));
-    return got >= 0 ? got : failed(errno);
+    return without_waiting(fd, (piece){to, size, false});
 }
 
 int64_t rad__os_io_write(int fd, const void *from, size_t size)
 {
-    ssize_t put;
-    UNINTERRUPTED(put, write(fd, from, size));
-    return put >= 0 ? put : failed(errno);
+    return without_waiting(fd, (piece){(void *)from, size, true});
 }
+
+int64_t rad__os_io_read_ready(int fd, void *to, size_t size)
+{
+    return plain(fd, (piece){to, size, false});
+}
+
+int64_t rad__os_io_write_ready(int fd, const void *from, size_t size)
+{
+    size_t most = isatty(fd) ? TERMINAL_MOST : PIPE_BUF;
+    return plain(fd, (piece){(void *)from, size < most ? size : most, true});
+}
+
+int64_t rad__os_io_blocks(int fd)
+{
+    int flags = rad__os_fails(EIO) ? -1 : fcntl(fd, F_GETFL);
+    return flags >= 0 ? !(flags & O_NONBLOCK) : RAD_OS_ERROR - errno;
+}
+
+/* ---- Connections ----------------------------------------------------------------------------------------------- */
 
 int64_t rad__os_io_accept(int fd, struct sockaddr *address, uint32_t *length)
 {
@@ -49,7 +140,19 @@ int64_t rad__os_io_connect(int fd, const struct sockaddr *address, uint32_t leng
     /* Interrupted, it goes on by itself. EAGAIN is another thing here: no port, or a queue (of a local socket) that
      * is full. */
     if (errno == EINPROGRESS || errno == EINTR) return RAD_OS_AGAIN;
+    if (errno == EAGAIN && address->sa_family == AF_UNIX) return RAD_OS_FULL;
     return RAD_OS_ERROR - errno;
+}
+
+int64_t rad__os_io_connect_briefly(int fd, const struct sockaddr *address, uint32_t length)
+{
+    struct timeval before, brief = {.tv_usec = BRIEFLY_US};
+    socklen_t size = sizeof before;
+    bool set = getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &before, &size) == 0 &&
+               setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &brief, sizeof brief) == 0;
+    int64_t code = rad__os_io_connect(fd, address, length);
+    if (set) (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &before, sizeof before);
+    return code;
 }
 
 int64_t rad__os_io_connected(int fd)
@@ -60,6 +163,8 @@ int64_t rad__os_io_connected(int fd)
         number = errno;
     return number == 0 ? 0 : RAD_OS_ERROR - number;
 }
+
+/* ---- The rest -------------------------------------------------------------------------------------------------- */
 
 int64_t rad__os_io_set_nonblocking(int fd)
 {
