@@ -18,3 +18,21 @@ void rad__lock_contended(rad_lock *l)
         rad__os_give_way(round >= YIELDS); /* its holder has lost its CPU */
     }
 }
+
+#if defined(RAD_CHECKED) && !defined(RAD_CONTEXT_CALL)
+static _Thread_local uint32_t locks_held;
+
+__attribute__((noinline)) uint32_t rad__locks_held(void)
+{
+    uint32_t held = locks_held;
+    __asm__ volatile("" : "+r"(held)); /* no compiler may know that two calls answer the same */
+    return held;
+}
+
+__attribute__((noinline)) void rad__locks_count(int32_t change)
+{
+    RAD_ASSERT(change > 0 || locks_held > 0);
+    locks_held += (uint32_t)change;
+    __asm__ volatile("" ::: "memory");
+}
+#endif

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "os/fault.h"
+#include "os/lock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -148,6 +149,7 @@ int rad__os_poll_wait(rad_os_poll *p, rad_os_event *events, uint32_t max, uint64
 
 void rad__os_poll_ring(rad_os_poll *p)
 {
+    RAD_DCHECK(rad__locks_held() == 0); /* as lock.h wants it */
     const uint64_t one = 1;
     /* EAGAIN: it has been rung 2^64 times. */
     while (write(p->bell, &one, sizeof one) < 0 && errno != EAGAIN) RAD_ASSERT(errno == EINTR);

@@ -32,25 +32,26 @@ bool rad__family_enter(rad_family *f, rad_slot *slot)
     return open;
 }
 
+/* Under the lock, which is given back: one less that keeps the family. From here on it may be gone. */
+static void family_less(rad_family *f)
+{
+    rad_clause *c = NULL;
+    if (--f->count == 0 && (c = rad__queue_claim(&f->owner_waits)) != NULL) f->closed = true;
+    rad__unlock(&f->object.lock);
+    if (c != NULL) rad__clause_notify(rad__core(), c);
+}
+
 void rad__family_leave(rad_family *f, rad_slot *slot, int code)
 {
-    rad_wakes wakes = {0};
     rad__lock(&f->object.lock);
+    if (f->untold == slot) f->untold = slot->elder;
     if (slot->younger)
         slot->younger->elder = slot->elder;
     else
         f->youngest = slot->elder;
     if (slot->elder) slot->elder->younger = slot->younger;
     if (f->failed == 0 && !(f->on_purpose && code == RAD_ECANCELED)) f->failed = code;
-    if (--f->count == 0) {
-        rad_clause *c = rad__queue_claim(&f->owner_waits);
-        if (c) {
-            f->closed = true;
-            rad__wakes_add(&wakes, c);
-        }
-    }
-    rad__unlock(&f->object.lock); /* the owner may be gone from here on */
-    rad__wakes_go(&wakes);
+    family_less(f);
 }
 
 /* ---- The owner --------------------------------------------------------------------------------------- */
@@ -63,30 +64,29 @@ void rad__op_nursery_open(rad_nursery *n, rad_time deadline)
     *f = (rad_family){.owner = owner, .parent = owner->family};
     rad__waitable_open(&f->object, RAD_KIND_NURSERY);
     f->deadline = deadline < owner->deadline ? deadline : owner->deadline;
-    if (f->parent == NULL) return;
-    rad_lock *tree = &owner->strand.runtime->tree;
-    rad__lock(tree);
-    f->elder = f->parent->first;
+    rad_family *parent = f->parent;
+    if (parent == NULL) return;
+    rad__lock(&parent->object.lock);
+    f->elder = parent->first;
     if (f->elder) f->elder->younger = f;
-    f->parent->first = f;
-    rad__unlock(tree);
+    parent->first = f;
+    rad__unlock(&parent->object.lock);
 }
 
+/* Its children have ended, and closed theirs before. */
 static void family_close(rad_family *f)
 {
-    /* Who has cancelled it, and so made all children end, may still be looking at it, under the lock. */
-    if (f->parent == NULL && f->first == NULL && !f->canceled) return;
-    rad_lock *tree = &f->owner->strand.runtime->tree;
-    rad__lock(tree);
-    RAD_DCHECK(f->first == NULL); /* its children have ended, and closed theirs before */
-    if (f->parent) {
-        if (f->younger)
-            f->younger->elder = f->elder;
-        else
-            f->parent->first = f->elder;
-        if (f->elder) f->elder->younger = f->younger;
-    }
-    rad__unlock(tree);
+    rad_family *parent = f->parent;
+    RAD_DCHECK(f->first == NULL);
+    if (parent == NULL) return;
+    rad__lock(&parent->object.lock);
+    if (parent->unseen == f) parent->unseen = f->elder;
+    if (f->younger)
+        f->younger->elder = f->elder;
+    else
+        parent->first = f->elder;
+    if (f->elder) f->elder->younger = f->younger;
+    rad__unlock(&parent->object.lock);
 }
 
 static bool wait_attempt(rad_clause *c, rad_wakes *wakes)
@@ -152,16 +152,75 @@ rad_nursery *rad__op_nursery_current(void)
 
 /* ---- Cancellation ------------------------------------------------------------------------------------ */
 
-static void family_cancel(rad_family *f, int reason)
+/* C1, under the lock. */
+static void cancel_begin(rad_family *f, int reason)
+{
+    if (!f->canceled) {
+        f->canceled = true;
+        f->on_purpose = reason == 0;
+        if (f->failed == 0) f->failed = reason;
+        f->untold = f->youngest;
+    }
+    f->unseen = f->first;
+    f->count++;
+}
+
+void rad__family_untold(rad_family *f, rad_untold *some)
+{
+    rad_slot *s;
+    some->count = 0;
+    rad__lock(&f->object.lock);
+    for (s = f->untold; s != NULL && some->count < RAD_FAMILY_AT_ONCE; s = s->elder) {
+        some->generations[some->count] = rad__fiber_generation(&s->strand);
+        some->slots[some->count++] = s;
+    }
+    f->untold = s;
+    f->holds++;
+    rad__unlock(&f->object.lock);
+}
+
+/* C2, C3. */
+static void tell_children(rad_family *f)
+{
+    rad_untold some;
+    do {
+        rad__family_untold(f, &some);
+        for (uint32_t i = 0; i < some.count; i++)
+            rad__slot_cancel(some.slots[i], some.generations[i]);
+    } while (some.count == RAD_FAMILY_AT_ONCE);
+}
+
+/* The next family below, for which C1 is done; NULL: there is none. One without children has no families below,
+ * either: the flag is enough. The lock of its parent keeps it. */
+static rad_family *next_below(rad_family *f, int reason)
+{
+    rad_family *below = NULL;
+    bool more = true;
+    while (more) {
+        rad__lock(&f->object.lock);
+        for (uint32_t i = 0; i < RAD_FAMILY_AT_ONCE && f->unseen && !below; i++) {
+            rad_family *next = f->unseen;
+            f->unseen = next->elder;
+            rad__lock(&next->object.lock);
+            bool empty = next->count == 0;
+            cancel_begin(next, reason);
+            if (empty)
+                next->count--;
+            else
+                below = next;
+            rad__unlock(&next->object.lock);
+        }
+        more = f->unseen != NULL && below == NULL;
+        rad__unlock(&f->object.lock);
+    }
+    return below;
+}
+
+/* C4. */
+static void cancel_end(rad_family *f)
 {
     rad__lock(&f->object.lock);
-    bool first = !f->canceled;
-    if (first && f->failed == 0) f->failed = reason;
-    if (first) f->on_purpose = reason == 0;
-    f->canceled = true;
-    for (rad_slot *s = first ? f->youngest : NULL; s != NULL; s = s->elder)
-        rad__slot_cancel(s, rad__fiber_generation(&s->strand));
-    rad__unlock(&f->object.lock);
+    family_less(f);
 }
 
 /* All families below `top` and itself, parents first. */
@@ -169,17 +228,21 @@ void rad__op_nursery_cancel(rad_nursery *n, int reason)
 {
     rad_family *top = family_of(n), *f = top;
     rad_runtime *rt = top->owner->strand.runtime, *visited = rad__visit_begin(rad__core(), rt);
-    rad__lock(&rt->tree);
-    for (;;) {
-        family_cancel(f, reason == 0 && f != top ? RAD_ECANCELED : reason);
-        if (f->first) {
-            f = f->first;
+    rad__lock(&top->object.lock);
+    cancel_begin(top, reason);
+    rad__unlock(&top->object.lock);
+    tell_children(top);
+    for (bool done = false; !done;) {
+        rad_family *below = next_below(f, reason != 0 ? reason : RAD_ECANCELED);
+        rad_family *parent = f->parent;
+        if (below != NULL) {
+            f = below;
+            tell_children(f);
             continue;
         }
-        while (f != top && f->elder == NULL) f = f->parent;
-        if (f == top) break;
-        f = f->elder;
+        done = f == top;
+        cancel_end(f);
+        f = parent; /* which this call keeps, too */
     }
-    rad__unlock(&rt->tree); /* from here on `top` may be gone */
     if (RAD_UNLIKELY(visited != NULL)) rad__visit_end(visited);
 }

@@ -3,31 +3,66 @@
  *
  * A family is open from rad_nursery_open to the end of rad_nursery_wait, and lies in a stack frame of its owner. Its
  * children are listed under its lock; the last one that leaves wakes the owner.
- * Families form a tree: the parent of a family is the one that its owner is a child of. Cancelling goes down the
- * tree, under the runtime's `tree` lock, without recursion, however deep it is; a family is opened and closed under
- * the same lock.
+ * Families form a tree: the parent of a family is the one that its owner is a child of. The families below are listed
+ * under the lock of their parent.
  *
- * Locks     tree, then the lock of one family, then (in unpark) none.
+ * Cancelling sets the flag first: a child that enters later is born cancelled. Then it takes some children at a time
+ * under the lock, and tells them without it: nobody waits for a lock while 200,000 children are told, and no thread
+ * is woken under one. A cursor in the family remembers which child is next; a child that leaves moves it. Several who
+ * cancel the same family share the cursor, and so the work. Then it goes down to each family below, without
+ * recursion, however deep the tree is; a second cursor remembers which family is next.
+ * Between two holds of the lock nothing keeps the children. What keeps the family is `count`: who cancels counts as a
+ * child until it has finished.
  *
- * M1  count = children that have not left; once it is closed nobody enters, and at 0 it stays.
- * M2  who enters a family that is cancelled is cancelled. */
+ *              canceller                                     owner
+ *         C1   lock: count + 1, flag, cursor := youngest     D1   lock: count > 0 ? waits
+ *         C2   lock: takes children off the cursor           D2   returns: the family is gone
+ *         C3   tells them; again until there are none
+ *         C4   lock: count - 1; it was the last: wakes the owner, as a child does
+ * Claim: C2 and C4 see a family that is still there, for D2 comes after a count of 0, and C4 is the last access.
+ *
+ * Locks     of a family, then that of a family below it; then none.
+ *
+ * M1  count = children that have not left + those who cancel; once it is closed no child enters, and at 0 it stays.
+ * M2  who enters a family that is cancelled is cancelled.
+ * M3  nobody holds a lock while more than RAD_FAMILY_AT_ONCE children or families are looked at.
+ *
+ * Rejected: a lock of the whole runtime for the tree (200,000 children kept it for 38 to 136 ms, and nobody could open
+ * a nursery meanwhile). */
 #ifndef RAD_RT_NURSERY_H
 #define RAD_RT_NURSERY_H
 
 #include "rt/fiber.h"
 
+enum { RAD_FAMILY_AT_ONCE = 64 };
+
+/* Under the lock, but for what only the owner sets before it is shown to others. */
 struct rad_family {
     rad_waitable object;
     rad_queue owner_waits;
     rad_slot *owner, *youngest;
+    rad_slot *untold; /* it is cancelled: this child, and its elders, were not told yet */
     uint64_t count;
+    uint32_t holds; /* of the lock, to take children who are to be told: tests count them */
     int failed; /* the first code of a child that is not 0, or the reason of a cancellation before that */
     bool canceled, closed;
     bool on_purpose;   /* cancelled with reason 0: RAD_ECANCELED of a child is no failure */
     rad_time deadline; /* of its children */
-    /* under the tree lock */
-    rad_family *parent, *first, *elder, *younger;
+    rad_family *parent;
+    rad_family *first;           /* of those below */
+    rad_family *unseen;          /* of those below: this one, and its elders, are to be cancelled */
+    rad_family *elder, *younger; /* below the same parent, under its lock */
 };
+
+/* Some children of a family that is cancelled, to be told. A slot outlives its fiber, and its generation tells. */
+typedef struct rad_untold {
+    uint32_t count;
+    uint32_t generations[RAD_FAMILY_AT_ONCE];
+    rad_slot *slots[RAD_FAMILY_AT_ONCE];
+} rad_untold;
+
+/* C2: one hold of the lock. */
+RAD_INTERNAL void rad__family_untold(rad_family *f, rad_untold *some);
 
 /* A new fiber, before it is queued. False: the family is closed. */
 RAD_INTERNAL bool rad__family_enter(rad_family *f, rad_slot *slot);

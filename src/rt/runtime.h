@@ -12,7 +12,6 @@
 
 struct rad_runtime {
     rad_exec *exec;
-    rad_lock tree;       /* of nurseries */
     rad_waitable room;   /* its lock is that of the pool */
     rad_queue spawners;  /* who waits for a slot; then none is idle */
     rad_slot *idle;      /* slots that no core has */

@@ -382,6 +382,8 @@ static void nurseries_are_clean(void **state)
         {"l2-nursery kind=5", "preempt:1", 3000},
         {"l2-nursery kind=6 workers=1", "preempt:2", 100},
         {"l2-nursery kind=7", "preempt:1", 100},
+        {"l2-nursery kind=8", "preempt:1", 300},
+        {"l2-nursery kind=9", "preempt:1", 300},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);

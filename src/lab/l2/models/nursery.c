@@ -10,7 +10,19 @@
 #include <stdatomic.h>
 
 enum { KIND, WORKERS, WHOLE, COARSE };
-enum { END, FAIL, CANCEL_OWNER, CHILD_CANCELS, LATE_CHILD, NESTED, OUTSIDE, SIDE_BY_SIDE, KINDS };
+enum {
+    END,
+    FAIL,
+    CANCEL_OWNER,
+    CHILD_CANCELS,
+    LATE_CHILD,
+    NESTED,
+    OUTSIDE,
+    SIDE_BY_SIDE,
+    BOTH_CANCEL,
+    BELOW,
+    KINDS
+};
 enum { REASON = -9, CODE = 7 };
 
 static rad_fiber owner;
@@ -65,6 +77,13 @@ static int child_cancels(void *arg)
     return 0;
 }
 
+/* Two who cancel share the work. */
+static int child_cancels_beside(void *arg)
+{
+    RAD_MODEL_ASSERT(rad_nursery_spawn(arg, NULL, child_cancels, arg) == 0);
+    return child_cancels(arg);
+}
+
 static int child_adds(void *arg)
 {
     RAD_MODEL_ASSERT(rad_nursery_spawn(arg, NULL, child_ends, NULL) == 0);
@@ -110,6 +129,20 @@ static int child_opens(void *arg)
     return 0;
 }
 
+/* A family that is opened and closed while its parent is cancelled. */
+static int child_ends_below(void *arg)
+{
+    (void)arg;
+    rad_nursery *n = rad__alloc(1, sizeof *n);
+    rad_nursery_open(n, RAD_FOREVER);
+    RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, child_ends, NULL) == 0);
+    int code = rad_nursery_wait(n);
+    RAD_MODEL_ASSERT(code == 0 || code == REASON || code == RAD_ECANCELED);
+    rad__free(n);
+    count(&ended);
+    return 0;
+}
+
 static int owner_main(void *arg)
 {
     const rad_case *c = arg;
@@ -121,6 +154,8 @@ static int owner_main(void *arg)
     case LATE_CHILD: with_nursery(child_spawns, NULL, RAD_ECANCELED); break;
     case OUTSIDE: with_nursery(child_waits, NULL, REASON); break;
     case SIDE_BY_SIDE: with_nursery(child_opens, child_opens, 0); break;
+    case BOTH_CANCEL: with_nursery(child_cancels_beside, child_waits, REASON); break;
+    case BELOW: with_nursery(child_cancels, child_ends_below, REASON); break;
     default: with_nursery(child_nests, NULL, RAD_ECANCELED); break;
     }
     return 0;
@@ -128,7 +163,8 @@ static int owner_main(void *arg)
 
 static void nursery_setup(const rad_case *c)
 {
-    rad__crew_open((uint32_t)c->params[WORKERS], 1, 2, c->params[WHOLE]);
+    uint32_t fibers = c->params[KIND] >= BOTH_CANCEL ? 3 : 2; /* on each worker */
+    rad__crew_open((uint32_t)c->params[WORKERS], 1, fibers, c->params[WHOLE]);
     if (c->params[COARSE] && !c->params[WHOLE]) rad__crew_coarse();
     RAD_MODEL_ASSERT(rad_chan_create(&never, 0, 0, RAD_CHAN_BLOCKS) == 0);
     rad__model_name(never, 1, "channel");
@@ -158,8 +194,8 @@ static void nursery_body(const rad_case *c, uint32_t thread)
 
 static void nursery_check(const rad_case *c)
 {
-    static const uint32_t children[KINDS] = {2, 2, 1, 2, 2, 2, 1, 2};
-    static const uint32_t waiting[KINDS] = {0, 0, 1, 1, 1, 1, 1, 0};
+    static const uint32_t children[KINDS] = {2, 2, 1, 2, 2, 2, 1, 2, 3, 3};
+    static const uint32_t waiting[KINDS] = {0, 0, 1, 1, 1, 1, 1, 0, 1, 0};
     RAD_MODEL_ASSERT(ended == children[c->params[KIND]]);
     RAD_MODEL_ASSERT(told == waiting[c->params[KIND]]);
     rad_release(owner);
@@ -171,7 +207,7 @@ static const rad_param nursery_params[] = {
     [KIND] = {"kind", 0, 0, KINDS - 1,
               "ends, fails, owner cancelled, child cancels, one comes later, nested, a thread "
               "cancels, two "
-              "side by side",
+              "side by side, two cancel, one below",
               true},
     [WORKERS] = {"workers", 2, 1, RAD_CREW_WORKERS, "workers", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
