@@ -140,7 +140,8 @@ typedef struct rad_exec_counts {
     uint64_t spawned; /* by tasks */
     uint64_t
         in_flight; /* tasks taken and not ended; up to 128 too many for each worker that is awake */
-    uint64_t from_local, from_later, from_inbox, from_shared, stolen; /* where tasks were found */
+    uint64_t from_local; /* where tasks were found: spawned or woken by the worker itself */
+    uint64_t from_later, from_inbox, from_shared, stolen;
     uint64_t missed; /* attempts to steal that found nothing */
     uint64_t slept;  /* times a worker was woken from sleep */
     uint64_t woke;   /* times a task or a worker woke another */
@@ -161,7 +162,9 @@ RAD_API void rad_worker_spawn_global(rad_worker *worker, rad_task *task);
 /* To worker `index`, which alone will run it. */
 RAD_API void rad_worker_spawn_on(rad_worker *worker, uint32_t index, rad_task *task);
 
-/* As rad_exec_wake, but the task goes on here, unless somebody steals it: where its data is warm. */
+/* As rad_exec_wake, but the task runs on this worker, where its data is warm, unless another worker steals it. It is
+ * next, unless the worker has run the task that was woken last three times in a row: then the one that was woken first
+ * is. */
 RAD_API void rad_worker_wake(rad_worker *worker, rad_task *task);
 
 /* What the failure of this task is called: not 0. The run then has to answer FAILED, which it does with

@@ -9,7 +9,8 @@
 
 enum {
     RAD_FAIR_EVERY = 61, /* prime, so that it does not fall into step with a program's own rhythm */
-    RAD_TURN_EVERY = 16,
+    RAD_TURN_EVERY = 8,
+    RAD_NEWEST_IN_A_ROW = 3,
     RAD_HOARD_PRESET = 32,
     RAD_BATCH_MAX = 32
 };
@@ -43,11 +44,19 @@ static inline bool rad__choose_fair(uint64_t tick)
     return tick % RAD_FAIR_EVERY == 0;
 }
 
-/* Whether a task that goes over to the next by itself looks at what yielded first: every 16th. Going over costs
- * nanoseconds, so waiting for the 61st of every fourth kind would be long for those who yield. */
+/* Whether a task that goes over to the next by itself first asks a queue of lower rank: every 8th. Going over costs
+ * nanoseconds, so waiting for the 61st of every fourth kind would be long. */
 static inline bool rad__choose_turn(uint64_t tick)
 {
     return tick % RAD_TURN_EVERY == RAD_TURN_EVERY - 1;
+}
+
+/* Whether a worker runs the newest of its woken tasks before the oldest one: a task that was woken just now finds its
+ * data in the cache, but two tasks that wake each other must not keep the rest waiting for ever. `row` is how many
+ * woken tasks in a row were the newest. */
+static inline bool rad__choose_newest(bool is_fresh, uint32_t row)
+{
+    return is_fresh && row < RAD_NEWEST_IN_A_ROW;
 }
 
 /* Whether a worker that has spawned so many local tasks since it last woke somebody should do so now. */

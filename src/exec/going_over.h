@@ -16,8 +16,37 @@
 /* What worker_next has found is of another kind: the worker will find it again. */
 RAD_INTERNAL void rad__worker_put_back(rad_worker *w, rad_task *task);
 
-/* In RUN: the newest of its own tasks, or the oldest of those that wait behind, if its run is `run`. NULL: there is
- * none, or it is time to look elsewhere. */
+/* By its worker: the newest of the woken tasks, if it is its turn, or else the oldest; or NULL. */
+RAD_INLINE rad_task *rad__worker_take_woken(rad_worker *w)
+{
+    rad_task *task = NULL;
+    uint64_t count = rad__deque_count(&w->woken);
+    if (count == 0) return NULL;
+    bool newest = rad__choose_newest(w->fresh, w->row);
+    w->row = newest ? w->row + 1 : 0;
+    w->fresh = false;
+    /* One is left: one change of `top`; popping the last one would be that and one of `bottom`. */
+    if (newest && count > 1) return rad__deque_pop(&w->woken);
+    return rad__deque_steal(&w->woken, &task) == RAD_STEAL_GOT ? task : NULL;
+}
+
+/* By its worker: what goes before its own spawns; or NULL. */
+RAD_INLINE rad_task *rad__worker_take_ahead(rad_worker *w)
+{
+    rad_task *task = NULL;
+    if (RAD_UNLIKELY(rad__deque_count(&w->due) > 0) &&
+        rad__deque_steal(&w->due, &task) == RAD_STEAL_GOT)
+        return task;
+    task = rad__worker_take_woken(w);
+    if (task == NULL) w->ahead = rad__worker_is_ahead(w);
+    return task;
+}
+
+/* In RUN, every 8th time: asks one of the queues of lower rank, one after the other; or NULL. */
+RAD_INTERNAL rad_task *rad__worker_take_turn(rad_worker *w, _Atomic uint64_t **source);
+
+/* In RUN: the first of its own tasks by rank, if its run is `run`. NULL: there is none, or it is time to look
+ * elsewhere. */
 RAD_INLINE rad_task *rad__worker_next(rad_worker *w,
                                       enum rad_run (*run)(rad_task *task, rad_worker *w))
 {
@@ -25,15 +54,17 @@ RAD_INLINE rad_task *rad__worker_next(rad_worker *w,
     _Atomic uint64_t *source = &w->stats.from_local;
     RAD_DCHECK(w->phase == RAD_PHASE_RUN);
     if (RAD_UNLIKELY(rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched))) return NULL;
-    /* A look first: those who yield find nothing there, and popping costs as much as all the rest. Two that wake each
-     * other always find something there: now and then it is the turn of those who yielded. */
-    bool theirs = RAD_UNLIKELY(rad__choose_turn(w->picks)) && rad__deque_count(&w->later) > 0;
-    uint64_t local = theirs ? 0 : rad__deque_count(&w->local);
-    if (local ==
-        1) { /* one change of `top`; popping the last one would be that and one of `bottom` */
-        if (rad__deque_steal(&w->local, &task) != RAD_STEAL_GOT) task = NULL;
-    } else if (local > 1) {
-        task = rad__deque_pop(&w->local);
+    if (RAD_UNLIKELY(rad__choose_turn(w->picks)) &&
+        (w->ahead || rad__deque_count(&w->local) > 0)) /* else those who yield are next anyway */
+        task = rad__worker_take_turn(w, &source);
+    if (task == NULL && w->ahead) task = rad__worker_take_ahead(w);
+    if (task == NULL) { /* a look first: popping costs as much as all the rest */
+        uint64_t local = rad__deque_count(&w->local);
+        if (local == 1) { /* as in take_woken */
+            if (rad__deque_steal(&w->local, &task) != RAD_STEAL_GOT) task = NULL;
+        } else if (local > 1) {
+            task = rad__deque_pop(&w->local);
+        }
     }
     if (task == NULL) {
         source = &w->stats.from_later;

@@ -104,6 +104,8 @@ rad_task *rad__sched_leftover(rad_sched *s)
         if (task != NULL) return task;
         if (rad__deque_steal(&w->local, &task) == RAD_STEAL_GOT) return task;
         if (rad__deque_steal(&w->later, &task) == RAD_STEAL_GOT) return task;
+        if (rad__deque_steal(&w->due, &task) == RAD_STEAL_GOT) return task;
+        if (rad__deque_steal(&w->woken, &task) == RAD_STEAL_GOT) return task;
     }
     return NULL;
 }

@@ -5,7 +5,7 @@
  *
  *     outside --spawn--> gate --> injector --> some worker
  *     worker  --spawn--> its own deque (newest first), or the injector, or another worker's inbox
- *     blocked --wake-->  injector, or the waker's own deque; the gate is not asked: the task was admitted
+ *     blocked --wake-->  injector, or a deque of the waker; the gate is not asked: the task was admitted
  *
  * End       close shuts the gate. Whoever brings the count to zero behind a shut gate (gate.h, G1) sets
  *           `done` and calls every worker; a worker that sees `done` stops.

@@ -75,6 +75,13 @@ static void search_found(rad_shell *shell)
     shell->dozed = false;
 }
 
+/* Where a thief would take something: see take_from_victim in worker.c. */
+static const rad_deque *first_loot(const rad_worker *victim)
+{
+    if (rad__deque_count(&victim->due) > 0) return &victim->due;
+    return rad__deque_count(&victim->woken) > 0 ? &victim->woken : &victim->local;
+}
+
 /* Whether a task of the worker that will be asked next is to be left to it for now. */
 static bool search_yields(const rad_shell *shell, uint32_t draw)
 {
@@ -84,7 +91,7 @@ static bool search_yields(const rad_shell *shell, uint32_t draw)
     if (w->tries % (s->config.steal_tries + 1) == 0) return false; /* its own, and what is shared */
     uint32_t victim =
         w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, rad__sched_live(s), draw);
-    const rad_deque *d = &s->workers[victim]->local;
+    const rad_deque *d = first_loot(s->workers[victim]);
     if (rad__deque_count(d) != 1) return false;
     int64_t taken = rad__deque_taken(d);
     rest(LONELY_PAUSES);
@@ -145,7 +152,7 @@ void rad__shell_step_idle(rad_shell *shell)
     rad_step step = rad__worker_step(w, draw);
     if (step.woken != w->id) rad__exec_wake_thread(shell->exec, step.woken);
     if (!spins) return;
-    if (step.source >= RAD_FROM_VICTIM) shell->stole_ns = rad__os_now_ns();
+    if (rad__source_is_stolen(step.source)) shell->stole_ns = rad__os_now_ns();
     if (w->phase != RAD_PHASE_STEAL) {
         if (searched && w->phase == RAD_PHASE_FOUND) search_found(shell);
         return;
@@ -178,6 +185,8 @@ void rad__shell_drain(rad_shell *shell)
     for (uint32_t i = 0; i < rad__sched_live(s); i++) {
         drain_deque(shell, &s->workers[i]->local);
         drain_deque(shell, &s->workers[i]->later);
+        drain_deque(shell, &s->workers[i]->due);
+        drain_deque(shell, &s->workers[i]->woken);
     }
 }
 

@@ -3,9 +3,12 @@
 bool rad__worker_open(rad_worker *w, rad_sched *s, uint32_t id)
 {
     *w = (rad_worker){.sched = s, .id = id};
-    if (!rad__deque_open(&w->local)) return false;
-    if (!rad__deque_open(&w->later)) {
-        rad__deque_close(&w->local);
+    bool opened = rad__deque_open(&w->local);
+    opened = rad__deque_open(&w->later) && opened;
+    opened = rad__deque_open(&w->due) && opened;
+    opened = rad__deque_open(&w->woken) && opened;
+    if (!opened) {
+        rad__worker_close(w);
         return false;
     }
     s->workers[id] = w;
@@ -17,13 +20,15 @@ void rad__worker_reset(rad_worker *w)
 {
     rad__deque_reset(&w->local);
     rad__deque_reset(&w->later);
+    rad__deque_reset(&w->due);
+    rad__deque_reset(&w->woken);
     rad__inbox_open(&w->inbox);
     w->current = NULL;
     w->picks = 0;
-    w->credit = w->hoard = w->tries = 0;
+    w->credit = w->hoard = w->tries = w->row = 0;
     w->hint = RAD_NONE;
     w->phase = RAD_PHASE_PICK;
-    w->searching = w->only_mine = false;
+    w->searching = w->only_mine = w->ahead = w->fresh = false;
     w->failure = 0;
     w->stats = (rad_worker_stats){0};
 }
@@ -32,6 +37,8 @@ void rad__worker_close(rad_worker *w)
 {
     rad__deque_close(&w->local);
     rad__deque_close(&w->later);
+    rad__deque_close(&w->due);
+    rad__deque_close(&w->woken);
 }
 
 const char *rad__phase_name(uint32_t phase)
@@ -72,13 +79,17 @@ uint32_t rad__worker_share(rad_worker *w)
 {
     w->hoard = 0;
     rad__deque_publish(&w->local); /* W1 */
+    if (w->ahead) {
+        rad__deque_publish(&w->due);   /* W1 */
+        rad__deque_publish(&w->woken); /* W1 */
+    }
     return woke(w, rad__idle_notify(&w->sched->idle));
 }
 
 /* To the newest end. Tasks that pile up here are noticed by others only when one of them wakes up. */
-static uint32_t push_local(rad_worker *w, rad_task *task)
+static uint32_t push_own(rad_worker *w, rad_deque *d, rad_task *task)
 {
-    if (RAD_UNLIKELY(!rad__deque_push(&w->local, task))) {
+    if (RAD_UNLIKELY(!rad__deque_push(d, task))) {
         rad__inbox_push(&w->inbox, task); /* as in rad__worker_put_later */
         return RAD_NONE;
     }
@@ -89,7 +100,7 @@ static uint32_t push_local(rad_worker *w, rad_task *task)
 uint32_t rad__worker_spawn(rad_worker *w, rad_task *task)
 {
     credit_take(w);
-    return push_local(w, task);
+    return push_own(w, &w->local, task);
 }
 
 uint32_t rad__worker_spawn_global(rad_worker *w, rad_task *task)
@@ -106,19 +117,34 @@ uint32_t rad__worker_spawn_on(rad_worker *w, uint32_t worker, rad_task *task)
 
 uint32_t rad__worker_wake(rad_worker *w, rad_task *task)
 {
-    return push_local(w, task);
+    w->ahead = w->fresh = true;
+    return push_own(w, &w->woken, task);
 }
 
-/* ---- Where tasks come from ------------------------------------------------------------------------- */
+void rad__worker_put_due(rad_worker *w, rad_task *task)
+{
+    w->ahead = true;
+    if (RAD_UNLIKELY(!rad__deque_push(&w->due, task))) rad__inbox_push(&w->inbox, task);
+}
 
-/* Behind what waits: that is where a searcher looks first. */
+uint32_t rad__worker_wake_self(rad_worker *w)
+{
+    RAD_DCHECK(w->phase == RAD_PHASE_PARKED);
+    rad__deque_publish(&w->due); /* W1 */
+    return woke(w, rad__idle_notify_self(&w->sched->idle, w->id, false));
+}
+
+/* In the line: several that are woken while it rests are all as fresh. */
 uint32_t rad__worker_wake_resting(rad_worker *w, rad_task *task)
 {
     RAD_DCHECK(w->phase == RAD_PHASE_PARKED);
-    rad__worker_put_later(w, task);
-    rad__deque_publish(&w->later); /* W1 */
+    w->ahead = true;
+    if (RAD_UNLIKELY(!rad__deque_push(&w->woken, task))) rad__inbox_push(&w->inbox, task);
+    rad__deque_publish(&w->woken); /* W1 */
     return woke(w, rad__idle_notify_self(&w->sched->idle, w->id, false));
 }
+
+/* ---- Where tasks come from ------------------------------------------------------------------------- */
 
 static rad_task *take_oldest(rad_deque *d)
 {
@@ -147,12 +173,24 @@ static rad_task *take_from(rad_worker *w, enum rad_source source, rad_step *step
     case RAD_FROM_LOCAL: return rad__deque_pop(&w->local);
     case RAD_FROM_OLDEST: return take_oldest(&w->local);
     case RAD_FROM_LATER: return take_oldest(&w->later);
+    case RAD_FROM_DUE: return take_oldest(&w->due);
+    case RAD_FROM_WOKEN: return rad__worker_take_woken(w);
     case RAD_FROM_INBOX: return rad__inbox_pop(&w->inbox);
     default: return take_batch(w, step);
     }
 }
 
-/* What is not in its own deque. */
+/* What goes before its own spawns. */
+static rad_task *take_ahead(rad_worker *w, rad_step *step)
+{
+    if (RAD_LIKELY(!w->ahead)) return NULL;
+    rad_task *task = take_from(w, RAD_FROM_DUE, step);
+    if (task == NULL) task = take_from(w, RAD_FROM_WOKEN, step);
+    if (task == NULL) w->ahead = rad__worker_is_ahead(w);
+    return task;
+}
+
+/* What comes after its own spawns. */
 static rad_task *take_other(rad_worker *w, rad_step *step)
 {
     rad_task *task = take_from(w, RAD_FROM_LATER, step);
@@ -172,7 +210,7 @@ static rad_task *take_fairly(rad_worker *w, rad_step *step)
 static void count_source(rad_worker *w, enum rad_source source)
 {
     rad_worker_stats *s = &w->stats;
-    if (RAD_LIKELY(source <= RAD_FROM_OLDEST))
+    if (RAD_LIKELY(source <= RAD_FROM_OLDEST || source >= RAD_FROM_DUE))
         rad__worker_count(&s->from_local);
     else if (source == RAD_FROM_LATER)
         rad__worker_count(&s->from_later);
@@ -208,6 +246,7 @@ static void step_pick(rad_worker *w, rad_step *step)
     rad_task *task = NULL;
     if (step_if_done(w)) return;
     if (RAD_UNLIKELY(rad__choose_fair(++w->picks))) task = take_fairly(w, step);
+    if (RAD_LIKELY(task == NULL)) task = take_ahead(w, step);
     if (RAD_LIKELY(task == NULL)) task = take_from(w, RAD_FROM_LOCAL, step);
     if (RAD_UNLIKELY(task == NULL)) task = take_other(w, step);
     w->current = task;
@@ -270,24 +309,39 @@ static void step_search(rad_worker *w)
     go_to(w, w->searching ? RAD_PHASE_STEAL : RAD_PHASE_SETTLE);
 }
 
-/* Round after round: its own inbox and the injector, then `steal_tries` victims. */
+/* What goes first there goes first here. */
+static rad_task *take_from_victim(rad_worker *victim, rad_step *step)
+{
+    rad_task *task = take_oldest(&victim->due);
+    step->source = RAD_FROM_VICTIM_DUE;
+    if (task == NULL) {
+        step->source = RAD_FROM_VICTIM_WOKEN;
+        task = take_oldest(&victim->woken);
+    }
+    if (task == NULL) {
+        step->source = RAD_FROM_VICTIM;
+        task = take_oldest(&victim->local);
+    }
+    if (task == NULL) {
+        step->source = RAD_FROM_VICTIM_LATER;
+        task = take_oldest(&victim->later);
+    }
+    return task;
+}
+
+/* Round after round: its own queues and the injector, then `steal_tries` victims. */
 static void step_steal(rad_worker *w, rad_step *step, uint32_t draw)
 {
     const rad_sched_config *config = &w->sched->config;
     uint32_t live = rad__sched_live(w->sched);
     if (step_if_done(w)) return;
     if (live == 1 || w->tries % (config->steal_tries + 1) == 0) {
-        w->current = take_other(w, step);
+        w->current = take_ahead(w, step);
+        if (w->current == NULL) w->current = take_other(w, step);
     } else {
         step->victim = w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, live, draw);
         w->hint = RAD_NONE;
-        rad_worker *victim = w->sched->workers[step->victim];
-        step->source = RAD_FROM_VICTIM;
-        w->current = take_oldest(&victim->local);
-        if (w->current == NULL) {
-            step->source = RAD_FROM_VICTIM_LATER;
-            w->current = take_oldest(&victim->later);
-        }
+        w->current = take_from_victim(w->sched->workers[step->victim], step);
     }
     if (w->current != NULL) {
         count_source(w, step->source);
@@ -327,8 +381,7 @@ static bool sees_work(rad_worker *w)
     w->hint = RAD_NONE;
     if (!rad__injector_is_empty(&s->injector)) return true;
     for (uint32_t i = 0; i < rad__sched_live(s); i++)
-        if (!rad__deque_is_empty(&s->workers[i]->local) ||
-            !rad__deque_is_empty(&s->workers[i]->later)) {
+        if (rad__worker_has_loot(s->workers[i])) {
             w->hint = i == w->id ? RAD_NONE : i;
             return true;
         }
@@ -456,7 +509,7 @@ static __attribute__((noinline)) rad_step step_run(rad_worker *w)
 rad_step rad__worker_step(rad_worker *w, uint32_t draw)
 {
     if (w->phase == RAD_PHASE_RUN) return step_run(w);
-    if (w->phase != RAD_PHASE_PICK || rad__choose_fair(w->picks + 1) ||
+    if (w->phase != RAD_PHASE_PICK || w->ahead || rad__choose_fair(w->picks + 1) ||
         rad__sched_is_done(w->sched))
         return step_other(w, draw);
     rad_task *task = rad__deque_pop(&w->local); /* as step_pick does, without the rest of it */
@@ -477,6 +530,7 @@ static rad_task *take_own(rad_worker *w, bool oldest_too, rad_step *step)
     rad_task *task = NULL;
     if (RAD_UNLIKELY(rad__choose_fair(++w->picks)))
         task = take_from(w, turns[w->picks / RAD_FAIR_EVERY % (oldest_too ? 3 : 2)], step);
+    if (task == NULL) task = take_ahead(w, step);
     if (task == NULL) task = take_from(w, RAD_FROM_LOCAL, step);
     if (task == NULL) task = take_from(w, RAD_FROM_LATER, step);
     if (task == NULL) task = take_from(w, RAD_FROM_INBOX, step);
@@ -490,7 +544,7 @@ bool rad__worker_take_own(rad_worker *w, bool oldest_too)
     do
         task = take_own(w, oldest_too,
                         &step); /* again when a thief was quicker, for there may be more */
-    while (task == NULL && !rad__deque_is_empty(&w->later));
+    while (task == NULL && (w->ahead || !rad__deque_is_empty(&w->later)));
     if (task == NULL) return false;
     w->current = task;
     count_source(w, step.source);
@@ -505,9 +559,23 @@ void rad__worker_put_back(rad_worker *w, rad_task *task)
     if (!rad__deque_push(&w->local, task)) rad__inbox_push(&w->inbox, task);
 }
 
+/* Tasks of high rank that never end would shut out the others. Those who yielded have every other turn: a fiber that
+ * yields in a loop waits for something, and may wait for it in each of the other queues. */
+rad_task *rad__worker_take_turn(rad_worker *w, _Atomic uint64_t **source)
+{
+    switch (w->picks / RAD_TURN_EVERY % 4) {
+    case 0: return rad__worker_take_woken(w);
+    case 2: return rad__deque_count(&w->local) > 0 ? rad__deque_pop(&w->local) : NULL;
+    default: break;
+    }
+    rad_task *task = take_oldest(&w->later);
+    if (task != NULL) *source = &w->stats.from_later;
+    return task;
+}
+
 uint32_t rad__worker_left_other(rad_worker *w, rad_task *task, enum rad_run answer)
 {
-    if (answer == RAD_RUN_AGAIN) return push_local(w, task);
+    if (answer == RAD_RUN_AGAIN) return rad__worker_wake(w, task);
     RAD_DCHECK(answer == RAD_RUN_DONE);
     task_ended(w);
     return RAD_NONE;
@@ -517,6 +585,7 @@ bool rad__worker_is_alone(rad_worker *w)
 {
     if (RAD_LIKELY(rad__deque_count(&w->later) > 0 || rad__deque_count(&w->local) > 0))
         return false;
+    if (w->ahead && rad__worker_is_ahead(w)) return false;
     if (rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched)) return false;
     bool alone = rad__inbox_is_empty(&w->inbox) && rad__injector_is_empty(&w->sched->injector);
     w->picks += alone;

@@ -12,18 +12,28 @@
  *     RUN <-------------- (SPREAD) <----   FOUND
  *     PICK, RUN, STEAL, PARKED --done--> STOPPED;       who ends the executor: CALL (each worker) --> STOPPED
  *
- * PICK      its own newest; then the oldest of what waits behind, its inbox, the injector (a batch). Every 61st
- *           pick begins with another of these, and with its own oldest: see rad__choose_fair.
+ * PICK      what is due, what was woken, its newest spawn; then the oldest of what waits behind, its inbox, the
+ *           injector (a batch). Every 61st pick begins with another of these, and with its own oldest: see
+ *           rad__choose_fair.
  * RUN       runs the current task until it is finished, yields or is blocked (AGAIN: one call per step).
  * SEARCH    becomes a searcher, unless half of the workers are.       FOUND, SPREAD  is one no longer: R1, R2
- * STEAL     its own inbox and the injector, then one victim a step: the oldest of its tasks. The first victim is
+ * STEAL     its own queues and the injector, then one victim a step: the oldest of its tasks. The first victim is
  *           the one RECHECK saw work at, if that is why it is awake; otherwise it could look past that one for ever.
  * SETTLE    gives its credit back to the gate. Only here can the count reach zero.
  * ANNOUNCE, RECHECK, NOTIFY, PARKED   K1-K2, K3, W2-W4 and K4 of idle.h.
  *
- * Queues    local  what it spawned: newest first for itself, oldest first for thieves
+ * Queues    due    whose time has come: oldest first for everybody
+ *           woken  what was blocked: the newest first while it is fresh, at most three times in a row; otherwise, and
+ *                  for thieves, oldest first
+ *           local  what it spawned: newest first for itself, oldest first for thieves
  *           later  what yielded, and the rest of a batch: oldest first for everybody
  *           inbox  what only this worker may run
+ * Rank      in this order. A queue of higher rank does not shut out the others: see rad__choose_fair, and
+ *           rad__choose_turn in going_over.h.
+ * Fresh     the newest woken task is fresh until the worker takes another woken task. It lies in the queue like the
+ *           others: thieves can take it, who looks for work sees it, and it keeps its place in the line if its turn
+ *           as the newest does not come. (Rejected: a slot of its own, as Go and Tokio have. Whoever looks for work
+ *           has to look there as well, and displacing a task from it costs an atomic exchange for each wake.)
  *
  * Credit    a worker counts its spawns and ends by itself: a spawn takes one from its credit, an end gives one
  *           to it. The gate, which all share, is asked for CREDIT_STEP at a time, and gets the credit back when
@@ -71,8 +81,17 @@ enum rad_source {
     RAD_FROM_INBOX,
     RAD_FROM_INJECTOR, /* `moved` more went to later */
     RAD_FROM_VICTIM,   /* stolen: the oldest of `victim` */
-    RAD_FROM_VICTIM_LATER
+    RAD_FROM_VICTIM_LATER,
+    RAD_FROM_VICTIM_DUE,
+    RAD_FROM_VICTIM_WOKEN,
+    RAD_FROM_DUE,
+    RAD_FROM_WOKEN
 };
+
+static inline bool rad__source_is_stolen(uint32_t source)
+{
+    return source >= RAD_FROM_VICTIM && source <= RAD_FROM_VICTIM_WOKEN;
+}
 
 /* What a step did. */
 typedef struct rad_step {
@@ -99,6 +118,8 @@ typedef struct rad_worker_stats {
 struct rad_worker {
     rad_deque local;
     rad_deque later;
+    rad_deque due;
+    rad_deque woken;
     rad_inbox inbox;
     _Alignas(64) rad_sched *sched; /* from here on: of the worker alone */
     rad_task *current;
@@ -106,9 +127,12 @@ struct rad_worker {
     uint32_t id;
     uint32_t credit;
     uint32_t hoard; /* local spawns since it last woke somebody for that */
+    uint32_t row;   /* woken tasks taken in a row that were the newest */
     uint32_t tries; /* STEAL: how many so far; CALL: whom next */
     uint32_t hint;  /* whose queue RECHECK saw filled: the first victim; or RAD_NONE */
     uint8_t phase;
+    bool ahead; /* something may be in `due` or `woken`; false: nothing is */
+    bool fresh; /* the newest of `woken` was woken after a woken task was last taken */
     bool searching;
     bool only_mine;  /* NOTIFY: what RECHECK saw is in its inbox */
     int64_t failure; /* code of the current task, should it fail */
@@ -193,6 +217,19 @@ static inline uint32_t rad__worker_unnest(rad_worker *w, rad_nest nest)
     return woken;
 }
 
+/* Whether something lies where thieves can take it; seen by whoever announced that it sleeps (K3). */
+static inline bool rad__worker_has_loot(const rad_worker *w)
+{
+    return !rad__deque_is_empty(&w->local) || !rad__deque_is_empty(&w->later) ||
+           !rad__deque_is_empty(&w->due) || !rad__deque_is_empty(&w->woken);
+}
+
+/* A guess by its worker: whether something goes before its own spawns. */
+static inline bool rad__worker_is_ahead(const rad_worker *w)
+{
+    return rad__deque_count(&w->due) > 0 || rad__deque_count(&w->woken) > 0;
+}
+
 /* In PICK: takes what is its own, without a look at what is shared. Every 61st time it begins with something else than
  * its newest task, with `oldest_too` also with the oldest. False: there is nothing. */
 RAD_INTERNAL bool rad__worker_take_own(rad_worker *w, bool oldest_too);
@@ -204,8 +241,14 @@ RAD_INTERNAL uint32_t rad__worker_spawn(rad_worker *w, rad_task *task); /* to it
 RAD_INTERNAL uint32_t rad__worker_spawn_global(rad_worker *w, rad_task *task); /* to the injector */
 RAD_INTERNAL uint32_t rad__worker_spawn_on(rad_worker *w, uint32_t worker, rad_task *task);
 
-/* A blocked task may go on: next on this worker, unless somebody steals it. */
+/* A blocked task may go on: next on this worker, unless the worker has just run the newest three times in a row, or
+ * another worker steals it. */
 RAD_INTERNAL uint32_t rad__worker_wake(rad_worker *w, rad_task *task);
+
+/* The time of a blocked task has come: before all others on this worker, behind what is due already. In any phase, and
+ * any number of times; then rad__worker_share or, while the worker rests, rad__worker_wake_self lets others see it. */
+RAD_INTERNAL void rad__worker_put_due(rad_worker *w, rad_task *task);
+RAD_INTERNAL uint32_t rad__worker_wake_self(rad_worker *w);
 
 /* A counter that only its worker writes and anybody may read. */
 RAD_INLINE void rad__worker_count(_Atomic uint64_t *counter)
@@ -217,7 +260,7 @@ RAD_INLINE void rad__worker_count(_Atomic uint64_t *counter)
 /* The same by the worker's thread while it rests (PARKED): it is its own producer, and goes on with it. */
 RAD_INTERNAL uint32_t rad__worker_wake_resting(rad_worker *w, rad_task *task);
 
-/* Lets others see what lies in its own deque, and wakes one of them unless somebody searches, as when it hoards. */
+/* Lets others see what lies in its own deques, and wakes one of them unless somebody searches, as when it hoards. */
 RAD_INTERNAL uint32_t rad__worker_share(rad_worker *w);
 
 RAD_INTERNAL const char *rad__phase_name(uint32_t phase);

@@ -173,7 +173,9 @@ static void worker_begins(void *context, rad_worker *w)
     if (rad__os_signal_stack_open(&seat->signals, NULL) != 0) seat->signals.memory = NULL;
     if (w->id < w->sched->config.workers) return;
     rad_strand *s = rad__urgent_take(&rt->urgent); /* this is what it came for, before all others */
-    if (s != NULL) rad__exec_wake_thread(rt->exec, rad__worker_wake(w, &s->task));
+    if (s == NULL) return;
+    rad__worker_put_due(w, &s->task);
+    rad__due_offer(&seat->core);
 }
 
 static void worker_ends(void *context, rad_worker *w)
@@ -190,7 +192,8 @@ static uint64_t worker_rests(void *context, rad_worker *w)
     rad_seat *seat = rad_worker_scratch(w);
     rad_strand *urgent = rad__urgent_take(&rt->urgent);
     if (urgent != NULL) {
-        rad__exec_wake_thread(rt->exec, rad__worker_wake_resting(w, &urgent->task));
+        rad__worker_put_due(w, &urgent->task);
+        rad__due_offer(&seat->core);
         return 0;
     }
     uint64_t next = rad__wheel_next(&seat->wheel);

@@ -86,6 +86,9 @@ RAD_INTERNAL void rad__runtime_stir(rad_runtime *rt);
 /* Fibers whose time has come go on, on this worker, the earliest first. */
 RAD_INTERNAL void rad__timers_expire(rad_seat *seat, uint64_t now);
 
+/* Its worker has put fibers into its queue of what is due: lets other workers see them. */
+RAD_INTERNAL void rad__due_offer(rad_core *core);
+
 /* The time, if there are any; else 0. By the worker, now and then. */
 RAD_INTERNAL uint64_t rad__timers_due(rad_seat *seat);
 

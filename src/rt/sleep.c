@@ -6,15 +6,31 @@
 
 enum { EXPIRED_AT_ONCE = 64 };
 
-/* A worker that runs takes the newest first, so they are woken from the last to the first. */
+void rad__due_offer(rad_core *core)
+{
+    rad_worker *w = core->worker;
+    if (w->phase == RAD_PHASE_PARKED) {
+        uint32_t woken = rad__worker_wake_self(w);
+        if (woken != w->id) rad__exec_wake_thread(core->runtime->exec, woken);
+    } else if (rad__idle_could_wake(&w->sched->idle)) {
+        rad__shell_offer(w, RAD_NONE);
+    }
+}
+
+/* They lie in a queue that goes before all others, and one other worker is told of all of them. */
 void rad__timers_expire(rad_seat *seat, uint64_t now)
 {
     rad_expired expired[EXPIRED_AT_ONCE];
+    rad_worker *w = seat->core.worker;
     do {
         uint32_t count = rad__wheel_expire(&seat->wheel, now, expired, EXPIRED_AT_ONCE);
-        while (count-- > 0)
-            rad__strand_unpark(&seat->core, expired[count].who, expired[count].ticket);
+        for (uint32_t i = 0; i < count; i++) {
+            rad_strand *s = expired[i].who;
+            if (rad__life_unpark(&s->life, expired[i].ticket) == RAD_UNPARK_QUEUE)
+                rad__worker_put_due(w, &s->task);
+        }
     } while (rad__wheel_next(&seat->wheel) <= now);
+    if (rad__deque_count(&w->due) > 0) rad__due_offer(&seat->core);
 }
 
 uint64_t rad__timers_due(rad_seat *seat)

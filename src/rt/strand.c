@@ -98,32 +98,30 @@ void rad__strand_end(rad_berth *berth)
         rad__strand_go(core, next, RAD_LEAVE_END);
 }
 
-/* It goes back to where it came from: something else is to run first. */
-static void put_back(rad_core *core, rad_strand *s)
-{
-    rad__exec_wake_thread(core->runtime->exec,
-                          rad__worker_left(core->worker, &s->task, RAD_RUN_AGAIN));
-}
-
 /* Those whose time has come go before s: it may be one that computes for long, and they would wait behind it, where
  * nobody knows that they are urgent. NULL: others have taken them all. */
 static rad_strand *timers_first(rad_core *core, rad_strand *s, uint64_t now)
 {
-    put_back(core, s);
+    rad_worker *w = core->worker;
+    rad_task *next = NULL;
+    rad__worker_put_back(w, &s->task);
     rad__timers_expire(rad__seat_of(core), now);
-    rad_task *next = rad__deque_pop(&core->worker->local);
-    RAD_DCHECK(next == NULL || next->run == rad__strand_run);
-    core->worker->current = next;
+    while (rad__deque_steal(&w->due, &next) == RAD_STEAL_LOST) next = NULL;
+    w->current = next;
     return (rad_strand *)next;
 }
 
-/* Something that is more urgent than s (which may be NULL). */
+/* Something that is more urgent than s (which may be NULL); with its share of the rest, which is due here then. */
 static rad_strand *urgent_first(rad_core *core, rad_strand *s)
 {
-    rad_strand *urgent = rad__urgent_take(&core->runtime->urgent);
+    rad_worker *w = core->worker;
+    rad_urgent *u = &core->runtime->urgent;
+    uint32_t more = rad__urgent_count(u) / rad__sched_live(w->sched);
+    rad_strand *urgent = rad__urgent_take(u), *next = NULL;
     if (urgent == NULL) return s;
-    if (s != NULL) put_back(core, s);
-    core->worker->current = &urgent->task;
+    if (s != NULL) rad__worker_put_back(w, &s->task);
+    while (more-- > 0 && (next = rad__urgent_take(u)) != NULL) rad__worker_put_due(w, &next->task);
+    w->current = &urgent->task;
     return urgent;
 }
 

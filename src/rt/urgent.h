@@ -22,9 +22,14 @@ RAD_INTERNAL void rad__urgent_put(rad_urgent *u, rad_strand *s);
 RAD_INTERNAL rad_strand *rad__urgent_take(rad_urgent *u); /* the oldest, or NULL */
 
 /* A guess. */
+static inline uint32_t rad__urgent_count(const rad_urgent *u)
+{
+    return atomic_load_explicit(&u->count, memory_order_relaxed);
+}
+
 static inline bool rad__urgent_any(const rad_urgent *u)
 {
-    return atomic_load_explicit(&u->count, memory_order_relaxed) != 0;
+    return rad__urgent_count(u) != 0;
 }
 
 #endif

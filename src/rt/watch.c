@@ -37,9 +37,7 @@ static bool is_queued(rad_watch *w)
     const rad_sched *s = sched_of(w);
     if (rad__urgent_any(&w->runtime->urgent) || !rad__injector_is_empty(&s->injector)) return true;
     for (uint32_t i = 0; i < rad__sched_live(s); i++)
-        if (!rad__deque_is_empty(&s->workers[i]->local) ||
-            !rad__deque_is_empty(&s->workers[i]->later) ||
-            !rad__inbox_is_empty(&s->workers[i]->inbox))
+        if (rad__worker_has_loot(s->workers[i]) || !rad__inbox_is_empty(&s->workers[i]->inbox))
             return true;
     return false;
 }

@@ -45,6 +45,15 @@ static void the_fairness_tick_comes_every_61st_time(void **state)
     assert_true(rad__choose_hoard(33, RAD_HOARD_PRESET));
 }
 
+static void the_newest_is_chosen_three_times_in_a_row(void **state)
+{
+    (void)state;
+    for (uint32_t row = 0; row < 8; row++) {
+        assert_int_equal(rad__choose_newest(true, row), row < 3);
+        assert_false(rad__choose_newest(false, row));
+    }
+}
+
 static void a_batch_is_a_share_that_fits(void **state)
 {
     (void)state;
@@ -96,6 +105,7 @@ int main(void)
         cmocka_unit_test(victims_are_all_the_others_each_once),
         cmocka_unit_test(a_wake_needs_a_sleeper_and_nobody_searching),
         cmocka_unit_test(the_fairness_tick_comes_every_61st_time),
+        cmocka_unit_test(the_newest_is_chosen_three_times_in_a_row),
         cmocka_unit_test(a_batch_is_a_share_that_fits),
         cmocka_unit_test(sleepers_are_woken_round_robin_among_the_parked),
         cmocka_unit_test(sleepers_beyond_one_word_are_found),

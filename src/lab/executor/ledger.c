@@ -477,6 +477,8 @@ static void census_queues(rad_exec_world *w)
         const rad_ledger_worker *lw = &g->workers[i];
         uint64_t local = rad__deque_count(&w->workers[i].local);
         uint64_t later = rad__deque_count(&w->workers[i].later);
+        RAD_EXEC_CHECK(w, LOST_TASK, !rad__worker_is_ahead(&w->workers[i]), w->worker_objects[i],
+                       "worker %u holds woken tasks; the injector takes all that are woken", i);
         bool inbox_empty = rad__inbox_is_empty(&w->workers[i].inbox);
         RAD_EXEC_CHECK(w, LOST_TASK,
                        local == lw->lines[RAD_LINE_LOCAL].count &&

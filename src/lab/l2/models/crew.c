@@ -147,10 +147,13 @@ static rad_task *oldest_of(rad_deque *d)
 static rad_task *find(rad_worker *w)
 {
     rad_sched *s = w->sched;
-    rad_task *task = rad__deque_is_empty(&w->local) ? NULL : rad__deque_pop(&w->local);
+    rad_task *task = w->ahead ? rad__worker_take_ahead(w) : NULL;
+    if (task == NULL && !rad__deque_is_empty(&w->local)) task = rad__deque_pop(&w->local);
     for (uint32_t i = 0; task == NULL && i < s->config.workers; i++) {
         rad_worker *other = s->workers[(w->id + i) % s->config.workers];
-        if (other != w) task = oldest_of(&other->local);
+        if (other != w) task = oldest_of(&other->due);
+        if (other != w && task == NULL) task = oldest_of(&other->woken);
+        if (other != w && task == NULL) task = oldest_of(&other->local);
         if (task == NULL) task = oldest_of(&other->later);
     }
     if (task == NULL && !rad__injector_is_empty(&s->injector))

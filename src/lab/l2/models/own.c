@@ -34,8 +34,12 @@ static void own_setup(const rad_case *c)
     RAD_MODEL_ASSERT(rad__sched_open(&sched, &config));
     for (uint32_t i = 0; i < 2; i++) RAD_MODEL_ASSERT(rad__worker_open(&workers[i], &sched, i));
     for (int64_t i = 0; i < c->params[TASKS]; i++) {
-        rad_deque *queue = i % 2 == 0 ? &workers[0].later : &workers[0].local;
-        RAD_MODEL_ASSERT(rad__deque_push(i < 2 ? &workers[0].later : queue, &items[i].task));
+        rad_deque *queues[TASKS_MAX] = {&workers[0].later, &workers[0].later, &workers[0].woken,
+                                        &workers[0].local};
+        if (queues[i] == &workers[0].woken)
+            rad__worker_wake(&workers[0], &items[i].task);
+        else
+            RAD_MODEL_ASSERT(rad__deque_push(queues[i], &items[i].task));
     }
 }
 
@@ -48,11 +52,11 @@ static void take(rad_task *task)
 
 static void own_body(const rad_case *c, uint32_t thread)
 {
-    (void)c;
     rad_worker *w = &workers[0];
     rad_task *task;
     if (thread > 0) {
-        if (rad__deque_steal(&w->later, &task) == RAD_STEAL_GOT) take(task);
+        rad_deque *d = c->params[TASKS] > 2 ? &w->woken : &w->later;
+        if (rad__deque_steal(d, &task) == RAD_STEAL_GOT) take(task);
         return;
     }
     while (rad__worker_take_own(w, true)) {
