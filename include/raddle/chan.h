@@ -106,14 +106,23 @@ RAD_API RAD_MUST_USE int rad_stock_create(rad_stock **stock, size_t size, uint32
                                           const rad_stock_calls *calls);
 
 /* One that was given back last; or else a new one, if there may be more; or else waits until one is given back: first
- * come, first served. *item is the caller's until it gives it back. Anybody. RAD_ENOMEM, or what on_create
- * answered. */
+ * come, first served. *item is the caller's until it gives it back. Anybody. RAD_ECLOSED, RAD_ENOMEM, or what
+ * on_create answered; then *item is NULL. RAD_ON_TAKE does the same in a select. */
 RAD_API RAD_MUST_USE int rad_stock_take(rad_stock *stock, void **item, rad_time until);
 
-/* Anybody, once for each item that was taken. Waits only if on_reset does. */
+/* Anybody, once for each item that was taken, also after the stock was closed. Waits only if on_reset does. */
 RAD_API void rad_stock_give(rad_stock *stock, void *item);
 
-/* Destroys all items. All of them have been given back, and nobody wants one. NULL is fine. */
+/* Afterwards nothing can be taken: a take returns RAD_ECLOSED, also one that waits. Idle items are destroyed here;
+ * those that are out are destroyed when they are given back. Any number of times; the first one counts. True: this was
+ * it. Waits only if on_destroy does. */
+RAD_API bool rad_stock_close(rad_stock *stock, int code);
+
+/* The code it was closed with; 0 while it is open. */
+RAD_API int rad_stock_code(rad_stock *stock);
+
+/* Destroys all items, and the stock, closed or not. All items have been given back, and nobody waits for one. NULL is
+ * fine. */
 RAD_API void rad_stock_destroy(rad_stock *stock);
 
 /* ---- Select ----------------------------------------------------------------------------------------- */
@@ -128,6 +137,7 @@ enum rad_select_kind {
     RAD_ON_ACQUIRE, /* one permit of a semaphore */
     RAD_ON_GROUP,   /* a wait group whose count is 0 */
     RAD_ON_FD,      /* a file descriptor that is ready: see rad_fd_wait of raddle/io.h */
+    RAD_ON_TAKE,    /* an item of a stock; code as rad_stock_take */
     RAD_ON_TICK,    /* the next tick of a ticker, which select receives */
     RAD_OFF         /* a case that is switched off: it is never done */
 };
@@ -141,14 +151,17 @@ typedef struct rad_select_case {
         rad_mutex *mutex;         /* LOCK */
         rad_semaphore *semaphore; /* ACQUIRE */
         rad_waitgroup *group;     /* GROUP */
+        rad_stock *stock;         /* TAKE */
         rad_ticker *ticker;       /* TICK */
         struct {
             int fd;
             unsigned interest;
         } file; /* FD */
     } on;
-    void *value; /* what is sent or received; rad_gift of JOIN, uint64_t of TICK, or NULL */
-    int code;    /* afterwards, of the case that was done: what the call would have answered */
+    /* What is sent, or where it is received; of TAKE a void *, for the item. Of JOIN a rad_gift, of TICK a uint64_t, or
+     * NULL. */
+    void *value;
+    int code; /* afterwards, of the case that was done: what the call would have answered */
 } rad_select_case;
 
 enum { RAD_SELECT_MAX = 64 };

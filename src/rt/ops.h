@@ -53,6 +53,8 @@
        (stock, size, capacity, calls), NULL) \
     OP(int, stock_take, (rad_stock *stock, void **item, rad_time until), (stock, item, until), stock) \
     OP(void, stock_give, (rad_stock *stock, void *item), (stock, item), stock) \
+    OP(bool, stock_close, (rad_stock *stock, int code), (stock, code), stock) \
+    OP(int, stock_code, (rad_stock *stock), (stock), stock) \
     OP(void, stock_destroy, (rad_stock *stock), (stock), stock) \
     OP(void, name, (const char *name), (name), NULL) \
     OP(const char *, name_of, (rad_fiber fiber), (fiber), fiber.slot) \

@@ -13,6 +13,7 @@
 #include "rt/chan.h"
 #include "rt/ops.h"
 #include "rt/runtime.h"
+#include "rt/stock.h"
 #include "rt/sync.h"
 #include "rt/ticker.h"
 
@@ -99,8 +100,20 @@ static int plain_clause(rad_clause *c, const rad_select_case *from)
         check_object(from);
         rad__waitgroup_clause(c, from->on.group);
         return 0;
+    case RAD_ON_TAKE:
+        check_object(from);
+        if (from->value == NULL) rad__misuse("rad_select", "RAD_ON_TAKE needs a value");
+        rad__take_clause(c, from->on.stock, from->value);
+        return 0;
     default: return NOT_PLAIN;
     }
+}
+
+/* The clause of this case was done, and no lock is held. */
+static void set_code(rad_select_case *from, int code)
+{
+    from->code =
+        from->kind == RAD_ON_TAKE ? rad__take_ends(from->on.stock, code, from->value) : code;
 }
 
 static rad_ticker *ticker_of(const rad_select_case *from)
@@ -183,7 +196,7 @@ static int try_case(rad_select_case *from)
     bool done = c.attempt(&c, &wakes);
     rad__unlock(&c.object->lock);
     rad__wakes_go(&wakes);
-    if (done) from->code = c.code;
+    if (done) set_code(from, c.code);
     return done;
 }
 
@@ -212,7 +225,7 @@ static int selection_wait(selection *s, uint64_t until)
 {
     int done = rad__wait(s->clauses, s->count, s->timer >= 0 && s->time < until ? s->time : until);
     if (done >= 0) {
-        s->cases[s->at[done]].code = s->clauses[done].code;
+        set_code(&s->cases[s->at[done]], s->clauses[done].code);
         return s->at[done];
     }
     int other = done == RAD_ECANCELED ? s->cancel : due(s); /* also when it was a try */

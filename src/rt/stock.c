@@ -3,10 +3,12 @@
  * K1  made: items that exist or are being made, <= capacity; out: those of them that nobody can take.
  * K2  somebody waits only while nothing is idle and made == capacity. Whoever gives one back, or finds that it is of no
  *     use, passes it on, or the right to make another one (code 1), to who has waited longest.
- * K3  the caller's functions run without the lock: what they work on is out. */
+ * K3  the caller's functions run without the lock: what they work on is out, or was idle when the stock was closed.
+ * K4  when it is closed nothing is idle, and nobody waits. */
+#include "rt/stock.h"
+
 #include "base/alloc.h"
 #include "rt/ops.h"
-#include "rt/wait.h"
 
 typedef struct item {
     struct item *next; /* among the idle ones */
@@ -19,11 +21,13 @@ struct rad_stock {
     rad_queue takers; /* data: where the item goes */
     item *idle;
     uint32_t made, out, capacity;
+    bool closed;
+    int code; /* it was closed with */
     size_t size;
     rad_stock_calls calls;
 };
 
-enum { GET = 0, MAKE = 1 }; /* the code of a clause */
+enum { GET = 0, MAKE = 1 }; /* the code of a clause; or RAD_ECLOSED */
 
 int rad__op_stock_create(rad_stock **stock, size_t size, uint32_t capacity,
                          const rad_stock_calls *calls)
@@ -40,10 +44,23 @@ int rad__op_stock_create(rad_stock **stock, size_t size, uint32_t capacity,
     return 0;
 }
 
+static void stock_check(const rad_stock *s, const char *call)
+{
+    if (RAD_UNLIKELY(s == NULL)) rad__misuse(call, "the stock is NULL");
+}
+
 static void item_free(rad_stock *s, item *i)
 {
     if (s->calls.on_destroy) s->calls.on_destroy(s->calls.context, i->bytes);
     rad__free(i);
+}
+
+static void items_free(rad_stock *s, item *first)
+{
+    for (item *next; first != NULL; first = next) {
+        next = first->next;
+        item_free(s, first);
+    }
 }
 
 void rad__op_stock_destroy(rad_stock *s)
@@ -53,11 +70,38 @@ void rad__op_stock_destroy(rad_stock *s)
     bool all = s->out == 0 && s->takers.first == NULL;
     rad__unlock(&s->object.lock);
     if (!all) rad__misuse("rad_stock_destroy", "not everything was given back");
-    for (item *i = s->idle, *next; i != NULL; i = next) {
-        next = i->next;
-        item_free(s, i);
-    }
+    items_free(s, s->idle);
     rad__free(s);
+}
+
+bool rad__op_stock_close(rad_stock *s, int code)
+{
+    rad_wakes wakes = {0};
+    item *idle = NULL;
+    stock_check(s, "rad_stock_close");
+    rad__lock(&s->object.lock);
+    bool first = !s->closed;
+    if (first) {
+        s->closed = true;
+        s->code = code;
+        idle = s->idle;
+        s->idle = NULL;
+        s->made = s->out;
+        rad__queue_claim_all(&s->takers, RAD_ECLOSED, &wakes);
+    }
+    rad__unlock(&s->object.lock);
+    rad__wakes_go(&wakes);
+    items_free(s, idle);
+    return first;
+}
+
+int rad__op_stock_code(rad_stock *s)
+{
+    stock_check(s, "rad_stock_code");
+    rad__lock(&s->object.lock);
+    int code = s->closed ? s->code : 0;
+    rad__unlock(&s->object.lock);
+    return code;
 }
 
 /* ---- Taking ------------------------------------------------------------------------------------------ */
@@ -66,29 +110,40 @@ static bool take_attempt(rad_clause *c, rad_wakes *wakes)
 {
     (void)wakes;
     rad_stock *s = (rad_stock *)c->object;
-    if (s->idle == NULL && s->made == s->capacity) return false;
-    s->out++;
-    c->code = s->idle ? GET : MAKE;
-    if (s->idle) {
-        *(item **)c->data = s->idle;
-        s->idle = s->idle->next;
-    } else {
-        s->made++;
+    item *i = s->idle;
+    if (s->closed) {
+        c->code = RAD_ECLOSED;
+        return true;
     }
+    if (i == NULL && s->made == s->capacity) return false;
+    s->out++;
+    c->code = i ? GET : MAKE;
+    if (i)
+        s->idle = i->next;
+    else
+        s->made++;
+    *(void **)c->data = i;
     return true;
 }
 
-/* An item that was out (NULL: the right to make one) is somebody else's, or nobody's. */
-static void pass_on(rad_stock *s, item *i)
+void rad__take_clause(rad_clause *c, rad_stock *s, void **place)
+{
+    rad__clause_open(c, &s->object, &s->takers, take_attempt, place);
+}
+
+/* An item that was out (NULL: the right to make one) is somebody else's, or nobody's. False: the stock is closed, and
+ * the item is still out. */
+static bool pass_on(rad_stock *s, item *i)
 {
     rad_wakes wakes = {0};
     rad__lock(&s->object.lock);
-    rad_clause *c = rad__queue_claim(&s->takers);
+    bool refused = s->closed && i != NULL;
+    rad_clause *c = refused ? NULL : rad__queue_claim(&s->takers);
     if (c != NULL) {
         c->code = i ? GET : MAKE;
-        *(item **)c->data = i;
+        *(void **)c->data = i;
         rad__wakes_add(&wakes, c);
-    } else {
+    } else if (!refused) {
         s->out--;
         if (i) {
             i->next = s->idle;
@@ -99,6 +154,7 @@ static void pass_on(rad_stock *s, item *i)
     }
     rad__unlock(&s->object.lock);
     rad__wakes_go(&wakes);
+    return !refused;
 }
 
 static int make(rad_stock *s, item **out)
@@ -115,29 +171,37 @@ static int make(rad_stock *s, item **out)
     return code;
 }
 
-int rad__op_stock_take(rad_stock *s, void **bytes, rad_time until)
+int rad__take_ends(rad_stock *s, int code, void **place)
 {
-    item *i = NULL;
-    rad_clause c = {.object = &s->object, .queue = &s->takers, .attempt = take_attempt, .data = &i};
-    int code = rad__wait(&c, 1, until);
-    if (code == 0 && c.code == MAKE) code = make(s, &i);
-    *bytes = NULL;
+    item *i = code == GET ? *place : NULL;
+    if (code == MAKE) code = make(s, &i);
+    *place = NULL;
     if (code != 0) return code;
     i->out = true;
-    *bytes = i->bytes;
+    *place = i->bytes;
     return 0;
+}
+
+int rad__op_stock_take(rad_stock *s, void **bytes, rad_time until)
+{
+    rad_clause c;
+    stock_check(s, "rad_stock_take");
+    rad__take_clause(&c, s, bytes);
+    int code = rad__wait(&c, 1, until);
+    return rad__take_ends(s, code == 0 ? c.code : code, bytes);
 }
 
 /* ---- Giving back -------------------------------------------------------------------------------------- */
 
 void rad__op_stock_give(rad_stock *s, void *bytes)
 {
+    stock_check(s, "rad_stock_give");
+    if (bytes == NULL) rad__misuse("rad_stock_give", "the item is NULL");
     item *i = (item *)(void *)((char *)bytes - offsetof(item, bytes));
     if (!i->out) rad__misuse("rad_stock_give", "it was given back before");
     i->out = false;
-    if (s->calls.on_reset && s->calls.on_reset(s->calls.context, bytes) != 0) {
-        item_free(s, i);
-        i = NULL;
-    }
-    pass_on(s, i);
+    bool useless = s->calls.on_reset && s->calls.on_reset(s->calls.context, bytes) != 0;
+    if (!useless && pass_on(s, i)) return;
+    item_free(s, i);
+    pass_on(s, NULL);
 }

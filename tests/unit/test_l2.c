@@ -293,6 +293,18 @@ static void selects_are_clean(void **state)
     all_clean(trials, sizeof trials / sizeof *trials);
 }
 
+static void stocks_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-stock", "preempt:3", 400},         {"l2-stock kind=1", "preempt:2", 1500},
+        {"l2-stock kind=2", "preempt:3", 8000}, {"l2-stock kind=3", "preempt:3", 300},
+        {"l2-stock kind=4", "preempt:2", 900},  {"l2-stock kind=5", "preempt:2", 1200},
+        {"l2-stock kind=6", "preempt:2", 1900}, {"l2-stock kind=7", "preempt:1", 1000},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
 static void time_that_is_up_is_clean(void **state)
 {
     static const trial trials[] = {
@@ -457,6 +469,7 @@ int main(void)
         cmocka_unit_test(every_way_in_is_clean),
         cmocka_unit_test(channels_between_threads_are_clean),
         cmocka_unit_test(selects_are_clean),
+        cmocka_unit_test(stocks_are_clean),
         cmocka_unit_test(time_that_is_up_is_clean),
         cmocka_unit_test(fibers_on_their_stacks_are_clean),
         cmocka_unit_test(handles_are_clean),

@@ -1,0 +1,15 @@
+/* stock.h — for select: taking from a stock as a clause. */
+#ifndef RAD_RT_STOCK_H
+#define RAD_RT_STOCK_H
+
+#include <raddle/chan.h>
+
+#include "rt/wait.h"
+
+/* What is taken goes to *place. When the clause was done, rad__take_ends comes next. */
+RAD_INTERNAL void rad__take_clause(rad_clause *c, rad_stock *s, void **place);
+
+/* The code of the clause, or of the wait, becomes that of the call: makes the item if need be, without any lock. */
+RAD_INTERNAL RAD_MUST_USE int rad__take_ends(rad_stock *s, int code, void **place);
+
+#endif
