@@ -201,6 +201,7 @@ static void exec_thread_ends(rad_exec *exec)
 {
     /* Pairs with itself in the other workers: the last one sees what all of them left. */
     if (atomic_fetch_sub_explicit(&exec->running, 1, memory_order_acq_rel) != 1) return;
+    /* Tasks that were woken from outside after every worker had emptied its queues. Join returns after this. */
     exec_drop_leftovers(exec);
     /* Pairs with the load in rad_exec_join. */
     atomic_store_explicit(&exec->over, 1, memory_order_release);
@@ -220,7 +221,7 @@ static void shell_main(void *context)
     while (shell->worker.phase != RAD_PHASE_STOPPED && !shell->gone) rad__shell_step(shell);
     if (!shell->gone) rad__shell_drain(shell);
     if (hooks->end) hooks->end(hooks->context, &shell->worker);
-    /* Pairs with the load in seat_is_free: the next one to sit there sees what this one did. */
+    /* Pairs with the load in seat_is_free: the next one to sit there sees what this one did, the end hook included. */
     atomic_store_explicit(&shell->left, true, memory_order_release);
     exec_thread_ends(exec);
 }
@@ -229,7 +230,7 @@ static void shell_main(void *context)
 static void exec_end(rad_exec *exec)
 {
     rad__sched_finish(&exec->sched);
-    /* Pairs with rad__sched_enliven. */
+    /* Pairs with rad__sched_enliven: a worker that sits down meanwhile is called below, or sees the end. */
     uint32_t live = atomic_load_explicit(&exec->sched.live, memory_order_seq_cst);
     for (uint32_t i = 0; i < live; i++) {
         rad__idle_call(&exec->sched.idle, i);
@@ -247,7 +248,7 @@ int64_t rad_exec_join(rad_exec *exec)
     for (uint32_t i = 0; i < exec->threads; i++)
         RAD_ASSERT(!rad__os_thread_is_self(&exec->shells[i].thread)); /* it would wait for itself */
     rad_exec_close(exec);
-    /* Pairs with the store in shell_main: what the tasks did is visible. */
+    /* Pairs with the store in exec_thread_ends: what the tasks did is visible. A wait may return early. */
     while (atomic_load_explicit(&exec->over, memory_order_acquire) == 0)
         rad__os_word_wait(&exec->over, 0);
     return atomic_load_explicit(&exec->sched.failure, memory_order_relaxed);

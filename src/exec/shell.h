@@ -115,7 +115,8 @@ static inline void rad__exec_wake_thread(rad_exec *exec, uint32_t worker)
     if (RAD_LIKELY(worker == RAD_NONE)) return;
     _Atomic uint32_t *token = &exec->sched.idle.seats[worker].token;
     if (exec->hooks.wake != NULL) {
-        atomic_fetch_or_explicit(token, 0, memory_order_seq_cst); /* G2, pairs with S2 */
+        /* G2, pairs with S2. It changes no bit: it orders the token before the load of `away`. */
+        atomic_fetch_or_explicit(token, 0, memory_order_seq_cst);
         /* G3, pairs with S1. */
         if (atomic_load_explicit(&exec->away, memory_order_seq_cst) == worker + 1) {
             exec->hooks.wake(exec->hooks.context);

@@ -135,6 +135,7 @@ void rad__exec_drop(rad_exec *exec, rad_shell *shell, rad_task *task)
 
 void rad__shell_listen(rad_shell *shell)
 {
+    /* Read before the mark: a ring after it changes the bell, and the wait returns at once. */
     uint32_t heard = atomic_load_explicit(&shell->bell, memory_order_relaxed);
     /* Pairs with the load in rad__shell_ring: it rings, or what it sent is in the inbox by now. */
     atomic_store_explicit(&shell->listening, 1, memory_order_seq_cst);
@@ -238,6 +239,7 @@ static void group_help(rad_worker *w, rad_group *g)
         group_wait_helping(shell, g);
     if (RAD_UNLIKELY(w->current != NULL))
         rad__shell_drain(shell); /* stopped, and it would run again */
+    /* A worker to wake only if this one was the last that searched, and there is more work. */
     rad__exec_wake_thread(shell->exec, rad__worker_unnest(w, nest));
     if (RAD_LIKELY(!g->folded)) return;
     atomic_store_explicit(&g->away, 0, memory_order_relaxed);

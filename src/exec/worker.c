@@ -134,7 +134,8 @@ uint32_t rad__worker_wake_self(rad_worker *w)
     return woke(w, rad__idle_notify_self(&w->sched->idle, w->id, false));
 }
 
-/* In the line: several that are woken while it rests are all as fresh. */
+/* In the line: several that are woken while it rests are all as fresh. Nearly always returns this
+ * worker, which is awake; another one only if a third claimed this worker at the same moment. */
 uint32_t rad__worker_wake_resting(rad_worker *w, rad_task *task)
 {
     RAD_DCHECK(w->phase == RAD_PHASE_PARKED);

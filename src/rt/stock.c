@@ -66,6 +66,7 @@ static void items_free(rad_stock *s, item *first)
 void rad__op_stock_destroy(rad_stock *s)
 {
     if (s == NULL) return;
+    /* No other fiber uses it any more: the lock makes visible what they did before. */
     rad__lock(&s->object.lock);
     bool all = s->out == 0 && s->takers.first == NULL;
     rad__unlock(&s->object.lock);

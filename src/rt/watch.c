@@ -100,6 +100,7 @@ static void look_at_workers(rad_watch *w)
     w->urgent = rad__urgent_any(&w->runtime->urgent) ? w->urgent + 1 : 0;
     if (stuck == 0 || !is_queued(w)) return;
     w->quiet = 0;
+    /* A worker sleeps beside the queue of a stuck one: the last pushes there woke no worker. */
     if (rad__idle_parked(&exec->sched.idle) > 0)
         rad__exec_wake_thread(exec, rad__idle_notify(&exec->sched.idle));
     else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers,
