@@ -54,6 +54,8 @@ rad_after(uint64_t ns); /* rad_now() + ns, or RAD_FOREVER if that is too far awa
 /* What a fiber does. It answers 0, or a code of its own, which join and the nursery report. */
 typedef int (*rad_fn)(void *arg);
 
+#define RAD_SIGNAL_NONE (-1)
+
 /* All zero is a good choice. */
 typedef struct rad_options {
     uint32_t workers;  /* threads, at most 256; 0: as many as there are CPUs the process may use */
@@ -69,8 +71,11 @@ typedef struct rad_options {
     bool
         no_deadlock_report; /* when no fiber can ever go on, wait for ever, instead of a report and exit status 124
                              * (of rad_main: a runtime of rad_runtime_create may always get fibers from outside) */
-    bool pin;      /* worker i stays on the i-th CPU the process may use, going round */
-    uint64_t seed; /* of the order in which workers help one another */
+    int backtrace_signal; /* for backtraces of fibers that run, in stall reports and dumps; 0: SIGURG;
+                           * RAD_SIGNAL_NONE: none. If the program has a handler for it, its handler stays and
+                           * there are no such backtraces. See docs/fibers.md, "Debugging" */
+    bool pin;             /* worker i stays on the i-th CPU the process may use, going round */
+    uint64_t seed;        /* of the order in which workers help one another */
 } rad_options;
 
 /* Starts a runtime, runs main(arg) as its first fiber, and returns what that answers, when it and all other fibers have
@@ -95,7 +100,7 @@ RAD_API RAD_MUST_USE int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, in
 RAD_API void rad_runtime_shutdown(rad_runtime *rt);
 
 /* Writes a line for each fiber (for a thousand, and how many more there are), its state, what it waits for and since
- * when, to an open file; for one that waits also the calls that are going on, innermost first, at most 32
+ * when, to an open file; for one that waits or runs also the calls that are going on, innermost first, at most 32
  * (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime of the calling fiber. Anybody, while it runs: what is
  * said of a fiber is true of some moment. The file stays the caller's. RAD_EIO. */
 RAD_API int rad_runtime_dump(rad_runtime *rt, int fd);

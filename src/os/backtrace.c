@@ -15,6 +15,8 @@ typedef struct search {
     uintptr_t address;
     rad_cfi_frame *frame; /* to step from; NULL: its name is wanted */
     bool stepped;
+    rad_symbols *symbols;
+    const char *name; /* in its file; NULL: not there */
     char *text;
     size_t size;
 } search;
@@ -31,6 +33,7 @@ static void name_it(search *s, const struct dl_phdr_info *info)
     if (file == NULL || *file == 0) file = program_invocation_name;
     snprintf(s->text, s->size, "%s+0x%llx", base_name(file),
              (unsigned long long)(s->address - info->dlpi_addr));
+    s->name = rad__symbols_name(s->symbols, info, s->address);
 }
 
 static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
@@ -68,13 +71,13 @@ void rad__backtrace(rad_backtrace *b, const rad_context *c, const void *base, si
     } while (s.stepped);
 }
 
-void rad__backtrace_text(uintptr_t address, char *text, size_t size)
+void rad__backtrace_text(rad_symbols *symbols, uintptr_t address, char *text, size_t size)
 {
     char place[160] = "";
-    search s = {.address = address, .text = place, .size = sizeof place};
+    search s = {.address = address, .symbols = symbols, .text = place, .size = sizeof place};
     Dl_info info;
     if (dl_iterate_phdr(look_at_object, &s) == 0)
         snprintf(place, sizeof place, "0x%llx", (unsigned long long)address);
-    bool named = dladdr((const void *)address, &info) != 0 && info.dli_sname != NULL;
-    snprintf(text, size, "%s%s%s", named ? info.dli_sname : "", named ? " " : "", place);
+    if (s.name == NULL && dladdr((const void *)address, &info) != 0) s.name = info.dli_sname;
+    snprintf(text, size, "%s%s%s", s.name ? s.name : "", s.name ? " " : "", place);
 }

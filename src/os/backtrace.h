@@ -3,6 +3,7 @@
 #define RAD_OS_BACKTRACE_H
 
 #include "os/context.h"
+#include "os/symbols.h"
 
 enum { RAD_BACKTRACE_MOST = 32 };
 
@@ -16,7 +17,8 @@ typedef struct rad_backtrace {
 RAD_INTERNAL void rad__backtrace(rad_backtrace *b, const rad_context *c, const void *base,
                                  size_t size);
 
-/* "function file+0x1f2": its name, if the object file exports it, and what addr2line -e file wants. */
-RAD_INTERNAL void rad__backtrace_text(uintptr_t address, char *text, size_t size);
+/* "function file+0x1f2": its name, if it is known, and what addr2line -e file wants. */
+RAD_INTERNAL void rad__backtrace_text(rad_symbols *symbols, uintptr_t address, char *text,
+                                      size_t size);
 
 #endif

@@ -321,29 +321,62 @@ static bool known(const rad_cfi_frame *f, uint64_t number, uintptr_t *value)
     return true;
 }
 
-/* As far as compilers use them for frames: a register and a distance, read from there, a distance. No operator needs
- * more than the top of the stack, so there is only the top. */
+/* As far as compilers and linkers use them for frames: a register and a distance, read from there, a distance; and in
+ * stubs that call other object files, by where in the stub it is: sp + 8 + ((pc & 15) >= 11) * 8. */
+enum { OPERANDS_MOST = 6 };
+
+typedef struct operands {
+    uintptr_t at[OPERANDS_MOST];
+    uint32_t count;
+} operands;
+
+static bool put(operands *o, uintptr_t value)
+{
+    if (o->count == OPERANDS_MOST) return false;
+    o->at[o->count++] = value;
+    return true;
+}
+
+/* Of the two last ones. */
+static bool combine(operands *o, uint64_t code)
+{
+    if (o->count < 2) return false;
+    uintptr_t right = o->at[--o->count], *left = &o->at[o->count - 1];
+    switch (code) {
+    case 0x1a: *left &= right; return true;
+    case 0x22: *left += right; return true;
+    case 0x24: *left = right < 64 ? *left << right : 0; return true;
+    case 0x2a: *left = (intptr_t)*left >= (intptr_t)right; return true;
+    default: return false;
+    }
+}
+
+static bool evaluate_one(const rad_cfi_frame *f, cursor *c, operands *o)
+{
+    uint64_t code = take(c, 1);
+    uint64_t number = code == 0x92 ? uleb(c) : code - 0x70;
+    uintptr_t value;
+    if (code == 0x92 || (code >= 0x70 && code < 0x90))
+        return known(f, number, &value) && put(o, value + (uintptr_t)sleb(c));
+    if (code >= 0x30 && code < 0x50) return put(o, code - 0x30);
+    if (o->count == 0) return false;
+    uintptr_t *top = &o->at[o->count - 1];
+    if (code == 0x06) return rad__cfi_load(f, *top, top);
+    if (code != 0x23) return combine(o, code);
+    *top += uleb(c);
+    return true;
+}
+
 static bool evaluate(const rad_cfi_frame *f, const uint8_t *expression, uintptr_t top,
                      uintptr_t *value)
 {
     cursor c = {expression, expression + 16, false};
+    operands o = {.at = {top}, .count = 1};
     uint64_t size = uleb(&c);
     c.end = c.at + size;
-    while (c.at < c.end) {
-        uint64_t code = take(&c, 1);
-        uint64_t number = code == 0x92 ? uleb(&c) : code - 0x70;
-        if (code == 0x92 || (code >= 0x70 && code < 0x90)) {
-            if (!known(f, number, &top)) return false;
-            top += (uintptr_t)sleb(&c);
-        } else if (code == 0x06) {
-            if (!rad__cfi_load(f, top, &top)) return false;
-        } else if (code == 0x23) {
-            top += uleb(&c);
-        } else {
-            return false;
-        }
-    }
-    *value = top;
+    while (c.at < c.end && !c.bad)
+        if (!evaluate_one(f, &c, &o)) return false;
+    *value = o.at[o.count - 1];
     return !c.bad;
 }
 
@@ -379,11 +412,12 @@ static uintptr_t strip(uintptr_t pc)
 bool rad__cfi_step(rad_cfi_frame *f, const uint8_t *header)
 {
     function code;
-    if (!find_function(&code, header, f->pc - 1)) return false;
+    uintptr_t address = f->exact ? f->pc : f->pc - 1;
+    if (!find_function(&code, header, address)) return false;
     machine m = {.f = &code};
     if (!run(&m, code.common, UINT64_MAX)) return false;
     m.first = m.now;
-    if (!run(&m, code.own, f->pc - 1 - code.begin)) return false;
+    if (!run(&m, code.own, address - code.begin)) return false;
     uintptr_t cfa, base;
     const rule *r = &m.now.cfa;
     if (r->kind == RULE_EXPRESSION) {
@@ -392,7 +426,9 @@ bool rad__cfi_step(rad_cfi_frame *f, const uint8_t *header)
         if (r->kind != RULE_OFFSET || !known(f, r->base, &base)) return false;
         cfa = base + (uintptr_t)(int64_t)r->value;
     }
-    if (cfa <= f->at[RAD_CFI_SP] || cfa > f->high || cfa % sizeof cfa != 0) return false;
+    uintptr_t least =
+        f->at[RAD_CFI_SP] + !f->exact; /* one that has no frame yet may be interrupted */
+    if (cfa < least || cfa > f->high || cfa % sizeof cfa != 0) return false;
     rad_cfi_frame above = {.low = f->low, .high = f->high};
     for (uint32_t i = 0; i < RAD_CFI_REGISTERS; i++) {
         uintptr_t value;

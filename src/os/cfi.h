@@ -16,14 +16,15 @@
 
 /* Registers by their numbers in the tables. */
 #if defined(__x86_64__)
-enum { RAD_CFI_BX = 3, RAD_CFI_FP = 6, RAD_CFI_SP = 7, RAD_CFI_REGISTERS = 17 };
+enum { RAD_CFI_BX = 3, RAD_CFI_FP = 6, RAD_CFI_SP = 7, RAD_CFI_PC = 16, RAD_CFI_REGISTERS = 17 };
 #else
 enum { RAD_CFI_FP = 29, RAD_CFI_LINK = 30, RAD_CFI_SP = 31, RAD_CFI_REGISTERS = 32 };
 #endif
 
 typedef struct rad_cfi_frame {
     uintptr_t low, high; /* of the stack: nothing else is read */
-    uintptr_t pc;        /* behind the call that is going on */
+    uintptr_t pc;        /* behind the call that is going on; or, if exact, what runs next */
+    bool exact;          /* the frame was interrupted, not left by a call */
     uintptr_t at[RAD_CFI_REGISTERS];
     uint64_t known; /* a bit for each of them */
 } rad_cfi_frame;

@@ -11,6 +11,7 @@ typedef struct dump {
     FILE *to;
     uint64_t now;
     rad_backtrace last; /* the one above */
+    rad_symbols symbols;
 } dump;
 
 static void dump_waiting(const rad_slot *slot, uint64_t now, FILE *to)
@@ -44,6 +45,42 @@ static bool backtrace_of(rad_slot *slot, uint64_t word, rad_backtrace *b)
     return b->count > 0;
 }
 
+/* The fiber that is meant to run, in the handler of its thread. */
+typedef struct runner {
+    const rad_slot *slot;
+    uint32_t generation;
+} runner;
+
+/* C2: as long as there is one that was left, the switch is not over, and the stack may not be that of the code. */
+static bool where_it_runs(void *context, uintptr_t pointer, uintptr_t *low, uintptr_t *high)
+{
+    const runner *r = context;
+    const rad_core *core = rad__core();
+    const rad_strand *s = core != NULL && core->left == NULL ? core->running : NULL;
+    const rad_berth *berth = s != NULL ? s->berth : NULL;
+    if (s != &r->slot->strand || berth == NULL || rad__fiber_generation(s) != r->generation)
+        return false;
+    *low = (uintptr_t)berth->base; /* tidy: address ok: bounds of what is read */
+    *high = *low + berth->size;
+    return pointer >= *low && pointer < *high;
+}
+
+/* Who called whom of a fiber that runs, told by the thread of its worker. False: no backtrace; *why may say why. */
+static bool backtrace_of_runner(const rad_slot *slot, uint64_t word, rad_backtrace *b,
+                                const char **why)
+{
+    const rad_runtime *rt = slot->strand.runtime;
+    uint32_t worker = rad__life_owner(word);
+    if (!rt->peeks || worker >= rad__sched_seats(&rt->exec->sched)) return false;
+    runner meant = {slot, rad__life_generation(word)};
+    switch (rad__os_peek(&rt->exec->shells[worker].thread, where_it_runs, &meant, b)) {
+    case RAD_PEEK_TOLD: return b->count > 0;
+    case RAD_PEEK_TAKEN: *why = "the program handles the signal for it"; return false;
+    case RAD_PEEK_NO_ANSWER: *why = "its thread did not answer the signal"; return false;
+    default: return false;
+    }
+}
+
 static bool backtrace_same(const rad_backtrace *a, const rad_backtrace *b)
 {
     return a->count == b->count && memcmp(a->at, b->at, a->count * sizeof *a->at) == 0;
@@ -53,14 +90,19 @@ static void dump_backtrace(dump *d, rad_slot *slot, uint64_t word)
 {
     rad_backtrace b;
     char text[200];
-    if (!backtrace_of(slot, word, &b)) return;
+    const char *why = NULL;
+    bool runs = rad__life_state(word) == RAD_FIBER_OWNED;
+    if (!(runs ? backtrace_of_runner(slot, word, &b, &why) : backtrace_of(slot, word, &b))) {
+        if (why != NULL) fprintf(d->to, "      no backtrace: %s\n", why);
+        return;
+    }
     if (backtrace_same(&b, &d->last)) {
         fprintf(d->to, "      as above\n");
         return;
     }
     d->last = b;
     for (uint32_t i = 0; i < b.count; i++) {
-        rad__backtrace_text(b.at[i], text, sizeof text);
+        rad__backtrace_text(&d->symbols, b.at[i], text, sizeof text);
         fprintf(d->to, "      #%u %s\n", i, text);
     }
 }
@@ -110,12 +152,14 @@ void rad__dump(rad_runtime *rt, FILE *to)
             more += is_alive(rad__life_state(rad__life_look(&slot->strand.life)));
     }
     if (more > 0) fprintf(to, "  … and %llu more\n", (unsigned long long)more);
+    rad__symbols_close(&d.symbols);
 }
 
 void rad__dump_fiber(rad_slot *slot, FILE *to)
 {
     dump d = {.to = to, .now = rad__os_now_ns()};
     dump_fiber(&d, slot);
+    rad__symbols_close(&d.symbols);
 }
 
 int rad_runtime_dump(rad_runtime *rt, int fd)

@@ -1,7 +1,8 @@
 /* dump.h — every fiber of a runtime, for people: its state, what it waits for, since when, and who called whom.
  *
  * A fiber that is parked is kept from running while its stack is read (rad__strand_hold), some microseconds; a wake in
- * between is not lost, only late. The stacks of others are not looked at: they are in use, or may be at any time.
+ * between is not lost, only late. Of a fiber that runs, the thread of its worker reads the stack, in a signal handler
+ * (os/peek.h). A fiber that can run, and does not, shows none: a worker may take it at any time.
  *
  * Rejected: reading the stack as it is, and looking afterwards whether the fiber is parked in the same generation. It
  * may have run and parked again in between, many times, and then what was read never was the case: of two reads that

@@ -171,6 +171,7 @@ static void worker_begins(void *context, rad_worker *w)
     rad__context_adopt(&seat->core.context);
     /* Without one an overflow is not reported; the process dies of it all the same. */
     if (rad__os_signal_stack_open(&seat->signals, NULL) != 0) seat->signals.memory = NULL;
+    if (rt->peeks) rad__os_peek_allow();
     if (w->id < w->sched->config.workers) return;
     rad_strand *s = rad__urgent_take(&rt->urgent); /* this is what it came for, before all others */
     if (s == NULL) return;
@@ -218,6 +219,10 @@ static int options_check(const rad_options *o, rad_error *error)
     if (o->stack_size != 0 && (o->stack_size < RAD_STACK_SIZE_MIN || o->stack_size > STACK_MOST))
         return rad__error(error, RAD_EINPUT, "a stack_size of %zu bytes, not %d to %d",
                           o->stack_size, RAD_STACK_SIZE_MIN, STACK_MOST);
+    if (o->backtrace_signal != 0 && o->backtrace_signal != RAD_SIGNAL_NONE &&
+        !rad__os_peek_can_be(o->backtrace_signal))
+        return rad__error(error, RAD_EINPUT, "backtrace_signal %d cannot be used",
+                          o->backtrace_signal);
     if (o->fibers > FIBERS_MOST)
         return rad__error(error, RAD_EINPUT, "%u fibers, at most %d", o->fibers, FIBERS_MOST);
     return 0;
@@ -249,6 +254,7 @@ static void runtime_free(rad_runtime *rt)
     /* Before the executor: its threads may still be about to wake somebody who has ended. */
     rad__blocking_close(&rt->blocking);
     rad_exec_destroy(rt->exec);
+    if (rt->peeks) rad__os_peek_close();
     rad__ready_close(&rt->ready);
     slots_free(rt);
     rad__free(rt->watch);
@@ -271,6 +277,8 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rt->own_threads = waits ? 2 : 1; /* the watch, and who waits */
     rt->reports_deadlock = waits && !o->no_deadlock_report;
     rt->stall_ns = (uint64_t)o->stall_ms * 1000000;
+    rt->peeks = o->backtrace_signal != RAD_SIGNAL_NONE;
+    if (rt->peeks) rad__os_peek_open(o->backtrace_signal ? o->backtrace_signal : RAD_PEEK_SIGNAL);
     rt->is_capped = o->fibers != 0;
     rt->spawn_waits = rt->is_capped && o->spawn_waits;
     rad__waitable_open(&rt->room, RAD_KIND_ROOM);

@@ -3,6 +3,7 @@
 #define RAD_RT_RUNTIME_H
 
 #include "base/prng.h"
+#include "os/peek.h"
 #include "os/segv.h"
 #include "rt/blocking.h"
 #include "rt/fiber.h"
@@ -32,6 +33,7 @@ struct rad_runtime {
     _Atomic uint32_t visits; /* threads of others that are in a call: see rad__visit_begin */
     uint32_t own_threads;    /* that are no workers, and wake nobody by themselves */
     bool reports_deadlock;
+    bool peeks;        /* fibers that run show where they are (os/peek.h) */
     uint64_t stall_ns; /* a fiber that keeps its worker for longer is named; 0: none */
     struct rad_watch *watch;
     rad_ready ready;

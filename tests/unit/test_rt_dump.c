@@ -22,6 +22,12 @@
 
 enum { TEXT_MOST = 1 << 16 };
 
+#if defined(__SANITIZE_THREAD__)
+enum { CAN_PEEK = 0 }; /* it runs signal handlers later */
+#else
+enum { CAN_PEEK = 1 };
+#endif
+
 /* Exported, so that they have names. */
 #pragma GCC visibility push(default)
 int waits_here(void *name);
@@ -245,7 +251,7 @@ static void the_same_is_not_said_again(void **state)
     if (!has_backtraces()) skip();
     run(many_alike);
     assert_int_equal(times("as above"), 99);
-    assert_null(frames_of("main")); /* it runs */
+    if (CAN_PEEK) assert_true(frame_in(frames_of("main"), "many_alike") >= 0); /* it runs */
 }
 
 static int shows_others(void *unused)
@@ -262,15 +268,16 @@ static int shows_others(void *unused)
     return rad_join(fiber, NULL, RAD_FOREVER);
 }
 
-/* It could run at any time, so nobody can look at its stack. */
-static void only_parked_ones_show_where(void **state)
+/* A worker may take it at any time, so nobody can look at its stack. */
+static void one_that_can_run_shows_nothing(void **state)
 {
     rad_options o = {.workers = 1};
     (void)state;
     assert_int_equal(rad_main(&o, shows_others, NULL, NULL), 0);
     assert_non_null(strstr(text, "'yields': can run"));
     assert_non_null(strstr(text, "'main': runs on worker 0"));
-    assert_null(strchr(text, '#'));
+    assert_null(frames_of("yields"));
+    if (CAN_PEEK && has_backtraces()) assert_true(frame_in(frames_of("main"), "shows_others") >= 0);
 }
 
 /* ---- While they run ------------------------------------------------------------------------------------- */
@@ -413,15 +420,19 @@ static void any_stack_comes_to_an_end(void **state)
 static void addresses_have_texts(void **state)
 {
     char said[200];
+    rad_symbols symbols = {0};
     (void)state;
-    rad__backtrace_text((uintptr_t)lfind, said, sizeof said);
+    rad__backtrace_text(&symbols, (uintptr_t)lfind, said, sizeof said);
     assert_ptr_equal(strstr(said, "lfind "), said);
-    rad__backtrace_text((uintptr_t)finds + 1, said, sizeof said);
+    rad__backtrace_text(&symbols, (uintptr_t)finds + 1, said, sizeof said);
     assert_ptr_equal(strstr(said, "finds test_rt_dump+0x"), said);
-    rad__backtrace_text((uintptr_t)has_backtraces, said, sizeof said); /* nobody exports it */
-    assert_ptr_equal(strstr(said, "test_rt_dump+0x"), said);
-    rad__backtrace_text(1, said, sizeof said);
+    for (int i = 0; i < 2; i++) { /* nobody exports it */
+        rad__backtrace_text(&symbols, (uintptr_t)has_backtraces, said, sizeof said);
+        assert_ptr_equal(strstr(said, "has_backtraces test_rt_dump+0x"), said);
+    }
+    rad__backtrace_text(&symbols, 1, said, sizeof said);
     assert_string_equal(said, "0x1");
+    rad__symbols_close(&symbols);
 }
 
 int main(void)
@@ -431,7 +442,7 @@ int main(void)
         cmocka_unit_test(it_goes_through_other_libraries),
         cmocka_unit_test(no_more_than_can_be_read),
         cmocka_unit_test(the_same_is_not_said_again),
-        cmocka_unit_test(only_parked_ones_show_where),
+        cmocka_unit_test(one_that_can_run_shows_nothing),
         cmocka_unit_test(looking_while_they_run),
         cmocka_unit_test(any_stack_comes_to_an_end),
         cmocka_unit_test(addresses_have_texts),

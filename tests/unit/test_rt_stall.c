@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -29,9 +30,11 @@
 enum { MS = 1000000, CHILD_SECONDS = 60 };
 
 #if defined(__SANITIZE_THREAD__)
-enum { IN_TSAN = 1 };
+enum { IN_TSAN = 1, CAN_PEEK = 0 }; /* it runs signal handlers later */
+#elif defined(__x86_64__) || defined(__aarch64__)
+enum { IN_TSAN = 0, CAN_PEEK = 1 };
 #else
-enum { IN_TSAN = 0 };
+enum { IN_TSAN = 0, CAN_PEEK = 0 };
 #endif
 
 static int said[2], go[2]; /* pipes: the child's standard error; the end of its test */
@@ -175,7 +178,7 @@ static void freeze(int number)
 {
     rad_core *core = rad__core();
     (void)number;
-    if (atomic_load(&frozen) || core == NULL || core->running != NULL) return;
+    if (atomic_load(&frozen) || core == NULL || core->worker->phase <= RAD_PHASE_RUN) return;
     const rad_idle *idle = &core->worker->sched->idle;
     if (atomic_load(&idle->bits[0]) & 1) return; /* it sleeps, and says so */
     int before = bytes_said();
@@ -221,11 +224,191 @@ static void a_worker_between_fibers_is_not_kept_by_one(void **state)
     ended_with(&r, 0);
 }
 
+/* ---- Where it runs --------------------------------------------------------------------------------------- */
+
+#pragma GCC visibility push(default)
+int spins_outside(void);
+#pragma GCC visibility pop
+
+static volatile int work;
+
+static bool is_over(void)
+{
+    struct pollfd end = {.fd = go[0]};
+    return poll(&end, 1, 0) != 0;
+}
+
+__attribute__((noinline)) static int spins_inside(void)
+{
+    rad_time end = rad_after(200 * MS);
+    while (rad_now() < end)
+        for (int i = 0; i < 10000; i++) work += i;
+    return work;
+}
+
+__attribute__((noinline)) int spins_outside(void)
+{
+    volatile int more = spins_inside();
+    return more;
+}
+
+/* Again and again: a thread that does not get a CPU in time shows nothing. */
+static int spins(void *arg)
+{
+    (void)arg;
+    rad_name("spinner");
+    close(go[1]);
+    while (!is_over()) {
+        spins_outside();
+        rad_sleep(1);
+    }
+    return 4;
+}
+
+static void where_it_computes_is_shown(void **state)
+{
+    (void)state;
+    if (!CAN_PEEK) skip();
+    rad_options o = {.workers = 1, .stall_ms = 50, .stack_size = RAD_STACK_SIZE_MIN};
+    report r = in_child(spins, &o, " spins_outside ");
+    ended_with(&r, 4);
+    const char *inside = strstr(r.text, " spins_inside ");
+    assert_non_null(inside); /* static */
+    assert_non_null(strstr(inside, " spins_outside "));
+    o.backtrace_signal = SIGUSR2;
+    r = in_child(spins, &o, " spins_outside ");
+    ended_with(&r, 4);
+}
+
+/* ---- Whose the signal is -------------------------------------------------------------------------------- */
+
+static _Atomic int caught;
+
+static void catches(int number)
+{
+    (void)number;
+    atomic_fetch_add(&caught, 1);
+}
+
+static bool has_handler(void (*handler)(int))
+{
+    struct sigaction now;
+    return sigaction(SIGURG, NULL, &now) == 0 && now.sa_handler == handler;
+}
+
+static int spins_with_a_handler(void *arg)
+{
+    signal(SIGURG, catches); /* after the runtime began */
+    int code = spins(arg);
+    return code == 4 && has_handler(catches) && atomic_load(&caught) == 0 ? 4 : 1;
+}
+
+static int nothing(void *arg)
+{
+    return has_handler(SIG_DFL) == (arg != NULL) ? 0 : 1;
+}
+
+static void a_handler_of_the_program_stays(void **state)
+{
+    static const char why[] = "no backtrace: the program handles the signal for it";
+    (void)state;
+    if (!CAN_PEEK) skip();
+    rad_options o = {.workers = 1, .stall_ms = 50};
+    report r = in_child(spins_with_a_handler, &o, why);
+    ended_with(&r, 4);
+    signal(SIGURG, catches); /* before it */
+    r = in_child(spins, &o, why);
+    ended_with(&r, 4);
+    assert_true(has_handler(catches));
+    raise(SIGURG);
+    assert_int_equal(atomic_load(&caught), 1);
+    signal(SIGURG, SIG_DFL);
+}
+
+static void the_signal_is_given_back(void **state)
+{
+    rad_options o = {.workers = 1};
+    rad_error error;
+    (void)state;
+    if (CAN_PEEK) assert_int_equal(rad_main(&o, nothing, NULL, NULL), 0);
+    assert_true(has_handler(SIG_DFL));
+    o.backtrace_signal = RAD_SIGNAL_NONE;
+    assert_int_equal(rad_main(&o, nothing, &o, NULL), 0);
+    o.backtrace_signal = SIGKILL;
+    assert_int_equal(rad_main(&o, nothing, NULL, &error), RAD_EINPUT);
+    o.backtrace_signal = SIGSEGV;
+    assert_int_equal(rad_main(&o, nothing, NULL, &error), RAD_EINPUT);
+    o.backtrace_signal = 1000;
+    assert_int_equal(rad_main(&o, nothing, NULL, &error), RAD_EINPUT);
+}
+
+/* ---- Anywhere ------------------------------------------------------------------------------------------- */
+
+static _Atomic bool runs, stops;
+
+static int allocates(void *arg)
+{
+    uint32_t size = 1;
+    (void)arg;
+    atomic_store(&runs, true);
+    while (!atomic_load(&stops)) {
+        void *some[8];
+        for (int i = 0; i < 8; i++) some[i] = malloc(size = size * 5 % 40009 + 1);
+        for (int i = 0; i < 8; i++) free(some[i]);
+    }
+    return 0;
+}
+
+static bool where_it_is(void *context, uintptr_t pointer, uintptr_t *low, uintptr_t *high)
+{
+    const rad_strand *s = rad__running();
+    (void)context;
+    if (s == NULL || s->berth == NULL) return false;
+    *low = (uintptr_t)s->berth->base;
+    *high = *low + s->berth->size;
+    return pointer >= *low && pointer < *high;
+}
+
+/* A host that is busy takes fewer: then what there was in some seconds has to be enough. */
+static void it_may_be_inside_malloc(void **state)
+{
+    enum { LOOKS = 10000, LEAST = 20 };
+    rad_options o = {.workers = 1, .stack_size = RAD_STACK_SIZE_MIN * 2};
+    rad_runtime *rt;
+    uint32_t looks = 0, seen = 0, frames = 0;
+    (void)state;
+    if (!CAN_PEEK) skip();
+    atomic_store(&stops, false);
+    assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+    assert_int_equal(rad_runtime_spawn(rt, NULL, allocates, NULL), 0);
+    while (!atomic_load(&runs)) usleep(1000);
+    rad_time end = rad_after((uint64_t)5000 * MS);
+    while (looks < LOOKS && (seen < LEAST || rad_now() < end)) {
+        rad_backtrace b;
+        looks++;
+        void *mine = malloc(looks % 1000 + 1); /* beside the worker */
+        if (rad__os_peek(&rt->exec->shells[0].thread, where_it_is, NULL, &b) == RAD_PEEK_TOLD) {
+            assert_in_range(b.count, 1, RAD_BACKTRACE_MOST);
+            frames += b.count;
+            seen++;
+        }
+        free(mine);
+    }
+    atomic_store(&stops, true);
+    rad_runtime_destroy(rt);
+    print_message("# %u looks, %u backtraces, %u frames\n", looks, seen, frames);
+    assert_true(seen >= LEAST && frames >= 3 * seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_keeps_a_worker_is_named),
         cmocka_unit_test(a_worker_between_fibers_is_not_kept_by_one),
+        cmocka_unit_test(where_it_computes_is_shown),
+        cmocka_unit_test(a_handler_of_the_program_stays),
+        cmocka_unit_test(the_signal_is_given_back),
+        cmocka_unit_test(it_may_be_inside_malloc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
