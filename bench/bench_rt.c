@@ -333,7 +333,7 @@ static bench_measured run_timer(void *worker, uint64_t count)
 {
     (void)worker;
     rad_wheel wheel;
-    rad_timer timer = {.ticket = 0};
+    rad_wheel_timer timer = {.ticket = 0};
     uint64_t now = rad_now();
     rad__wheel_open(&wheel, now);
     double start = bench_now();
@@ -348,7 +348,7 @@ static bench_measured run_timers_live(void *worker, uint64_t count)
 {
     (void)worker;
     rad_wheel wheel;
-    rad_timer *timers = bench_allocate(count, sizeof *timers);
+    rad_wheel_timer *timers = bench_allocate(count, sizeof *timers);
     uint64_t now = rad_now();
     rad__wheel_open(&wheel, now);
     double start = bench_now();

@@ -24,9 +24,9 @@ typedef struct crowd {
     uint32_t *order; /* a random one */
 } crowd;
 
-static rad_timer *timer_at(const crowd *c, uint32_t i)
+static rad_wheel_timer *timer_at(const crowd *c, uint32_t i)
 {
-    return (rad_timer *)(void *)(c->memory + c->stride * i);
+    return (rad_wheel_timer *)(void *)(c->memory + c->stride * i);
 }
 
 static bool crowd_open(crowd *c, uint32_t count, size_t stride, uint64_t spread)
@@ -39,7 +39,7 @@ static bool crowd_open(crowd *c, uint32_t count, size_t stride, uint64_t spread)
     c->order = rad__alloc(count, sizeof *c->order);
     if (!c->memory || !c->deadlines || !c->order) return false;
     for (uint32_t i = 0; i < count; i++) {
-        *timer_at(c, i) = (rad_timer){.ticket = 0}; /* its page is there */
+        *timer_at(c, i) = (rad_wheel_timer){.ticket = 0}; /* its page is there */
         c->deadlines[i] = START + SECOND + rad__prng_next(&random) % spread;
         uint32_t j = (uint32_t)(rad__prng_next(&random) % (i + 1));
         c->order[i] = c->order[j];
@@ -92,7 +92,7 @@ static void at_once(bench *b, crowd *c, const char *what)
 {
     double samples[BENCH_SAMPLES];
     uint32_t rounds = b->tiny ? 1000 : 5000000, done = 0;
-    rad_timer t = {.ticket = 0};
+    rad_wheel_timer t = {.ticket = 0};
     for (uint32_t s = 0; s < bench_samples(b); s++) {
         double start = bench_now();
         for (uint32_t i = 0; i < rounds; i++) {
@@ -137,7 +137,7 @@ static bool expiring(bench *b, uint32_t count, uint64_t spread, uint64_t step, c
     char what[80];
     uint64_t hash = 0;
     crowd *c = rad__alloc_lines(1, sizeof *c);
-    if (c == NULL || !crowd_open(c, count, sizeof(rad_timer), spread)) return false;
+    if (c == NULL || !crowd_open(c, count, sizeof(rad_wheel_timer), spread)) return false;
     for (uint32_t s = 0; s < bench_samples(b); s++) {
         arm_all(c);
         samples[s] = expire_all(c, step, &hash);
@@ -161,7 +161,7 @@ int main(int argc, char **argv)
         rad__wheel_open(&empty->wheel, START);
         at_once(&b, empty, "arm + disarm, an empty wheel");
     }
-    ok = ok && with_many(&b, many, sizeof(rad_timer), "");
+    ok = ok && with_many(&b, many, sizeof(rad_wheel_timer), "");
     ok = ok && with_many(&b, some, 4096 + 64, " on stacks");
     ok = ok && expiring(&b, many, 10 * SECOND, SECOND / 1000, "over 10 s, looking every ms");
     ok = ok && expiring(&b, some, 10 * SECOND, SECOND / 100000, "over 10 s, looking every 10 µs");

@@ -139,6 +139,7 @@ enum rad_select_kind {
     RAD_ON_FD,      /* a file descriptor that is ready: see rad_fd_wait of raddle/io.h */
     RAD_ON_TAKE,    /* an item of a stock; code as rad_stock_take */
     RAD_ON_TICK,    /* the next tick of a ticker, which select receives */
+    RAD_ON_TIMER,   /* a timer without a function has fired: see rad_timer_wait of raddle/fiber.h */
     RAD_OFF         /* a case that is switched off: it is never done */
 };
 
@@ -153,6 +154,7 @@ typedef struct rad_select_case {
         rad_waitgroup *group;     /* GROUP */
         rad_stock *stock;         /* TAKE */
         rad_ticker *ticker;       /* TICK */
+        rad_timer *timer;         /* TIMER */
         struct {
             int fd;
             unsigned interest;

@@ -183,6 +183,48 @@ RAD_API void rad_ticker_start(rad_ticker *t, uint64_t period);
  */
 RAD_API RAD_MUST_USE int rad_ticker_wait(rad_ticker *t, uint64_t *tick, rad_time until);
 
+/* ---- Timers ----------------------------------------------------------------------------------------- */
+
+/* Something that happens once, at a time that can be changed: a function is called, or a select goes on.
+ *
+ *     static int gives_up(void *connection) { return rad_fd_close(*(int *)connection); }
+ *
+ *     rad_timer *idle;
+ *     if (rad_timer_create(&idle, gives_up, &connection) != 0) return 1;
+ *     while (rad_timer_start(idle, rad_after(30000000000)) >= 0)  // 30 s from now, whenever it was to be before
+ *         if (serve(connection) != 0) break;
+ *     if (rad_timer_stop(idle)) rad_fd_close(connection);         // it came in time: nobody has closed it
+ *     rad_timer_destroy(idle);
+ *
+ * The function is called once for each start that was neither stopped nor followed by another start. It runs as a fiber
+ * of its own, and may wait, send to a channel, start the timer again, or destroy it; it belongs to no nursery, and
+ * does not care what became of the fiber that started the timer.
+ * While a timer runs it is a fiber that waits: rad_main waits for it, too, unless it is stopped;
+ * rad_runtime_shutdown stops it. */
+typedef struct rad_timer rad_timer;
+
+/* It does not run yet. Without a function (NULL) it is for rad_timer_wait, and RAD_ON_TIMER of rad_select. Anybody.
+ * RAD_ENOMEM. */
+RAD_API RAD_MUST_USE int rad_timer_create(rad_timer **timer, rad_fn fn, void *arg);
+
+/* Starts the timer: it fires at `when`, not before. A timer that runs gets the new time. Returns 1 if that came in
+ * time: the timer was running, or it had fired and nobody had received that; that firing will not happen. Returns 0 if
+ * there was none. RAD_ENOMEM, RAD_ELIMIT, RAD_ECLOSED as rad_spawn; the timer then does not run. A fiber. */
+RAD_API RAD_MUST_USE int rad_timer_start(rad_timer *timer, rad_time when);
+
+/* Stops the timer. Returns true if that came in time: the timer was running, or it had fired and nobody had received
+ * that; that firing will not happen. Returns false if there was none; the function of a timer that has fired may still
+ * run. Does not wait. Anybody. */
+RAD_API bool rad_timer_stop(rad_timer *timer);
+
+/* Waits until the timer has fired. One caller receives each firing: one that waits, or the next that comes. A start and
+ * a stop take back a firing that nobody has received. Anybody. */
+RAD_API RAD_MUST_USE int rad_timer_wait(rad_timer *timer, rad_time until);
+
+/* Stops the timer, and frees it. Nobody may be inside a call on it, nor come. Its function may still run, and may be
+ * the caller. NULL is fine. */
+RAD_API void rad_timer_destroy(rad_timer *timer);
+
 /* ---- Locals ----------------------------------------------------------------------------------------- */
 
 /* A variable of which every fiber has its own, wherever it runs. At most RAD_LOCALS_MAX in a process. */

@@ -82,7 +82,7 @@ static inline uint64_t rad__fiber_deadline(const rad_strand *s)
 typedef struct rad_alarm {
     uint64_t until;
     bool set;
-    rad_timer timer;
+    rad_wheel_timer timer;
 } rad_alarm;
 
 /* The fiber on whose stack the caller is: whether it is to end, and was not shielded. */

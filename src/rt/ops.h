@@ -60,6 +60,11 @@
     OP(const char *, name_of, (rad_fiber fiber), (fiber), fiber.slot) \
     OP(void, ticker_start, (rad_ticker *t, uint64_t period), (t, period), t) \
     OP(int, ticker_wait, (rad_ticker *t, uint64_t *tick, rad_time until), (t, tick, until), t) \
+    OP(int, timer_create, (rad_timer **timer, rad_fn fn, void *arg), (timer, fn, arg), NULL) \
+    OP(int, timer_start, (rad_timer *timer, rad_time when), (timer, when), timer) \
+    OP(bool, timer_stop, (rad_timer *timer), (timer), timer) \
+    OP(int, timer_wait, (rad_timer *timer, rad_time until), (timer, until), timer) \
+    OP(void, timer_destroy, (rad_timer *timer), (timer), timer) \
     OP(int, local_create, (rad_local_key *key, void (*destroy)(void *value)), (key, destroy), NULL) \
     OP(void, local_delete, (rad_local_key key), (key), NULL) \
     OP(void *, local_get, (rad_local_key key), (key), NULL) \

@@ -16,6 +16,7 @@
 #include "rt/stock.h"
 #include "rt/sync.h"
 #include "rt/ticker.h"
+#include "rt/user_timer.h"
 
 enum {
     FEW = 8, /* so many clauses fit into a small frame */
@@ -104,6 +105,10 @@ static int plain_clause(rad_clause *c, const rad_select_case *from)
         check_object(from);
         if (from->value == NULL) rad__misuse("rad_select", "RAD_ON_TAKE needs a value");
         rad__take_clause(c, from->on.stock, from->value);
+        return 0;
+    case RAD_ON_TIMER:
+        check_object(from);
+        rad__timer_clause(c, from->on.timer, "rad_select");
         return 0;
     default: return NOT_PLAIN;
     }

@@ -22,12 +22,12 @@ static uint32_t digit(uint64_t time, uint32_t level)
     return (uint32_t)(time >> (level * DIGIT)) % RAD_WHEEL_SLOTS;
 }
 
-static rad_timer *timer_of(rad_timer_link *link)
+static rad_wheel_timer *timer_of(rad_timer_link *link)
 {
-    return (rad_timer *)link;
+    return (rad_wheel_timer *)link;
 }
 
-static void put(rad_wheel *w, rad_timer *t, uint32_t level)
+static void put(rad_wheel *w, rad_wheel_timer *t, uint32_t level)
 {
     uint32_t slot = digit(t->deadline_ns, level);
     rad_timer_link *head = &w->lists[level][slot], *last = head;
@@ -50,7 +50,7 @@ static void slot_is_empty(rad_wheel *w, const rad_timer_link *head)
     if (w->slots[level] == 0) w->levels &= ~(1u << level);
 }
 
-static void take(rad_wheel *w, rad_timer *t)
+static void take(rad_wheel *w, rad_wheel_timer *t)
 {
     rad_timer_link *next = t->link.next, *prev = t->link.prev;
     prev->next = next;
@@ -87,7 +87,8 @@ void rad__wheel_open(rad_wheel *w, uint64_t now_ns)
     atomic_init(&w->next_ns, UINT64_MAX);
 }
 
-bool rad__wheel_arm(rad_wheel *w, rad_timer *t, uint64_t deadline_ns, void *who, uint32_t ticket)
+bool rad__wheel_arm(rad_wheel *w, rad_wheel_timer *t, uint64_t deadline_ns, void *who,
+                    uint32_t ticket)
 {
     RAD_DCHECK(atomic_load_explicit(&t->armed, memory_order_relaxed) == 0);
     t->who = who;
@@ -104,7 +105,7 @@ bool rad__wheel_arm(rad_wheel *w, rad_timer *t, uint64_t deadline_ns, void *who,
     return first;
 }
 
-bool rad__timer_disarm(rad_timer *t)
+bool rad__timer_disarm(rad_wheel_timer *t)
 {
     /* S3, pairs with E3. */
     if (atomic_load_explicit(&t->armed, memory_order_acquire) == 0) return false;
@@ -128,7 +129,7 @@ static bool cascade(rad_wheel *w, uint32_t *budget)
 {
     uint32_t slot = digit(w->base_ns, w->floor);
     while (w->slots[w->floor] >> slot & 1) {
-        rad_timer *t = timer_of(w->lists[w->floor][slot].next);
+        rad_wheel_timer *t = timer_of(w->lists[w->floor][slot].next);
         if (*budget == 0) return false;
         --*budget;
         take(w, t);
@@ -139,7 +140,7 @@ static bool cascade(rad_wheel *w, uint32_t *budget)
 }
 
 /* E2, E3. */
-static void expire(rad_wheel *w, rad_timer *t, rad_expired *out)
+static void expire(rad_wheel *w, rad_wheel_timer *t, rad_expired *out)
 {
     take(w, t);
     *out = (rad_expired){t->who, t->ticket};
@@ -156,7 +157,7 @@ static uint64_t next_look(const rad_wheel *w)
     const rad_timer_link *head = &w->lists[p.level][p.slot], *at = head->next;
     if (p.level == 0) return start;
     for (uint32_t i = 0; i < LOOKS && at != head; i++, at = at->next) {
-        uint64_t deadline = ((const rad_timer *)at)->deadline_ns;
+        uint64_t deadline = ((const rad_wheel_timer *)at)->deadline_ns;
         if (deadline < least) least = deadline;
     }
     return at == head ? least : start;
@@ -177,7 +178,7 @@ uint32_t rad__wheel_expire(rad_wheel *w, uint64_t now_ns, rad_expired *out, uint
             break;
         }
         rad_timer_link *head = &w->lists[p.level][p.slot];
-        rad_timer *t = timer_of(head->next);
+        rad_wheel_timer *t = timer_of(head->next);
         bool ordered = p.level == 0 || (t->link.next == head && t->deadline_ns <= now);
         if (ordered && count == max) break;
         if (ordered) {

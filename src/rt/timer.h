@@ -50,14 +50,14 @@ typedef struct rad_timer_link {
 } rad_timer_link;
 
 /* All zero: not armed. */
-typedef struct rad_timer {
+typedef struct rad_wheel_timer {
     rad_timer_link link; /* first: a link is its timer */
     uint64_t deadline_ns;
     void *who;
     struct rad_wheel *wheel; /* has to be there as long as the timer is armed */
     uint32_t ticket;
     _Atomic uint32_t armed;
-} rad_timer;
+} rad_wheel_timer;
 
 typedef struct rad_wheel {
     rad_lock lock;
@@ -78,12 +78,12 @@ typedef struct rad_expired {
 RAD_INTERNAL void rad__wheel_open(rad_wheel *w, uint64_t now_ns);
 
 /* True when it became the earliest: who sleeps until the wheel's next look has to be told. UINT64_MAX: for ever. */
-RAD_INTERNAL bool rad__wheel_arm(rad_wheel *w, rad_timer *t, uint64_t deadline_ns, void *who,
+RAD_INTERNAL bool rad__wheel_arm(rad_wheel *w, rad_wheel_timer *t, uint64_t deadline_ns, void *who,
                                  uint32_t ticket);
 
 /* From any thread. True: it will not expire. False: it has expired, or was never armed; costs no lock.
  * The timer's memory is the caller's again. */
-RAD_INTERNAL bool rad__timer_disarm(rad_timer *t);
+RAD_INTERNAL bool rad__timer_disarm(rad_wheel_timer *t);
 
 /* Takes out up to `max` timers whose time has come, in order, from any thread; the caller wakes whom it finds in
  * `out`. When rad__wheel_next is not later than now afterwards, there is more: to be called again, soon. */

@@ -64,7 +64,8 @@ typedef struct rad_clause rad_clause;
     KIND(STOCK, "stock")                                                                           \
     KIND(BLOCKING_CALL, "blocking call")                                                           \
     KIND(DESCRIPTOR, "descriptor")                                                                 \
-    KIND(ROOM, "room")
+    KIND(ROOM, "room")                                                                             \
+    KIND(TIMER, "timer")
 
 enum rad_kind {
 #define RAD_KIND_VALUE(name, text) RAD_KIND_##name,

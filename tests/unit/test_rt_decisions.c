@@ -68,7 +68,7 @@ static int parks_with_and_without_a_signal(void *arg)
 {
     rad_slot *slot = rad_self().slot;
     uint32_t generation = rad_self().generation;
-    rad_timer timer = {0};
+    rad_wheel_timer timer = {0};
     (void)arg;
     for (int i = 0; i < 3; i++) rad__strand_unpark(rad__core(), &slot->strand, generation);
     rad__strand_leave(RAD_LEAVE_PARK); /* three of them are one: this one does not wait … */

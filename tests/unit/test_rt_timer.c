@@ -34,7 +34,7 @@ static uint32_t check_slot(const rad_wheel *w, uint32_t level, uint32_t slot)
     const rad_timer_link *head = &w->lists[level][slot];
     uint32_t count = 0;
     for (const rad_timer_link *at = head->next; at != head; at = at->next, count++) {
-        const rad_timer *t = (const rad_timer *)at;
+        const rad_wheel_timer *t = (const rad_wheel_timer *)at;
         assert_ptr_equal(at->next->prev, at);
         assert_ptr_equal(at->prev->next, at);
         assert_int_equal(t->armed, 1);
@@ -67,7 +67,7 @@ static uint32_t check_wheel(const rad_wheel *w)
 /* ---- The list ------------------------------------------------------------------------------------------------- */
 
 typedef struct record {
-    rad_timer timer;
+    rad_wheel_timer timer;
     uint64_t key, number; /* what counts as its deadline; how many were armed before */
     uint32_t ticket;
     bool armed;
@@ -213,12 +213,12 @@ static void it_agrees_with_a_list(void **state)
 /* ---- One thing at a time --------------------------------------------------------------------------------------- */
 
 static rad_wheel wheel;
-static rad_timer timers[6000];
+static rad_wheel_timer timers[6000];
 static rad_expired out[6000];
 
 static uint32_t number_of(void *who)
 {
-    return (uint32_t)((rad_timer *)who - timers);
+    return (uint32_t)((rad_wheel_timer *)who - timers);
 }
 
 static bool arm_at(uint32_t i, uint64_t deadline)
@@ -400,13 +400,13 @@ static void nap(void *argument)
 {
     napper *n = argument;
     for (uint32_t i = 1; i <= NAPS; i++) {
-        rad_timer t = {0};
+        rad_wheel_timer t = {0};
         rad__wheel_arm(&wheel, &t, rad__os_now_ns() + (i % 7) * 1000, n, i);
         if (i % 3) /* acquire pairs with the waker's store */
             while (atomic_load_explicit(&n->woken, memory_order_acquire) != i)
                 rad__os_give_way(false);
         if (rad__timer_disarm(&t) && i % 3) n->mistakes++;
-        t = (rad_timer){.ticket = UINT32_MAX}; /* mine again */
+        t = (rad_wheel_timer){.ticket = UINT32_MAX}; /* mine again */
     }
     atomic_fetch_add_explicit(&gone, 1, memory_order_relaxed);
 }

@@ -60,7 +60,7 @@ static void ring(void)
 
 static void nap(sleeper *s, uint32_t ticket)
 {
-    rad_timer *t = rad__alloc(1, sizeof *t);
+    rad_wheel_timer *t = rad__alloc(1, sizeof *t);
     bool waits = rad__model_choose(2) == 0;
     if (rad__wheel_arm(&wheel, t, s->deadline, s, ticket)) ring();
     uint64_t next = rad__wheel_next(&wheel);
