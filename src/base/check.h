@@ -9,6 +9,17 @@
 #define RAD_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define RAD_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* For a function on the hottest path that gets a stack canary only because a local's address is taken: it has no array
+ * that could overflow. */
+#if defined(__has_attribute)
+#if __has_attribute(no_stack_protector)
+#define RAD_NO_CANARY __attribute__((no_stack_protector))
+#endif
+#endif
+#ifndef RAD_NO_CANARY
+#define RAD_NO_CANARY
+#endif
+
 RAD_INTERNAL _Noreturn void rad__panic(const char *file, int line, const char *what);
 
 /* A mistake of the program that calls us, where going on would do harm: message on stderr, SIGABRT. */

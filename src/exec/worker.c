@@ -538,7 +538,7 @@ static rad_task *take_own(rad_worker *w, bool oldest_too, rad_step *step)
     return task;
 }
 
-bool rad__worker_take_own(rad_worker *w, bool oldest_too)
+RAD_NO_CANARY bool rad__worker_take_own(rad_worker *w, bool oldest_too)
 {
     rad_step step;
     rad_task *task;
