@@ -201,7 +201,8 @@ static bool measure_stacks(bench *b, enum rad_guard guard)
         double at[4] = {bench_now()};
         ok = rad__stacks_open(&stacks, &o, &error) == 0;
         for (uint32_t k = 0; k < count && ok; k++)
-            ok = rad__stacks_new(&stacks, &list[k], &error) == 0;
+            ok = rad__stacks_new(&stacks, &list[k], &error) == 0 &&
+                 rad__stacks_guard(&stacks, &list[k], &error) == 0;
         at[1] = bench_now();
         for (uint32_t k = 0; k < count && ok; k++)
             ((volatile char *)list[k].base)[list[k].size - 1] = 1;

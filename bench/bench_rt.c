@@ -8,9 +8,13 @@
 #include "rt/timer.h"
 
 #include <semaphore.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND      (1000 * MILLISECOND)
@@ -108,6 +112,56 @@ static bench_measured run_spawn_batches(void *worker, uint64_t count)
     }
     bench_measured m = per_operation(start, count, 0);
     m.figures[0].checksum = numbered_sum(all, count);
+    return m;
+}
+
+/* ---- The first burst, and the start of a program ------------------------------------------------------- */
+
+static bench_measured run_cold(void *worker, uint64_t count)
+{
+    (void)worker;
+    numbered *all = numbered_of(count);
+    rad_nursery n;
+    double start = bench_now();
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (uint64_t i = 0; i < count; i++)
+        bench_must(rad_nursery_spawn(&n, NULL, numbered_main, &all[i]));
+    bench_must(rad_nursery_wait(&n));
+    bench_measured m = per_operation(start, count, 0);
+    m.figures[0].checksum = numbered_sum(all, count);
+    return m;
+}
+
+static int empty_main(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+/* A program whose first fiber does nothing: bench_rt --empty. */
+static int empty_program(void)
+{
+    return rad_main(NULL, empty_main, NULL, NULL);
+}
+
+static bench_measured run_startup(void *rt, uint64_t count)
+{
+    static char self[] = "/proc/self/exe", flag[] = "--empty";
+    char *argv[] = {self, flag, NULL};
+    double *ms = bench_allocate(count, sizeof *ms);
+    uint64_t good = 0;
+    (void)rt;
+    for (uint64_t i = 0; i < count; i++) {
+        pid_t pid;
+        int status = 1;
+        double start = bench_now();
+        if (posix_spawn(&pid, self, NULL, NULL, argv, environ) != 0) bench_fail("posix_spawn");
+        if (waitpid(pid, &status, 0) != pid) bench_fail("waitpid");
+        ms[i] = (bench_now() - start) * 1e3;
+        good += status == 0;
+    }
+    bench_measured m = bench_one(bench_median(ms, count), "ms", good);
+    free(ms);
     return m;
 }
 
@@ -498,6 +552,8 @@ static const bench_load WORKLOADS[] = {
     {"spawn1", "spawn, join, release one", run_spawn_one, NULL, 1000000, 1000, false, false},
     {"spawnb", "batches of 10,000, per fiber", run_spawn_batches, NULL, 1000000, 10000, false,
      false},
+    {"cold", "first burst of a process, per fiber", run_cold, NULL, 100000, 1, true, false},
+    {"startup", "an empty program, start to end", NULL, run_startup, 500, 5, true, false},
     {"pingpong", "unbuffered, there and back", run_ping_pong, NULL, 1000000, 1000, false, false},
     {"timeout", "the same, receives have deadlines", run_timeout, NULL, 1000000, 1000, false,
      false},
@@ -526,6 +582,7 @@ static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--empty") == 0) return empty_program();
     static const bench_loads ALL = {"rt", WORKLOADS, sizeof WORKLOADS / sizeof *WORKLOADS, measure};
     return bench_loads_main(&ALL, argc, argv);
 }

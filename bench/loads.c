@@ -42,6 +42,12 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double bench_median(double *values, uint64_t count)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    return values[count / 2];
+}
+
 bench_measured bench_percentiles(double *microseconds, uint64_t count)
 {
     qsort(microseconds, count, sizeof *microseconds, compare_doubles);

@@ -52,6 +52,8 @@ int bench_loads_main(const bench_loads *all, int argc, char **argv);
 bench_measured bench_one(double value, const char *unit, uint64_t checksum);
 void bench_add(bench_measured *m, double value, const char *unit, uint64_t checksum);
 
+double bench_median(double *values, uint64_t count); /* sorts the values */
+
 /* 50th and 99th percentile; sorts the values. */
 bench_measured bench_percentiles(double *microseconds, uint64_t count);
 

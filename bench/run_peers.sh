@@ -76,7 +76,7 @@ exec)
 fibers)
     ours="$build/tests/bench_rt --one"
     usual="raddle go tokio boost st pthreads"
-    all="yield spawn1 spawnb pingpong timeout buf11 buf44 select4 mutex timer timer1m skychan unpark unpark5ms"
+    all="yield spawn1 spawnb cold startup pingpong timeout buf11 buf44 select4 mutex timer timer1m skychan unpark unpark5ms"
     all="$all parked sleep100k sleep1m"
     ;;
 scenes)

@@ -38,6 +38,28 @@ void *rad__alloc_lines(size_t count, size_t size)
     return p ? memset(p, 0, bytes) : NULL;
 }
 
+void *rad__alloc_later(size_t count, size_t size)
+{
+    /* From this size on the C library asks the system for new pages, and knows that they are zero. */
+    enum { WORTH_IT = 16 << 10, MAPPED = 160 << 10 };
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
+    if (bytes >= WORTH_IT && bytes < MAPPED) bytes = MAPPED;
+    return rad__alloc(1, bytes);
+}
+
+void *rad__alloc_lines_later(size_t count, size_t size, void **memory)
+{
+    enum { LINE = 64 };
+    size_t bytes;
+    *memory = NULL;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - LINE) return NULL;
+    *memory = rad__alloc_later(1, bytes + LINE - 1);
+    if (*memory == NULL) return NULL;
+    uintptr_t start = (uintptr_t)*memory; /* only its alignment matters. tidy: address ok */
+    return (char *)*memory + (LINE - start % LINE) % LINE;
+}
+
 void rad__free(void *p)
 {
     free(p);

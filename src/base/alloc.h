@@ -8,6 +8,10 @@
 RAD_INTERNAL void *rad__alloc(size_t count, size_t size);
 /* The same at the start of a cache line, which is also the size it is rounded up to. */
 RAD_INTERNAL void *rad__alloc_lines(size_t count, size_t size);
+/* The same for memory of which most may stay unused: large memory is paid for page by page, when it is touched. */
+RAD_INTERNAL void *rad__alloc_later(size_t count, size_t size);
+/* … at the start of a cache line. *memory is what has to be freed. */
+RAD_INTERNAL void *rad__alloc_lines_later(size_t count, size_t size, void **memory);
 RAD_INTERNAL void rad__free(void *p);
 RAD_INTERNAL char *rad__copy_text(const char *text); /* NULL when memory ran out */
 

@@ -2,24 +2,29 @@
 
 #include "base/alloc.h"
 
+static void positions_reset(rad_injector *q)
+{
+    atomic_init(&q->head, 0);
+    atomic_init(&q->tail, 0);
+    atomic_init(&q->spilled, 0);
+    atomic_flag_clear_explicit(&q->taken, memory_order_relaxed);
+    rad__inbox_open(&q->overflow);
+}
+
 bool rad__injector_open(rad_injector *q, uint32_t ring)
 {
     RAD_ASSERT(ring >= 2 && (ring & (ring - 1)) == 0);
-    q->cells = rad__alloc(ring, sizeof *q->cells);
+    q->cells = rad__alloc_later(ring, sizeof *q->cells);
     if (q->cells == NULL) return false;
     q->mask = ring - 1;
-    rad__injector_reset(q);
+    positions_reset(q); /* the cells are zero, and most of them are never touched */
     return true;
 }
 
 void rad__injector_reset(rad_injector *q)
 {
     for (uint64_t i = 0; i <= q->mask; i++) atomic_init(&q->cells[i].turn, 0);
-    atomic_init(&q->head, 0);
-    atomic_init(&q->tail, 0);
-    atomic_init(&q->spilled, 0);
-    atomic_flag_clear_explicit(&q->taken, memory_order_relaxed);
-    rad__inbox_open(&q->overflow);
+    positions_reset(q);
 }
 
 void rad__injector_close(rad_injector *q)

@@ -87,7 +87,8 @@ static inline uint32_t rad__sched_seats(const rad_sched *s)
 /* How many seats there are to look at. Only grows. */
 static inline uint32_t rad__sched_live(const rad_sched *s)
 {
-    return atomic_load_explicit(&s->live, memory_order_relaxed);
+    /* Pairs with the store in rad__sched_enliven: a spare seat is opened before the first worker begins there. */
+    return atomic_load_explicit(&s->live, memory_order_acquire);
 }
 
 /* A worker is about to begin in a spare seat: others will look there from now on. Whoever ends the executor calls it,

@@ -294,41 +294,45 @@ static rad_sched_config config_of(const rad_exec_options *o, uint32_t workers, u
     };
 }
 
-static bool shell_open(rad_exec *exec, uint32_t id, const rad_exec_options *o)
+/* The next seat. */
+static bool shell_open(rad_exec *exec)
 {
+    uint32_t id = exec->opened;
     rad_shell *shell = &exec->shells[id];
-    if (o->scratch_size > 0) {
-        shell->scratch = rad__alloc_lines(1, o->scratch_size);
+    if (exec->scratch_size > 0) {
+        shell->scratch = rad__alloc_lines(1, exec->scratch_size);
         if (shell->scratch == NULL) return false;
     }
     if (!rad__worker_open(&shell->worker, &exec->sched, id)) {
         rad__free(shell->scratch);
+        shell->scratch = NULL;
         return false;
     }
     shell->worker.shell = shell;
     shell->exec = exec;
-    shell->prng = rad__prng(o->seed, RAD_STREAM_STEAL, id);
-    shell->spin_ns = exec->spin_ns;
+    shell->prng = rad__prng(exec->seed, RAD_STREAM_STEAL, id);
+    shell->spin_ns = exec->spin_ns / SPIN_LEAST_PART; /* it learns when more is worth it */
     if (exec->hooks.prepare) exec->hooks.prepare(exec->hooks.context, &shell->worker);
+    exec->opened++;
     return true;
 }
 
-/* Of the first `count` workers; no thread runs. */
-static void exec_free(rad_exec *exec, uint32_t count)
+/* No thread runs. */
+static void exec_free(rad_exec *exec)
 {
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < exec->opened; i++) {
         rad__worker_close(&exec->shells[i].worker);
         rad__free(exec->shells[i].scratch);
     }
     if (exec->shells != NULL) rad__sched_close(&exec->sched);
-    rad__free(exec->shells);
+    rad__free(exec->memory);
     rad__free(exec);
 }
 
 static int exec_open(rad_exec **out, const rad_exec_options *o, const rad_exec_hooks *hooks,
                      rad_error *error)
 {
-    uint32_t cpus = rad__os_cpu_count(), opened = 0;
+    uint32_t cpus = rad__os_cpu_count();
     uint32_t workers = o->workers ? o->workers : cpus < RAD_WORKERS_MAX ? cpus : RAD_WORKERS_MAX;
     rad_exec *exec = rad__alloc_lines(1, sizeof *exec);
     if (exec == NULL) return rad__error_memory(error);
@@ -336,22 +340,22 @@ static int exec_open(rad_exec **out, const rad_exec_options *o, const rad_exec_h
     exec->drop = o->drop;
     exec->drop_context = o->drop_context;
     exec->stack_size = o->stack_size ? o->stack_size : STACK_PRESET;
+    exec->scratch_size = o->scratch_size;
+    exec->seed = o->seed;
     if (hooks != NULL) exec->hooks = *hooks;
     if (exec->hooks.spare > RAD_WORKERS_MAX - workers)
         exec->hooks.spare = RAD_WORKERS_MAX - workers;
     rad_sched_config config = config_of(o, workers, exec->hooks.spare, exec->spin_ns);
     uint32_t seats = workers + exec->hooks.spare;
-    exec->shells = rad__alloc_lines(seats, sizeof *exec->shells);
-    if (exec->shells != NULL && !rad__sched_open(&exec->sched, &config)) {
-        rad__free(exec->shells);
-        exec->shells = NULL;
+    exec->shells = rad__alloc_lines_later(seats, sizeof *exec->shells, &exec->memory);
+    if (exec->shells != NULL && !rad__sched_open(&exec->sched, &config)) exec->shells = NULL;
+    while (exec->shells != NULL && exec->opened < workers && shell_open(exec)) {
     }
-    while (exec->shells != NULL && opened < seats && shell_open(exec, opened, o)) opened++;
-    if (opened == seats) {
+    if (exec->opened == workers) {
         *out = exec;
         return 0;
     }
-    exec_free(exec, opened);
+    exec_free(exec);
     return rad__error_memory(error);
 }
 
@@ -414,7 +418,7 @@ int rad__exec_create(rad_exec **out, const rad_exec_options *options, const rad_
     RAD_ASSERT(drained);
     exec_end(exec);
     exec_reap(exec);
-    exec_free(exec, rad__sched_seats(&exec->sched));
+    exec_free(exec);
     return code;
 }
 
@@ -424,7 +428,7 @@ void rad_exec_destroy(rad_exec *exec)
     rad_exec_join(exec);
     exec_reap(exec);
     exec_drop_leftovers(exec); /* woken from outside after it was stopped */
-    exec_free(exec, rad__sched_seats(&exec->sched));
+    exec_free(exec);
 }
 
 /* ---- Spare seats ------------------------------------------------------------------------------------- */
@@ -450,8 +454,10 @@ bool rad__exec_reinforce(rad_exec *exec)
 {
     uint32_t seat = exec->sched.config.workers, seats = rad__sched_seats(&exec->sched);
     while (seat < seats && !seat_is_free(&exec->shells[seat])) seat++;
-    if (seat == seats || !exec_thread_begins(exec)) return false;
+    if (seat == seats || (seat == exec->opened && !shell_open(exec))) return false;
+    if (!exec_thread_begins(exec)) return false;
     rad_shell *shell = &exec->shells[seat];
+    RAD_DCHECK(seat <= exec->opened);
     if (shell->started) rad__os_thread_join(&shell->thread);
     rad__sched_enliven(&exec->sched, seat);
     if (shell_start(shell, RAD_NONE, NULL) == 0) return true;

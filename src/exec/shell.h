@@ -74,7 +74,7 @@ typedef struct rad_exec_hooks {
     void *context;
     uint32_t spare;     /* seats for more workers: rad__exec_reinforce */
     uint64_t retire_ns; /* a worker in one of these leaves after so long without anything to do */
-    void (*prepare)(void *context, rad_worker *w); /* every seat, before there is any thread */
+    void (*prepare)(void *context, rad_worker *w); /* each seat, before its first thread */
     void (*begin)(void *context, rad_worker *w);   /* before its first step */
     /* Before the thread sleeps, perhaps not for the first time: may make work visible, as anybody else does. Answers
      * for how many nanoseconds it may sleep at most: 0 is not at all, UINT64_MAX as long as nobody wakes it. */
@@ -93,10 +93,15 @@ typedef struct rad_exec_hooks {
 struct rad_exec {
     rad_sched sched;
     rad_exec_hooks hooks;
-    rad_shell *shells;
+    rad_shell *shells; /* of all seats; the first `opened` of them are open */
+    void *memory;      /* … where they are */
+    uint32_t
+        opened; /* the regular workers; more when they are first needed. Changed by who reinforces alone */
     uint32_t threads;  /* started; of the regular workers */
     size_t stack_size; /* of threads */
-    uint64_t spin_ns;  /* 0: one round is enough */
+    size_t scratch_size;
+    uint64_t seed;
+    uint64_t spin_ns; /* 0: one round is enough */
     void (*drop)(void *context, rad_task *task);
     void *drop_context;
     _Alignas(64) _Atomic uint32_t running; /* threads that have not come to their end */

@@ -21,16 +21,25 @@
 
 enum { MAPPING_LIMIT_USUAL = 65530 };
 
-int rad__os_pages_map(void **p, size_t size, rad_error *error)
+static int pages_map(void **p, size_t size, int how, rad_error *error)
 {
     *p = NULL;
     void *mapped = MAP_FAILED;
     if (!rad__os_fails(ENOMEM))
-        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | how, -1, 0);
     if (mapped == MAP_FAILED) return rad__error_memory(error);
     *p = mapped;
     return 0;
+}
+
+int rad__os_pages_map(void **p, size_t size, rad_error *error)
+{
+    return pages_map(p, size, MAP_NORESERVE, error);
+}
+
+int rad__os_pages_map_now(void **p, size_t size, rad_error *error)
+{
+    return pages_map(p, size, MAP_POPULATE, error);
 }
 
 void rad__os_pages_unmap(void *p, size_t size)

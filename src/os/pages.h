@@ -10,6 +10,9 @@ enum { RAD_PAGE_MAX = 65536 }; /* no supported machine has larger pages */
 RAD_INTERNAL int rad__os_pages_map(void **p, size_t size, rad_error *error);
 RAD_INTERNAL void rad__os_pages_unmap(void *p, size_t size);
 
+/* The same for memory that is used at once, all of it: one call instead of a fault for every page. */
+RAD_INTERNAL int rad__os_pages_map_now(void **p, size_t size, rad_error *error);
+
 /* Whoever touches these pages from now on dies of a signal. Each such call makes two mappings more, of which a process
  * has rad__os_mapping_limit; the error is then RAD_ELIMIT. Doing it again changes nothing. */
 RAD_INTERNAL int rad__os_pages_guard(void *p, size_t size, rad_error *error);

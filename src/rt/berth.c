@@ -3,7 +3,7 @@
 #include "os/clock.h"
 #include "rt/strand.h"
 
-enum { COOLED_AT_ONCE = 64 };
+enum { COOLED_AT_ONCE = 64, NUMBER_MOST = (1 << 30) - 1 };
 
 static rad_berth *pop(rad_berth **list)
 {
@@ -40,10 +40,10 @@ static void pool_give(rad_berths *all, rad_berth *b)
 
 void rad__berth_add(rad_berths *all, rad_berth *b, const rad_stack *stack)
 {
-    RAD_ASSERT(stack->size <= UINT32_MAX && stack->number <= INT32_MAX);
+    RAD_ASSERT(stack->size <= UINT32_MAX && stack->number <= NUMBER_MOST);
     b->base = stack->base;
     b->size = (uint32_t)stack->size;
-    b->number = stack->number & INT32_MAX;
+    b->number = stack->number & NUMBER_MOST;
     rad__lock(&all->lock);
     pool_give(all, b);
     rad__unlock(&all->lock);
@@ -81,6 +81,8 @@ void rad__berth_board(rad_berths *all, rad_berth_rack *rack, rad_strand *s,
 {
     rad_berth *b = take(all, rack);
     if (RAD_UNLIKELY(!b->is_made)) {
+        if (!b->was_used && all->first_use) all->first_use(all->stacks, b);
+        b->was_used = 1;
         rad__context_make(&b->context, b->base, b->size, body, b);
         b->is_made = 1;
     }

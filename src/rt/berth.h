@@ -6,7 +6,10 @@
  * stack, the one that is warm, and the next one begins where the last one ended, without a switch.
  *
  * Room      spawning tells when there is no memory, not running: for every slot that is made (fiber.h) a berth is made,
- *           too, whoever uses it. A core keeps a few that are warm, and brought as many into the pool as it may keep.
+ *           too, whoever uses it: its addresses, and its mappings where guards are mappings. What running takes is
+ *           memory of the system for what is touched: pages of the stack, and page tables for them and for the marks of
+ *           the guard. A fiber never runs without a guard: if neither marks nor a mapping can be had, the process ends
+ *           with a message. A core keeps a few that are warm, and brought as many into the pool as it may keep.
  * Claim     a strand that boards finds one. With S slots, of which at most S - 1 are on a berth, and cores that keep
  *           at most K1, K2, … of them, of S + K1 + K2 + … berths one is left: with this core or in the pool. Only the
  *           watch may have a few in its hands for a moment, while it gives their memory back.
@@ -34,14 +37,18 @@ struct rad_berth {
     rad_berth *next;     /* in a pool */
     void *base;          /* its stack */
     uint32_t size;
-    uint32_t number : 31; /* of its stack */
-    uint32_t is_made : 1; /* its context can be resumed */
+    uint32_t number : 30;  /* of its stack */
+    uint32_t was_used : 1; /* its stack has a guard */
+    uint32_t is_made : 1;  /* its context can be resumed */
 };
 
 enum { RAD_BERTHS_KEPT = 32 };
 
 typedef struct rad_berths {
-    rad_lock lock; /* of everything here */
+    /* Called before a stack is used for the first time: makes its guard. NULL: it needs none. */
+    void (*first_use)(const rad_stacks *stacks, const rad_berth *b);
+    const rad_stacks *stacks; /* for that */
+    rad_lock lock;            /* of everything below */
     rad_berth *warm, *cold;
     uint32_t warm_count;
     uint32_t warm_least; /* since the watch looked last */

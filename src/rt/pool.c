@@ -1,7 +1,7 @@
 /* pool.c — where slots rest between two fibers: see fiber.h. */
 #include "rt/runtime.h"
 
-enum { CACHE_MOST = 256, CACHE_STEP = 64 };
+enum { CACHE_MOST = 256, CACHE_STEP = 64, GROWTH_LEAST = 64, GROWTH_MOST = 512 };
 
 /* Takes up to `count` off a list: the first of them; *rest is what remains. */
 static rad_slot *split(rad_slot *list, uint32_t count, uint32_t *got, rad_slot **rest)
@@ -32,13 +32,24 @@ static void give_shared(rad_runtime *rt, rad_slot *first)
     if (spawner != NULL) rad__clause_notify(rad__core(), spawner);
 }
 
+/* As many as there are, within limits: a burst is made in few steps, and a small program does not pay for one. With a
+ * limit on fibers, one: see give_shared. */
+static uint32_t growth(rad_runtime *rt)
+{
+    if (rt->is_capped) return 1;
+    rad__lock(&rt->room.lock);
+    uint32_t made = rt->slots_made;
+    rad__unlock(&rt->room.lock);
+    return made < GROWTH_LEAST ? GROWTH_LEAST : made < GROWTH_MOST ? made : GROWTH_MOST;
+}
+
 static rad_slot *take_shared(rad_runtime *rt, uint32_t count, uint32_t *got, int *code)
 {
     rad__lock(&rt->room.lock);
     rad_slot *first = split(rt->idle, count, got, &rt->idle);
     rad__unlock(&rt->room.lock);
     if (first != NULL) return first;
-    rad_slot *rest, *grown = rad__runtime_grow(rt, rt->is_capped ? 1 : CACHE_STEP, code);
+    rad_slot *rest, *grown = rad__runtime_grow(rt, growth(rt), code);
     first = split(grown, count, got, &rest);
     if (rest != NULL) give_shared(rt, rest);
     return first;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "os/clock.h"
+#include "os/pages.h"
 #include "rt/overflow.h"
 #include "rt/watch.h"
 
@@ -14,31 +15,62 @@ enum { STACK_MOST = 1 << 30, FIBERS_MOST = 1 << 24, EXTRA_PRESET = 128, RETIRE_N
 
 _Static_assert(sizeof(rad_slot) % 64 == 0, "slots begin at a cache line");
 
-/* What was made together: one piece of memory for each kind. */
+/* What was made together, in one piece of memory. */
 typedef struct batch {
     struct batch *older;
-    uint32_t count; /* of berths */
+    uint32_t count;  /* of berths */
+    rad_slot *slots; /* NULL: only berths */
     rad_berth *berths;
-    rad_slot *slots;
+    void *memory;
+    size_t mapped; /* bytes of it; 0: it is from the heap */
 } batch;
+
+enum { BATCH_MAPPED = 64 };
+
+static bool batch_open(batch *b, uint32_t count, bool slots)
+{
+    size_t page = rad__os_page_size();
+    size_t slots_size = slots ? count * sizeof *b->slots : 0;
+    size_t size = slots_size + count * sizeof *b->berths;
+    if (count >= BATCH_MAPPED) {
+        b->mapped = (size + page - 1) / page * page;
+        if (rad__os_pages_map_now(&b->memory, b->mapped, NULL) != 0) return false;
+    } else {
+        b->memory = rad__alloc_lines(1, size);
+        if (b->memory == NULL) return false;
+    }
+    if (slots) b->slots = b->memory;
+    b->berths = (rad_berth *)((char *)b->memory + slots_size);
+    return true;
+}
 
 static void batch_free(batch *b)
 {
     if (b == NULL) return;
     for (uint32_t i = 0; i < b->count; i++)
         if (b->berths[i].is_made) rad__context_drop(&b->berths[i].context);
-    rad__free(b->berths);
-    rad__free(b->slots);
+    if (b->mapped > 0)
+        rad__os_pages_unmap(b->memory, b->mapped);
+    else
+        rad__free(b->memory);
     rad__free(b);
+}
+
+/* See Room in berth.h. */
+static void berth_guard(const rad_stacks *stacks, const rad_berth *b)
+{
+    static const char message[] = "raddle: no memory for the guard of a fiber's stack\n";
+    rad_stack stack = {b->base, b->size, b->number};
+    if (rad__stacks_guard(stacks, &stack, NULL) == 0) return;
+    rad__os_segv_say(message, sizeof message - 1);
+    rad__os_segv_abort();
 }
 
 /* As many berths as there is memory for, up to `count`, in the pool; and memory for as many slots. NULL: none. */
 static batch *batch_make(rad_runtime *rt, uint32_t count, bool slots, int *code)
 {
     batch *b = rad__alloc(1, sizeof *b);
-    if (b != NULL) b->berths = rad__alloc_lines(count, sizeof *b->berths);
-    if (b != NULL && slots) b->slots = rad__alloc_lines(count, sizeof *b->slots);
-    *code = b && b->berths && (b->slots || !slots) ? 0 : RAD_ENOMEM;
+    *code = b != NULL && batch_open(b, count, slots) ? 0 : RAD_ENOMEM;
     while (*code == 0 && b->count < count) {
         rad_stack stack;
         *code = rad__stacks_new(&rt->stacks, &stack, NULL);
@@ -68,6 +100,7 @@ static uint32_t slots_reserve(rad_runtime *rt, uint32_t count)
     rad__lock(&rt->room.lock);
     if (count > rt->slots_left) count = rt->slots_left;
     rt->slots_left -= count;
+    rt->slots_made += count;
     rad__unlock(&rt->room.lock);
     return count;
 }
@@ -76,6 +109,7 @@ static void slots_unreserve(rad_runtime *rt, uint32_t count)
 {
     rad__lock(&rt->room.lock);
     rt->slots_left += count;
+    rt->slots_made -= count;
     rad__unlock(&rt->room.lock);
 }
 
@@ -140,6 +174,16 @@ void rad__strand_overflows(rad_strand *self)
 
 /* ---- Workers ----------------------------------------------------------------------------------------- */
 
+/* Without memory it keeps none, and takes every one from the pool. */
+static void rack_open(rad_runtime *rt, rad_berth_rack *rack)
+{
+    int code;
+    batch *brought = batch_make(rt, RAD_BERTHS_KEPT, false, &code);
+    if (brought == NULL) return;
+    batch_keep(rt, brought);
+    rack->most = brought->count;
+}
+
 static void worker_prepares(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
@@ -148,24 +192,13 @@ static void worker_prepares(void *context, rad_worker *w)
     seat->core.runtime = rt;
     seat->prng = rad__prng(rt->seed, RAD_STREAM_SELECT, w->id);
     rad__wheel_open(&seat->wheel, rad__os_now_ns());
-}
-
-/* Without memory it keeps none, and takes every one from the pool. */
-static void rack_open(rad_runtime *rt, rad_berth_rack *rack)
-{
-    int code;
-    if (rack->most > 0) return; /* a seat that was left before */
-    batch *brought = batch_make(rt, RAD_BERTHS_KEPT, false, &code);
-    if (brought == NULL) return;
-    batch_keep(rt, brought);
-    rack->most = brought->count;
+    rack_open(rt, &seat->rack);
 }
 
 static void worker_begins(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
     rad_seat *seat = rad_worker_scratch(w);
-    rack_open(rt, &seat->rack);
     rad__core_set(&seat->core);
     rad__os_thread_wakes_sharply();
     rad__context_adopt(&seat->core.context);
@@ -285,6 +318,8 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rad__blocking_open(&rt->blocking, o->blocking_threads);
     rt->watch = rad__alloc_lines(1, sizeof *rt->watch);
     code = rt->watch ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);
+    rt->berths.first_use = berth_guard;
+    rt->berths.stacks = &rt->stacks;
     if (code == 0) { /* too many runtimes at a time: then it is not reported, that is all */
         if (rad__overflow_watch(&rt->stacks, overflow_name, rt, NULL) != 0) rad__error_clear(error);
         code = executor_open(rt, o, error);

@@ -18,6 +18,7 @@ struct rad_runtime {
     rad_slot *idle;      /* slots that no core has */
     rad_slot *made;      /* all slots, newest first */
     uint32_t slots_left; /* so many more may be made */
+    uint32_t slots_made;
     bool
         is_capped; /* no more fibers than the options say: cores keep no slots that others may need */
     bool spawn_waits; /* then a fiber that spawns waits */

@@ -9,7 +9,7 @@
 
 #define SLAB_BYTES_MOST ((size_t)1 << 30)
 
-enum { SLAB_STACKS_FIRST = 64, STACKS_MOST = 1 << 30 };
+enum { SLAB_STACKS_FIRST = 256, STACKS_MOST = 1 << 30 };
 
 /* ---- Where things are ---------------------------------------------------------------------------------- */
 
@@ -124,7 +124,7 @@ int rad__stacks_open(rad_stacks *s, const rad_stacks_options *o, rad_error *erro
     memset(s, 0, sizeof *s);
     int code = stacks_measure(s, o, error);
     if (code == 0) {
-        s->slabs = rad__alloc(s->slab_count, sizeof *s->slabs);
+        s->slabs = rad__alloc_later(s->slab_count, sizeof *s->slabs);
         if (rad__stack_is_watched()) s->notes = rad__alloc(s->most, sizeof *s->notes);
         if (s->slabs == NULL || (rad__stack_is_watched() && s->notes == NULL))
             code = rad__error_memory(error);
@@ -154,9 +154,8 @@ void rad__stacks_close(rad_stacks *s)
 
 /* ---- Handing out --------------------------------------------------------------------------------------- */
 
-static int stack_guard(const rad_stacks *s, char *guard, uint32_t number, rad_error *error)
+static int guard_by_mapping(const rad_stacks *s, char *guard, uint32_t number, rad_error *error)
 {
-    if (s->guard == RAD_GUARD_MARKS) return rad__os_pages_mark(guard, s->guard_size, error);
     if (number >= s->guard_most)
         return rad__error(error, RAD_ELIMIT,
                           "more than %u stacks need more mappings than a process has here: raise "
@@ -177,7 +176,7 @@ int rad__stacks_new(rad_stacks *s, rad_stack *out, rad_error *error)
         int code = slab_need(s, &at, &base, error);
         if (code != 0) return code;
         low = base + (number - at.first) * s->stride;
-        code = stack_guard(s, low, number, error);
+        if (s->guard == RAD_GUARD_MAPPINGS) code = guard_by_mapping(s, low, number, error);
         if (code != 0) return code;
     } while (!atomic_compare_exchange_weak_explicit(&s->next, &number, number + 1,
                                                     memory_order_relaxed, memory_order_relaxed));
@@ -185,6 +184,14 @@ int rad__stacks_new(rad_stacks *s, rad_stack *out, rad_error *error)
     *out = (rad_stack){low + s->guard_size, s->size - colour, number};
     if (s->notes) s->notes[number] = rad__stack_announce(out->base, out->size);
     return 0;
+}
+
+int rad__stacks_guard(const rad_stacks *s, const rad_stack *stack, rad_error *error)
+{
+    char *guard = (char *)stack->base - s->guard_size;
+    if (s->guard != RAD_GUARD_MARKS) return 0; /* it was made with the stack */
+    if (rad__os_pages_mark(guard, s->guard_size, NULL) == 0) return 0;
+    return rad__os_pages_guard(guard, s->guard_size, error);
 }
 
 int rad__stack_forget(const rad_stack *stack, size_t keep, rad_error *error)

@@ -1,6 +1,6 @@
 /* stack.h — stacks for fibers: many of one size, each with a guard, out of few large reservations.
  *
- *     slab      | guard | usable, grows down <-- top | guard | usable …       the first has 64 stacks, each further one
+ *     slab      | guard | usable, grows down <-- top | guard | usable …       the first has 256, each further one
  *                                                                            twice as many, up to 1 GiB of addresses
  *
  * A stack costs addresses until it is touched; then the page at its top. Stacks are handed out once, in order, and live
@@ -18,17 +18,23 @@
  *           the first lines of all stacks in the same set of the cache: 50 instead of 30 ns per switch at 100,000. More
  *           colours gain nothing, and the first frames are to fit into the top page: 3,136 bytes are left for them.
  *
+ * When      A guard that is a mapping is made when the stack is handed out: mappings are scarce, and a fiber that
+ *           cannot have one is not spawned. Marks are set when the stack is first used (rad__stacks_guard): a burst of
+ *           fibers that end at once uses one stack. They take memory for page tables, as the first touch of the stack
+ *           does.
+ *
  * Handing out, by any number of threads at once and without a lock:
  *         N1   n = next; n < most, or it is over
  *         N2   the slab of n is there, or: map one, and publish it unless somebody was faster (then unmap it)
- *         N3   guard stack n (doing it twice changes nothing)
+ *         N3   guard stack n if guards are mappings (doing it twice changes nothing)
  *         N4   next: n -> n + 1, or begin again: somebody else has taken n
- * Claim: a stack is handed out once (N4), with its guard (N3 before N4), and a call that fails has taken nothing: the
+ * Claim: a stack is handed out once (N4), with its mapping (N3 before N4), and a call that fails has taken nothing: the
  * next one tries the same n.
  * S1  slab k is published before slab k + 1, and stays until close: finding by address reads them without a lock.
  *
- * Rejected: one mapping per stack (32,000, and 5 µs each); guards of a slab installed at once (a burst of 0.5 µs each
- * for stacks nobody may need); a lock (it would be held over system calls). */
+ * Rejected: one mapping per stack (32,000, and 5 µs each); guards of a slab installed at once, or of each stack when it
+ * is handed out (a burst of 0.5 µs each for stacks that may never be used); a lock (it would be held over system
+ * calls). */
 #ifndef RAD_RT_STACK_H
 #define RAD_RT_STACK_H
 
@@ -78,6 +84,10 @@ typedef struct rad_stack {
 /* One that nobody had before; from any thread. RAD_ELIMIT when there are `most` or no more guards, RAD_ENOMEM when
  * there are no more addresses. */
 RAD_INTERNAL int rad__stacks_new(rad_stacks *s, rad_stack *out, rad_error *error);
+
+/* Before a stack that is new is first used: its guard works from now on. RAD_ENOMEM, RAD_ELIMIT: it has none, and must
+ * not be used. Doing it again changes nothing. */
+RAD_INTERNAL int rad__stacks_guard(const rad_stacks *s, const rad_stack *stack, rad_error *error);
 
 /* Gives back the memory of a stack nobody runs on, except for its upper `keep` bytes and what shares a page with
  * them; 0: all of it. */

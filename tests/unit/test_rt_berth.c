@@ -9,13 +9,17 @@
 
 #include <raddle.h>
 
+#include "os/fault.h"
+#include "os/pages.h"
 #include "rt/fiber.h"
 #include "rt/runtime.h"
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MANY = 100 };
@@ -242,6 +246,55 @@ static void fibers_that_end_at_once_share_a_stack(void **state)
     assert_int_equal(rad_main(&one, spawns_many, NULL, NULL), 0);
 }
 
+/* ---- Without a guard -------------------------------------------------------------------------------------- */
+
+static int waits_a_moment(void *arg)
+{
+    (void)arg;
+    rad_sleep(1000000);
+    _exit(3); /* it has run, on a stack without a guard */
+}
+
+static int makes_guards_fail(void *arg)
+{
+    (void)arg;
+    if (rad_spawn(NULL, waits_a_moment, NULL) != 0) return 1;
+    rad__os_fail_at(1);
+    rad_yield();
+    return 2;
+}
+
+/* The kernel has no memory for the guard of a stack that a fiber is about to use: the process ends with a message. */
+static void no_fiber_runs_without_a_guard(void **state)
+{
+    int out[2];
+    char said[256] = {0};
+    (void)state;
+    void *page = NULL;
+    assert_int_equal(rad__os_pages_map(&page, RAD_PAGE_MAX, NULL), 0);
+    bool marks = rad__os_pages_marks_work(page);
+    rad__os_pages_unmap(page, RAD_PAGE_MAX);
+    if (!marks) skip(); /* guards are mappings, which are made by spawning */
+    assert_int_equal(pipe(out), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        rad_options one = {.workers = 1};
+        signal(SIGABRT, SIG_DFL);
+        dup2(out[1], STDERR_FILENO);
+        _exit(rad_main(&one, makes_guards_fail, NULL, NULL));
+    }
+    close(out[1]);
+    ssize_t size = read(out[0], said, sizeof said - 1);
+    close(out[0]);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGABRT);
+    assert_true(size > 0);
+    assert_non_null(strstr(said, "raddle: no memory for the guard of a fiber's stack\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +303,7 @@ int main(void)
         cmocka_unit_test(memory_of_cold_stacks_is_given_back),
         cmocka_unit_test(a_burst_does_not_keep_its_memory),
         cmocka_unit_test(fibers_that_end_at_once_share_a_stack),
+        cmocka_unit_test(no_fiber_runs_without_a_guard),
     };
     return cmocka_run_group_tests_name("rt_berth", tests, NULL, NULL);
 }

@@ -83,7 +83,9 @@ static void set_up(rad_overflow_name name, size_t size)
         rad__overflow_watch(&stacks, name, deep, &error) != 0)
         fail_msg("%s", error.text);
     for (int i = 0; i < 70; i++) {
-        if (rad__stacks_new(&stacks, &chosen, &error) != 0) fail_msg("%s", error.text);
+        if (rad__stacks_new(&stacks, &chosen, &error) != 0 ||
+            rad__stacks_guard(&stacks, &chosen, &error) != 0)
+            fail_msg("%s", error.text);
     }
 }
 

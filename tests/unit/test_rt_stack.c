@@ -32,7 +32,8 @@ static rad_stack new_stack(rad_stacks *s)
 {
     rad_stack stack;
     rad_error error = {0};
-    if (rad__stacks_new(s, &stack, &error) != 0) fail_msg("%s", error.text);
+    if (rad__stacks_new(s, &stack, &error) != 0 || rad__stacks_guard(s, &stack, &error) != 0)
+        fail_msg("%s", error.text);
     return stack;
 }
 
@@ -312,7 +313,8 @@ static bool uses(enum rad_guard guard, rad_error *error)
     rad_stacks s;
     rad_stack stack;
     bool all = rad__stacks_open(&s, &o, error) == 0;
-    for (uint32_t i = 0; i < 200 && all; i++) all = rad__stacks_new(&s, &stack, error) == 0;
+    for (uint32_t i = 0; i < 200 && all; i++)
+        all = rad__stacks_new(&s, &stack, error) == 0 && rad__stacks_guard(&s, &stack, error) == 0;
     if (all) all = rad__stack_forget(&stack, 0, error) == 0;
     rad__os_fail_at(0);
     rad__alloc_fail_at(0);
@@ -365,7 +367,9 @@ static void *taker_main(void *context)
     taker *t = context;
     for (uint32_t i = 0; i < TAKEN; i++) {
         rad_error error = {0};
-        if (rad__stacks_new(t->s, &t->stacks[i], &error) != 0) return t;
+        if (rad__stacks_new(t->s, &t->stacks[i], &error) != 0 ||
+            rad__stacks_guard(t->s, &t->stacks[i], &error) != 0)
+            return t;
         *(volatile uint32_t *)t->stacks[i].base = t->stacks[i].number;
     }
     return NULL;

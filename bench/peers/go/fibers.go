@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 	"runtime"
+	"sort"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,8 @@ import (
 
 func init() {
 	workloads["yield"] = workload{runYield, 2000000, 1000}
+	workloads["cold"] = workload{runCold, 100000, 1}
+	workloads["startup"] = workload{runStartup, 500, 5}
 	workloads["pingpong"] = workload{runPingPong, 1000000, 1000}
 	workloads["timeout"] = workload{runTimeout, 1000000, 1000}
 	workloads["buf11"] = workload{func(items int) []result { return runBelt(items, 1) }, 4000000, 4000}
@@ -51,6 +54,46 @@ func runYield(count int) []result {
 	}
 	join.Wait()
 	return perOperation(start, uint64(count), sumIs(done[0]+done[1]))
+}
+
+// ---- The first burst, and the start of a program -------------------------------------------------
+
+func runCold(count int) []result {
+	slots := makeSlots(count)
+	start := time.Now()
+	spawnAll(slots, 0, count)
+	return perOperation(start, uint64(count), func() uint64 { return sumOf(slots) })
+}
+
+// One goroutine, which does nothing.
+func emptyProgram() {
+	done := make(chan bool)
+	go func() { done <- true }()
+	<-done
+}
+
+func runStartup(count int) []result {
+	ms := make([]float64, count)
+	good := uint64(0)
+	for i := range ms {
+		start := time.Now()
+		pid, err := syscall.ForkExec("/proc/self/exe", []string{"go", "--empty"}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}})
+		if err != nil {
+			fail(err.Error())
+		}
+		var status syscall.WaitStatus
+		for {
+			if _, err = syscall.Wait4(pid, &status, 0, nil); err != syscall.EINTR {
+				break
+			}
+		}
+		ms[i] = float64(time.Since(start).Nanoseconds()) / 1e6
+		if err == nil && status == 0 {
+			good++
+		}
+	}
+	sort.Float64s(ms)
+	return []result{{ms[count/2], "ms", good}}
 }
 
 // ---- Channels -----------------------------------------------------------------------------------

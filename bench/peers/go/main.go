@@ -42,6 +42,10 @@ func main() {
 		fmt.Println("Go", strings.TrimPrefix(runtime.Version(), "go"))
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == "--empty" {
+		emptyProgram()
+		return
+	}
 	tiny := len(os.Args) == 4 && os.Args[3] == "--tiny"
 	if len(os.Args) != 3 && !tiny {
 		fail("usage: go WORKLOAD WORKERS [--tiny]")
