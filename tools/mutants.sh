@@ -62,74 +62,25 @@ rt_tests() { # FILE
     echo "$near rt_fiber rt_survivors rt_survivors2 rt_decisions $last"
 }
 
-# The same for the sessions: first what is about the file, then the others.
-session_tests() { # FILE
-    case ${1##*/} in
-    assemble.*) near="session_blocks session_mistakes" last=asan:session_blocks ;;
-    capacity.*) near="session_lab session_mistakes" last=asan:session_read ;;
-    draw.*) near=session_draw last=asan:session_draw ;;
-    effects.* | same.*) near="session_effects session_survivors" last=asan:session_effects ;;
-    generate.*) near="session_survivors session_random" last=asan:session_random ;;
-    stubs.* | wrap.*) near="session_survivors session_stubs" last=asan:session_stubs ;;
-    session_threads.*) near=session_threads last=asan:session_threads ;;
-    rounds.* | step.* | vm.* | value.* | trace.*)
-        near="session_blocks session_rounds session_effects" last="asan:session_blocks asan:session_rounds" ;;
-    text.*) near=session_text last=asan:session_text ;;
-    *) near="session session_mistakes session_read" last="asan:session_mistakes asan:session_blocks" ;;
-    esac
-    rest="session session_read session_text session_blocks session_effects session_rounds session_draw session_survivors"
-    rest="$rest session_stubs session_threads session_mistakes session_random session_examples session_lab"
-    for word in $rest; do
-        case " $near " in *" $word "*) ;; *) near="$near $word" ;; esac
-    done
-    echo "$near $last asan:session_survivors"
-}
-
-# The same for the load tester.
-load_tests() { # FILE
-    case ${1##*/} in
-    analyze.* | causality.* | metrics*) near="load_analyze load_core load_report" ;;
-    filter.*) near="load_filter load_analyze" ;;
-    diff.* | plot.* | render* | result*) near="load_report load_diff load_folder" ;;
-    z6* | metadata.* | live_folder.*) near="load_z6 load_folder" ;;
-    scenario* | url.* | limits.* | changes.*) near="load_scenario load_scenario_errors load_examples" ;;
-    answer.* | http1.* | live_http1.*) near="live_http1 live_engine" ;;
-    jar.* | judge.*) near="live_judge live_engine" ;;
-    plan.* | template.*) near="live_template live_engine" ;;
-    live_tls*) near="live_tls" ;;
-    live_http2*) near="live_http2" ;;
-    live*) near="live_engine live_run live_tls live_http2" ;;
-    *) near="load_core load_rules load_lab load_log load_replay load_step load_analyze load_examples" ;;
-    esac
-    words=
-    for word in $near; do [ ! -f "tests/unit/test_$word.c" ] || words="$words $word"; done
-    echo "$words"
-}
-
-# The same for workflows: first what is about the file, then whatever is quick, then the rest; at last, for what is not
-# given back or read too far, some under the address sanitizer.
-flow_tests() { # FILE
-    machine="flow_tasks flow_cancel flow_inputs flow_worlds flow_history flow_again flow_state flow_patterns flow_lack"
-    case ${1##*/} in
-    draw* | text.*) near="flow_draw flow_examples" last=asan:flow_draw ;;
-    resolve* | suggest* | syntax*)
-        near="flow_syntax_errors flow_refused flow_syntax flow_docs flow_expressions flow_verdicts flow_draw"
-        last="asan:flow_syntax asan:flow_refused" ;;
-    journal.*) near="flow_journal flow_replay flow_case" last=asan:flow_journal ;;
-    replay.* | snapshot.* | history.*)
-        near="flow_replay flow_history flow_inputs flow_case flow_lack" last=asan:flow_replay ;;
-    flow_run*)
-        near="flow_files flow_begin flow_doubt flow_queue flow_trust flow_lapse flow_shim flow_timers"
-        near="$near flow_memory flow_story flow_folder flow_run flow_crash flow_kill"
-        last="asan:flow_queue asan:flow_doubt asan:flow_lapse asan:flow_folder" ;;
-    validate* | proper* | outline*) near="flow_verdicts flow_lab flow_validate" last=asan:flow_verdicts ;;
-    case.* | vm_data.*) near="$machine flow_expressions flow_case flow_random" last="asan:flow_case asan:flow_again" ;;
-    compile.*) near="$machine flow_expressions flow_case flow_random flow_lab" last=asan:flow_lack ;;
-    *) near="$machine flow_case flow_random flow_lab" last="asan:flow_again asan:flow_cancel" ;;
-    esac
-    words=
-    for word in $near; do [ ! -f "tests/unit/test_$word.c" ] || words="$words $word"; done
-    echo "$words $last"
+# For sessions, workflows and the load tester, which one thread runs: the tests of that part, those that have a word of
+# the file's name in theirs first, and two of these with the address sanitizer at last.
+part_tests() { # FILE
+    part=${1#src/} part=${part%%/*}
+    case $part in load) names="test_load_* test_live_*" ;; *) names="test_$part*" ;; esac
+    # shellcheck disable=SC2086 # a list of patterns
+    (cd tests/unit && printf '%s\n' $names) | sed -n 's/^test_\(.*\)\.c$/\1/p' | LC_ALL=C sort |
+        awk -v part="$part" -v stem="$(basename "$1" | sed 's/\..*//')" '
+            BEGIN { n = split(stem, word, "_") }
+            {
+                near = 0
+                for (i = 1; i <= n; i++) near += word[i] != part && index("_" $0 "_", "_" word[i] "_")
+                if (near) first = first $0 " "
+                else rest = rest $0 " "
+            }
+            END {
+                split(first rest, all, " ")
+                print first rest "asan:" all[1] " asan:" all[2]
+            }'
 }
 
 # The mutants of a folder. What goes to WebAssembly has no unit tests: tests/cli/wasm.sh compares it.
@@ -139,9 +90,7 @@ mutants_of() { # FOLDER
         tests="l2 exec_queues exec_idle exec_shell_wake exec_shell exec_shell_group exec_shell_deep"
         case $file in
         src/rt/*) hunt= && tests=$(rt_tests "$file") ;;
-        src/session/*) hunt= way=plain && tests=$(session_tests "$file") ;;
-        src/flow/*) hunt= way=plain && tests=$(flow_tests "$file") ;;
-        src/load/*) hunt= way=plain && tests=$(load_tests "$file") ;;
+        src/session/* | src/flow/* | src/load/*) hunt= way=plain && tests=$(part_tests "$file") ;;
         */shell*) hunt= ;; # the trial has a shell of its own
         esac
         awk -v path="$file" -v hunt="$hunt" -v tests="$tests" -f tools/mutants.awk -f "tools/mutants_$way.awk" "$file" ||
