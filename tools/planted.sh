@@ -114,7 +114,7 @@ run() {
 know() {
     if ! mkdir "$work/words/$2" 2>/dev/null; then # another lane does it
         until [ -f "$work/words/$2/limit" ] || [ -f "$work/words/$2/fails" ]; do sleep 1; done
-    elif begin=$(date +%s) && build "$1" "$2" && answer=$(run "$1" "$2" 600) && [ -z "$answer" ]; then
+    elif build "$1" "$2" && begin=$(date +%s) && answer=$(run "$1" "$2" 600) && [ -z "$answer" ]; then
         case $2 in hunt:*) sed -n '$s/.* //p' "$1/test.log" ;; *) grep -c '^ok' "$1/test.log" ;; esac \
             >"$work/words/$2/evaluations"
         took=$(($(date +%s) - begin))
@@ -130,6 +130,7 @@ know() {
 try_word() {
     know "$1" "$3" || { echo "wrong 0 0 0 $3 fails without a bug" && return; }
     file=$(cat "$2/file")
+    cp "$1/$file" "$1/saved"
     cp "$2/planted" "$1/$file"
     if build "$1" "$3"; then
         run "$1" "$3" "$(cat "$work/words/$3/limit")"
@@ -138,7 +139,7 @@ try_word() {
     else
         echo "wrong 0 0 0 it does not compile: $(grep -m 1 'error:' "$1/build.log" | cut -c 1-150)"
     fi
-    cp "$root/$file" "$1/$file"
+    cp "$1/saved" "$1/$file"
 }
 
 try_bug() { # TREE BUG TRY
@@ -230,6 +231,12 @@ total=$(find "$work/bugs" -mindepth 1 -maxdepth 1 | wc -l)
 first=$(sed 's/^ *\([^ ]*\).*/\1/' "$work"/bugs/*/words | grep -v '^[at]san:' | sort -u)
 # shellcheck disable=SC2086 # a list of words
 make_tree "$work/tree1" && { [ -z "$first" ] || build "$work/tree1" $first; } || { tail -n 30 "$work/tree1/build.log" >&2; exit 2; }
+# A hunt without a bug looks at 1.5 million runs: only a run of all lists does that.
+all=false
+[ $# != 0 ] || [ "$part" != 0/1 ] || all=true
+for word in $(cat "$work"/bugs/*/words | tr ' ' '\n' | grep '^hunt:' | sort -u); do
+    $all || { mkdir "$work/words/$word" && echo 300 >"$work/words/$word/limit"; }
+done
 row '' depth bug runs shrunk reported
 for number in $(seq "$lanes"); do # paths in the build are relative: nothing is built again in a copy
     [ "$number" = 1 ] || cp -a "$work/tree1" "$work/tree$number"
@@ -243,7 +250,7 @@ for bug in "$work"/bugs/*; do
         ! grep -q '^missed' "$bug/answer" || try_bug "$work/tree1" "$bug" "$try"
     done
 done
-[ $# != 0 ] || [ "$part" != 0/1 ] || write_json
+! $all || write_json
 summarize
 wrong=$(cat "$work"/bugs/*/answer | grep -c '^wrong')
 found=$(cat "$work"/bugs/*/answer | grep -c '^found')
