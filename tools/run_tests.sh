@@ -1,14 +1,15 @@
 #!/bin/bash
-# run_tests.sh BUILD_DIR [PATTERN] — runs every test program (or those whose name matches PATTERN), two at
-# a time, and ends in the line "N passed, N failed", which counts test functions.
+# run_tests.sh BUILD_DIR [PATTERN] — runs every test program (or those whose name matches PATTERN), and ends in the
+# line "N passed, N failed", which counts test functions. Nearly half of the time tests wait (for a server, a command, a
+# timer): two more run at a time than there are processors, six at most. Those that wait longest begin first.
 #
 #   unit/test_*   cmocka programs                    cli/*    tests/cli/*.sh, with RADDLE=the binary
 #   fuzz/fuzz_*   seed corpora through the readers   bench/*  benches at their smallest (--tiny)
 #   tidy          the rules of tools/tidy.c, and the proof on tests/tidy that each of them bites
 #   symbols       what the libraries export
 #
-# From outside: TEST_JOBS (2), TEST_TIMEOUT (120 seconds per program), TEST_WRAP (a command in front
-# of the unit tests, such as valgrind). Results stay in BUILD_DIR/test-results/.
+# From outside: TEST_JOBS, TEST_TIMEOUT (120 seconds per program), TEST_SKIP (a pattern of programs to leave out),
+# TEST_WRAP (a command in front of the unit tests, such as valgrind). Results stay in BUILD_DIR/test-results/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 build=$(cd "${1:?usage: run_tests.sh BUILD_DIR [PATTERN]}" && pwd) || exit 2
@@ -19,11 +20,11 @@ mkdir -p "$results"
 
 list_tests() {
     local path
-    for path in tests/unit/test_*.c tests/fuzz/fuzz_*.c bench/bench_*.c; do
-        [ -f "$path" ] && echo "$(basename "$(dirname "$path")")/$(basename "$path" .c)"
-    done
     for path in tests/cli/*.sh; do
         [ -f "$path" ] && echo "cli/$(basename "$path" .sh)"
+    done
+    for path in tests/unit/test_*.c tests/fuzz/fuzz_*.c bench/bench_*.c; do
+        [ -f "$path" ] && echo "$(basename "$(dirname "$path")")/$(basename "$path" .c)"
     done
     echo tidy/rules
     echo tidy/fixtures
@@ -35,13 +36,15 @@ left_out() {
     [ -f "$build/tests/left_out" ] && grep . "$build/tests/left_out" | sed 's|.*|/&$|'
 }
 
-tests=$(list_tests | grep -E -- "$word" | grep -vE -f <(left_out))
+tests=$(list_tests | grep -E -- "$word" | grep -vE -f <(left_out) -e "${TEST_SKIP:-^$}")
 if [ -z "$tests" ]; then
     echo "run_tests.sh: no test program has '$word' in its name" >&2
     exit 2
 fi
+jobs=$(nproc)
+jobs=$((jobs < 4 ? jobs + 2 : 6))
 begin=$EPOCHREALTIME
-printf '%s\n' "$tests" | xargs -d '\n' -n 1 -P "${TEST_JOBS:-2}" tools/run_one_test.sh "$build"
+printf '%s\n' "$tests" | xargs -d '\n' -n 1 -P "${TEST_JOBS:-$jobs}" tools/run_one_test.sh "$build"
 
 # A runner that was killed leaves no result: that is a failure too.
 for test in $tests; do
