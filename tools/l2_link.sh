@@ -32,6 +32,8 @@ done
     --redefine-sym rad__os_word_wait=rad__l2_word_wait \
     --redefine-sym rad__os_word_wait_for=rad__l2_word_wait_for \
     --redefine-sym rad__os_word_wake=rad__l2_word_wake \
+    --redefine-sym rad__os_barrier=rad__l2_barrier \
+    --redefine-sym rad__os_barrier_register=rad__l2_barrier_register \
     --redefine-sym rad__os_now_ns=rad__l2_now_ns \
     --redefine-sym rad__os_give_way=rad__l2_give_way \
     --redefine-sym rad__context_switch=rad__l2_context_switch \

@@ -10,6 +10,7 @@ bool rad__idle_open(rad_idle *idle, uint32_t workers, bool plain)
     idle->workers = idle->regular = workers;
     idle->words = (workers + 63) / 64;
     idle->plain = plain;
+    atomic_init(&idle->light, plain); /* there are no bits in the plain order, so nothing to miss */
     rad__idle_reset(idle);
     return true;
 }

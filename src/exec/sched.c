@@ -88,7 +88,7 @@ void rad__sched_finish(rad_sched *s)
 
 void rad__sched_enliven(rad_sched *s, uint32_t seat)
 {
-    /* Pairs with the load in step_call, as `done` does with the new worker's first look at it. */
+    /* Pairs with the loads in step_call (as `done` does with the new worker's first look at it) and in sees_work. */
     if (seat >= rad__sched_live(s)) atomic_store_explicit(&s->live, seat + 1, memory_order_seq_cst);
 }
 

@@ -149,6 +149,7 @@ void rad__shell_step_idle(rad_shell *shell)
         search_missed(shell);
         return;
     }
+    if (w->phase == RAD_PHASE_RECHECK) rad__shell_barrier(w);
     rad_step step = rad__worker_step(w, draw);
     if (step.woken != w->id) rad__exec_wake_thread(shell->exec, step.woken);
     if (!spins) return;
@@ -352,6 +353,7 @@ static int exec_open(rad_exec **out, const rad_exec_options *o, const rad_exec_h
     while (exec->shells != NULL && exec->opened < workers && shell_open(exec)) {
     }
     if (exec->opened == workers) {
+        rad__idle_lighten(&exec->sched.idle, rad__os_barrier_register());
         *out = exec;
         return 0;
     }

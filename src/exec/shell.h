@@ -41,6 +41,7 @@
 
 #include "base/prng.h"
 #include "exec/worker.h"
+#include "os/barrier.h"
 #include "os/thread.h"
 #include "os/wait.h"
 
@@ -159,6 +160,16 @@ static inline void rad__shell_back(rad_worker *w)
 static inline bool rad__exec_is_away(const rad_exec *exec)
 {
     return atomic_load_explicit(&exec->away, memory_order_relaxed) != 0;
+}
+
+/* B of idle.h, before a worker in RECHECK is stepped. Pairs with rad__idle_could_wake. */
+static inline void rad__shell_barrier(rad_worker *w)
+{
+    rad_sched *s = w->sched;
+    /* Pairs with rad__sched_enliven: another worker that begins after this sees that this one sleeps. */
+    if (atomic_load_explicit(&s->live, memory_order_seq_cst) == 1) return;
+    if (!rad__idle_needs_barrier(&s->idle)) return;
+    if (RAD_UNLIKELY(!rad__os_barrier())) rad__idle_lighten(&s->idle, false);
 }
 
 /* rad_exec_create with hooks, which are copied. */

@@ -379,9 +379,11 @@ static void step_settle(rad_worker *w)
 static bool sees_work(rad_worker *w)
 {
     const rad_sched *s = w->sched;
+    /* Pairs with rad__sched_enliven: who begins in another seat after this sees what the caller announced before. */
+    uint32_t live = atomic_load_explicit(&s->live, memory_order_seq_cst);
     w->hint = RAD_NONE;
     if (!rad__injector_is_empty(&s->injector)) return true;
-    for (uint32_t i = 0; i < rad__sched_live(s); i++)
+    for (uint32_t i = 0; i < live; i++)
         if (rad__worker_has_loot(s->workers[i])) {
             w->hint = i == w->id ? RAD_NONE : i;
             return true;
@@ -395,6 +397,8 @@ static void step_recheck(rad_worker *w)
     go_to(w, w->only_mine || sees_work(w) ? RAD_PHASE_NOTIFY : RAD_PHASE_PARKED);
 }
 
+/* No barrier: a producer that finds this bit gone has found nobody to wake, as if the worker had left before. One that
+ * saw it publishes before it claims it. */
 bool rad__worker_retire(rad_worker *w)
 {
     RAD_DCHECK(w->phase == RAD_PHASE_PARKED);

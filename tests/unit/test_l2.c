@@ -172,6 +172,20 @@ static void the_executor_is_clean(void **state)
     all_clean(trials, sizeof trials / sizeof *trials);
 }
 
+static void work_is_not_left_beside_a_worker_that_sleeps_or_leaves(void **state)
+{
+    static const trial trials[] = {
+        {"l2-seat", "preempt:2", 10000},
+        {"l2-seat local=1", "preempt:2", 10000},
+        {"l2-seat retires=1", "preempt:2", 20000},
+        {"l2-seat local=1 retires=1", "preempt:2", 20000},
+        {"l2-seat spawns=2", "preempt:1", 300},
+        {"l2-seat local=1 spawns=2 retires=1", "preempt:1", 300},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
 static void a_worker_leaves_nothing_of_its_own(void **state)
 {
     static const trial trials[] = {
@@ -463,6 +477,7 @@ int main(void)
         cmocka_unit_test(locks_and_the_like_are_clean),
         cmocka_unit_test(the_wheel_of_timers_is_clean),
         cmocka_unit_test(the_executor_is_clean),
+        cmocka_unit_test(work_is_not_left_beside_a_worker_that_sleeps_or_leaves),
         cmocka_unit_test(a_worker_leaves_nothing_of_its_own),
         cmocka_unit_test(the_largest_cases_run),
         cmocka_unit_test(groups_are_clean),

@@ -11,6 +11,7 @@
  *     RMW      both; goes on with the release sequence instead of ending it
  *     fence    moves `acquired` into the clock, the clock into `released`. It is no scheduling point: under
  *              sequential consistency it commutes with everything
+ *     barrier  (os/barrier.h) a fence of every thread, by one of them
  *
  * A compare-and-swap that may fail for no reason never does here. */
 #include "lab/l2/l2.h"
@@ -340,17 +341,36 @@ DEFINE_ALL(64, u64)
 DEFINE_ALL(128, u128)
 #endif
 
-RAD_INTERNAL void rad__l2_tsan_atomic_thread_fence(int order);
-void rad__l2_tsan_atomic_thread_fence(int order)
+static void fence(l2_thread *t, int order)
 {
-    l2 *l = rad__l2;
-    if (l->phase != L2_PHASE_RUN) return;
-    l2_thread *t = l->running;
     if (acquires(order)) l2_clock_join(&t->clock, &t->acquired);
     if (!releases(order)) return;
     t->released = t->clock;
     t->fenced = true;
     t->clock.at[t->index]++;
+}
+
+RAD_INTERNAL void rad__l2_tsan_atomic_thread_fence(int order);
+void rad__l2_tsan_atomic_thread_fence(int order)
+{
+    l2 *l = rad__l2;
+    if (l->phase == L2_PHASE_RUN) fence(l->running, order);
+}
+
+/* A memory model with store buffers empties all of them here, and it becomes a scheduling point. */
+RAD_INTERNAL bool rad__l2_barrier(void);
+bool rad__l2_barrier(void)
+{
+    l2 *l = rad__l2;
+    for (uint32_t i = 1; l->phase == L2_PHASE_RUN && i <= l->thread_count; i++)
+        fence(&l->threads[i], ORDER_SEQ_CST);
+    return true;
+}
+
+RAD_INTERNAL bool rad__l2_barrier_register(void);
+bool rad__l2_barrier_register(void)
+{
+    return true;
 }
 
 /* Orders a thread against its own signal handlers: there are none. */

@@ -74,6 +74,7 @@ void rad__crew_open(uint32_t workers, uint32_t outside, uint32_t inside, bool wh
     runtime.exec = &executor;
     is_whole = whole;
     RAD_MODEL_ASSERT(rad__sched_open(&executor.sched, &config));
+    rad__idle_lighten(&executor.sched.idle, rad__os_barrier_register());
     rad__model_name(executor.sched.idle.seats, workers * sizeof *executor.sched.idle.seats,
                     "token");
     rad__model_name(&executor, sizeof executor, "executor");
