@@ -140,6 +140,8 @@ enum rad_select_kind {
     RAD_ON_TAKE,    /* an item of a stock; code as rad_stock_take */
     RAD_ON_TICK,    /* the next tick of a ticker, which select receives */
     RAD_ON_TIMER,   /* a timer without a function has fired: see rad_timer_wait of raddle/fiber.h */
+    RAD_ON_READ,    /* an RW lock, to read, which the caller then holds */
+    RAD_ON_WRITE,   /* the same, to write */
     RAD_OFF         /* a case that is switched off: it is never done */
 };
 
@@ -150,6 +152,7 @@ typedef struct rad_select_case {
         rad_fiber fiber;          /* JOIN */
         rad_time time;            /* TIME */
         rad_mutex *mutex;         /* LOCK */
+        rad_rwlock *rwlock;       /* READ, WRITE */
         rad_semaphore *semaphore; /* ACQUIRE */
         rad_waitgroup *group;     /* GROUP */
         rad_stock *stock;         /* TAKE */
@@ -181,7 +184,11 @@ enum { RAD_SELECT_MAX = 64 };
  *     };
  *     int which = rad_select(cases, 2, RAD_FOREVER);
  *
- * With all cases off select waits until `until`. */
+ * With all cases off select waits until `until`.
+ *
+ * A condition is not a case: waiting for it means unlocking its mutex, and locking it again at the end however long
+ * that takes, so the select could neither keep its deadline nor leave the other cases untouched. To wait for a
+ * condition or something else, use a channel of values of size 0 for the signal. */
 RAD_API RAD_MUST_USE int rad_select(rad_select_case *cases, uint32_t count, rad_time until);
 
 #ifdef __cplusplus

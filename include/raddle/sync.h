@@ -84,7 +84,7 @@ RAD_API void rad_rwlock_read(rad_rwlock *l);
 RAD_API void rad_rwlock_write(rad_rwlock *l);
 
 /* The same with a deadline; a cancellation ends the wait. By the writer with until = 0: RAD_ETIMEOUT, with any other a
- * mistake. */
+ * mistake. May be cases of rad_select. */
 RAD_API RAD_MUST_USE int rad_rwlock_read_until(rad_rwlock *l, rad_time until);
 RAD_API RAD_MUST_USE int rad_rwlock_write_until(rad_rwlock *l, rad_time until);
 
@@ -93,7 +93,8 @@ RAD_API void rad_rwlock_unlock(rad_rwlock *l);
 
 /* ---- Condition -------------------------------------------------------------------------------------- */
 
-/* Something about data under a mutex that others wait for. */
+/* Something about data under a mutex that others wait for. It takes a rad_mutex, no RW lock, and is not a case of
+ * rad_select (raddle/chan.h says why): to wait for one of several things, use channels. */
 typedef struct rad_cond {
     uint64_t private_[5];
 } rad_cond;

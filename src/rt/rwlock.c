@@ -7,7 +7,7 @@
  * R1  WAITING is set and cleared under the object's lock, while somebody has the lock (Y3).
  * R2  with WAITING nobody gets in but under the object's lock, and nobody leaves last but there.
  * R3  readers wait only while a writer has it or waits. A writer that gives up is no longer in the way: it lets them
- *     in. */
+ *     in. So does a select that wanted to write and has done something else, when its clause is out of the queue. */
 #include "rt/ops.h"
 #include "rt/sync.h"
 
@@ -128,6 +128,21 @@ static void let_readers_in(rwlock *l)
     }
     rad__unlock(&l->object.lock);
     rad__wakes_go(&wakes);
+}
+
+void rad__rwlock_clause(rad_clause *c, rad_rwlock *public, bool writes)
+{
+    rwlock *l = rwlock_of(public);
+    rad__waitable_ready(&l->object, RAD_KIND_RWLOCK);
+    *c = (rad_clause){.object = &l->object,
+                      .queue = writes ? &l->writers : &l->readers,
+                      .attempt = writes ? write_attempt : read_attempt,
+                      .data = (void *)rad__who()};
+}
+
+void rad__rwlock_left(rad_rwlock *public)
+{
+    let_readers_in(rwlock_of(public));
 }
 
 static bool write_fast(rwlock *l, uintptr_t self)

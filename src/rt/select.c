@@ -101,6 +101,11 @@ static int plain_clause(rad_clause *c, const rad_select_case *from)
         check_object(from);
         rad__waitgroup_clause(c, from->on.group);
         return 0;
+    case RAD_ON_READ:
+    case RAD_ON_WRITE:
+        check_object(from);
+        rad__rwlock_clause(c, from->on.rwlock, from->kind == RAD_ON_WRITE);
+        return 0;
     case RAD_ON_TAKE:
         check_object(from);
         if (from->value == NULL) rad__misuse("rad_select", "RAD_ON_TAKE needs a value");
@@ -225,10 +230,20 @@ static int due(const selection *s)
     return s->timer >= 0 && try_other(&s->cases[s->timer]) > 0 ? s->timer : -1;
 }
 
+/* Readers do not have to wait any longer for those who wanted to write, and did not get to. */
+static void leave_locks(const selection *s, int done)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        const rad_select_case *from = &s->cases[s->at[i]];
+        if (from->kind == RAD_ON_WRITE && (int)i != done) rad__rwlock_left(from->on.rwlock);
+    }
+}
+
 /* The case that was done, or why none was. */
 static int selection_wait(selection *s, uint64_t until)
 {
     int done = rad__wait(s->clauses, s->count, s->timer >= 0 && s->time < until ? s->time : until);
+    leave_locks(s, done);
     if (done >= 0) {
         set_code(&s->cases[s->at[done]], s->clauses[done].code);
         return s->at[done];

@@ -41,6 +41,11 @@ static inline uint64_t rad__clause_who(const rad_clause *c)
 }
 
 RAD_INTERNAL void rad__mutex_clause(rad_clause *c, rad_mutex *m);
+
+/* After waiting for `writes` without getting it, rad__rwlock_left is called. */
+RAD_INTERNAL void rad__rwlock_clause(rad_clause *c, rad_rwlock *l, bool writes);
+RAD_INTERNAL void rad__rwlock_left(rad_rwlock *l);
+
 RAD_INTERNAL void rad__semaphore_clause(rad_clause *c, rad_semaphore *s);
 RAD_INTERNAL void rad__waitgroup_clause(rad_clause *c, rad_waitgroup *g);
 

@@ -302,6 +302,12 @@ static void selects_are_clean(void **state)
         {"l2-choice kind=5", "preempt:2", 9000},
         {"l2-choice kind=6", "preempt:2", 4000},
         {"l2-choice kind=7", "preempt:1", 3000},
+        {"l2-choice kind=8", "preempt:2", 1500}, /* the RW lock */
+        {"l2-choice kind=8 public=1", "preempt:2", 2000},
+        {"l2-choice kind=9", "preempt:1", 1000},
+        {"l2-choice kind=10 public=1", "preempt:2", 2500},
+        {"l2-choice kind=11 public=1", "preempt:1", 1500},
+        {"l2-choice kind=12", "preempt:2", 6000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);

@@ -458,9 +458,131 @@ static void a_tick_is_a_case(void **state)
     ticks(NULL);
 }
 
+/* ---- RW locks -------------------------------------------------------------------------------------------- */
+
+typedef struct library {
+    rad_rwlock lock;
+    _Atomic int readers, writers;
+    int books; /* guarded by the lock */
+    _Atomic int written;
+} library;
+
+static int chooses_writing(void *arg)
+{
+    library *l = arg;
+    rad_select_case cases[2] = {{.kind = RAD_ON_WRITE, .on.rwlock = &l->lock},
+                                {.kind = RAD_ON_TIME, .on.time = rad_after(3 * MS)}};
+    return rad_select(cases, 2, RAD_FOREVER) == 1 ? 0 : 1;
+}
+
+static int reads(void *arg)
+{
+    library *l = arg;
+    rad_rwlock_read(&l->lock);
+    atomic_fetch_add(&l->readers, 1);
+    rad_rwlock_unlock(&l->lock);
+    return 0;
+}
+
+static int in_a_library(void *unused)
+{
+    library l = {.books = 0};
+    rad_nursery n;
+    (void)unused;
+    rad_select_case both[2] = {{.kind = RAD_ON_READ, .on.rwlock = &l.lock},
+                               {.kind = RAD_ON_WRITE, .on.rwlock = &l.lock}};
+    int which = rad_select(both, 2, RAD_FOREVER);
+    assert_in_range(which, 0, 1);
+    rad_rwlock_unlock(&l.lock);
+    assert_int_equal(rad_select(&both[1], 1, 0), 0);
+    assert_int_equal(rad_select(both, 2, 0), RAD_ETIMEOUT); /* one writes */
+    rad_rwlock_unlock(&l.lock);
+    rad_rwlock_read(&l.lock);
+    assert_int_equal(rad_select(both, 2, 0), 0); /* many read */
+    rad_rwlock_unlock(&l.lock);
+    if (rad_self().slot != NULL) { /* a select that has left lets readers in */
+        rad_nursery_open(&n, RAD_FOREVER);
+        assert_int_equal(rad_nursery_spawn(&n, NULL, chooses_writing, &l), 0);
+        rad_sleep(MS);
+        for (int i = 0; i < 3; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, reads, &l), 0);
+        assert_int_equal(rad_nursery_wait(&n), 0); /* while this fiber reads */
+        assert_int_equal(l.readers, 3);
+    }
+    rad_rwlock_unlock(&l.lock);
+    assert_int_equal(rad_rwlock_write_until(&l.lock, 0), 0);
+    rad_rwlock_unlock(&l.lock);
+    return 0;
+}
+
+static void use_library(library *l, bool writes)
+{
+    if (writes) {
+        assert_int_equal(l->readers, 0);
+        assert_int_equal(atomic_fetch_add(&l->writers, 1), 0);
+        l->books++;
+        atomic_fetch_add(&l->written, 1);
+        atomic_fetch_sub(&l->writers, 1);
+    } else {
+        atomic_fetch_add(&l->readers, 1);
+        assert_int_equal(l->writers, 0);
+        if (rad_self().slot != NULL) rad_yield();
+        atomic_fetch_sub(&l->readers, 1);
+    }
+    rad_rwlock_unlock(&l->lock);
+}
+
+static int visits(void *arg)
+{
+    library *two = arg;
+    for (int i = 0; i < 300; i++) {
+        rad_select_case cases[3] = {
+            {.kind = i % 3 ? RAD_ON_READ : RAD_ON_WRITE, .on.rwlock = &two[0].lock},
+            {.kind = i % 4 ? RAD_ON_READ : RAD_ON_WRITE, .on.rwlock = &two[1].lock},
+            {.kind = i % 2 ? RAD_OFF : RAD_ON_TIME, .on.time = rad_after(20000)}};
+        int which = rad_select(cases, 3, RAD_FOREVER);
+        assert_in_range(which, 0, 2);
+        if (which < 2) use_library(&two[which], cases[which].kind == RAD_ON_WRITE);
+    }
+    return 0;
+}
+
+static void *visits_on_a_thread(void *arg)
+{
+    visits(arg);
+    return NULL;
+}
+
+static int all_visit(void *arg)
+{
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < 6; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, visits, arg), 0);
+    return rad_nursery_wait(&n);
+}
+
+static void rw_locks_are_cases(void **state)
+{
+    (void)state;
+    in_a_library(NULL);
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        library two[2] = {{.books = 0}, {.books = 0}};
+        pthread_t thread;
+        run(workers, in_a_library, NULL);
+        assert_int_equal(pthread_create(&thread, NULL, visits_on_a_thread, two), 0);
+        run(workers, all_visit, two);
+        pthread_join(thread, NULL);
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(two[i].books, two[i].written);
+            assert_int_equal(rad_rwlock_write_until(&two[i].lock, 0), 0);
+            rad_rwlock_unlock(&two[i].lock);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rw_locks_are_cases),
         cmocka_unit_test(what_is_ready_is_equally_likely),
         cmocka_unit_test(all_kinds_are_equally_likely),
         cmocka_unit_test(a_case_can_be_off),

@@ -1,11 +1,12 @@
-/* choice.c — select over locks (rt/select.c, and the clauses of mutex, semaphore and wait group): whoever waits for one
- * of several gets exactly one of them, and the others are as if he had never asked: no lock is held by nobody, and no
- * permit is lost, also when the time is up. The clauses are in memory of their own, which is freed when the wait has
- * returned.
+/* choice.c — select over locks (rt/select.c, and the clauses of mutex, semaphore, wait group and RW lock): whoever
+ * waits for one of several gets exactly one of them, and the others are as if he had never asked: no lock is held by
+ * nobody, no permit is lost and no reader shut out, also when the time is up. The clauses are in memory of their own,
+ * which is freed when the wait has returned.
  *
  * Each thread has a text to follow, steps separated by a blank: "m|p" takes the mutex or a permit, "g" waits for the
- * group, a "t" before it gives it time until the clock moves. What was taken is given back at once. "M" takes the mutex
- * and gives it back, "V" makes a permit, of which there is none at first, "D" is done. */
+ * group, "r" and "w" take the RW lock to read and to write, a "t" before it gives it time until the clock moves. What
+ * was taken is given back at once. "M" takes the mutex and gives it back, "R" and "W" do so with the RW lock, "V" makes
+ * a permit, of which there is none at first, "D" is done. */
 #include "base/alloc.h"
 #include "lab/l2/model.h"
 #include "rt/sync.h"
@@ -28,14 +29,20 @@ static const script scripts[] = {
     {{"tm|p", "p|m", "M V"}},        /* one of whom gives up */
     {{"p|m m", "M", "V"}},           /* and again */
     {{"tm|g|p", "p|g", "M V", "D"}}, /* all of it */
+    {{"w|p", "R", "V"}},             /* to write, or a permit */
+    {{"w|p", "R R", "R", "V"}},      /* readers do not wait for one who has left */
+    {{"tw", "R", "R"}},              /* nor for one that is too late */
+    {{"tw|p", "r|m", "R M", "W"}},   /* against others who choose */
+    {{"r|w", "W", "w|r"}},           /* to read or to write */
 };
 
 static rad_mutex mutex;
 static rad_semaphore semaphore;
+static rad_rwlock rwlock;
 static rad_waitgroup group;
-static uint32_t locked, permitted, done; /* plain: guarded by them */
-static uint32_t releases;                /* in the text */
-static _Atomic uint32_t locks, permits, late;
+static uint32_t locked, permitted, written, done; /* plain: guarded by them */
+static uint32_t releases;                         /* in the text */
+static _Atomic uint32_t locks, permits, writes, late;
 
 static uint32_t choice_threads(const rad_case *c)
 {
@@ -52,10 +59,16 @@ static int choose(const rad_case *c, rad_select_case *cases, uint32_t count, rad
     for (uint32_t i = 0; i < count; i++) switch (cases[i].kind) {
         case RAD_ON_LOCK: rad__mutex_clause(&clauses[i], &mutex); break;
         case RAD_ON_ACQUIRE: rad__semaphore_clause(&clauses[i], &semaphore); break;
+        case RAD_ON_READ:
+        case RAD_ON_WRITE:
+            rad__rwlock_clause(&clauses[i], &rwlock, cases[i].kind == RAD_ON_WRITE);
+            break;
         default: rad__waitgroup_clause(&clauses[i], &group); break;
         }
     int chosen = rad__wait(clauses, count, until);
     rad__free(clauses);
+    for (uint32_t i = 0; i < count; i++)
+        if (cases[i].kind == RAD_ON_WRITE && (int)i != chosen) rad__rwlock_left(&rwlock);
     return chosen;
 }
 
@@ -73,6 +86,15 @@ static void use(enum rad_select_kind kind)
         rad_semaphore_release(&semaphore, 1);
         atomic_fetch_add_explicit(&permits, 1, memory_order_relaxed);
         break;
+    case RAD_ON_READ:
+        RAD_MODEL_ASSERT(written <= 4);
+        rad_rwlock_unlock(&rwlock);
+        break;
+    case RAD_ON_WRITE:
+        written++;
+        rad_rwlock_unlock(&rwlock);
+        atomic_fetch_add_explicit(&writes, 1, memory_order_relaxed);
+        break;
     default: RAD_MODEL_ASSERT(done == DONE); break;
     }
 }
@@ -81,6 +103,8 @@ static rad_select_case case_of(char letter)
 {
     switch (letter) {
     case 'm': return (rad_select_case){.kind = RAD_ON_LOCK, .on.mutex = &mutex};
+    case 'r': return (rad_select_case){.kind = RAD_ON_READ, .on.rwlock = &rwlock};
+    case 'w': return (rad_select_case){.kind = RAD_ON_WRITE, .on.rwlock = &rwlock};
     case 'p': return (rad_select_case){.kind = RAD_ON_ACQUIRE, .on.semaphore = &semaphore};
     default: return (rad_select_case){.kind = RAD_ON_GROUP, .on.group = &group};
     }
@@ -112,6 +136,14 @@ static void step(const rad_case *c, const char *text)
         RAD_MODEL_ASSERT(rad_mutex_lock_until(&mutex, RAD_FOREVER) == 0);
         use(RAD_ON_LOCK);
         break;
+    case 'R':
+        rad_rwlock_read(&rwlock);
+        use(RAD_ON_READ);
+        break;
+    case 'W':
+        rad_rwlock_write(&rwlock);
+        use(RAD_ON_WRITE);
+        break;
     case 'V': rad_semaphore_release(&semaphore, 1); break;
     case 'D':
         done = DONE;
@@ -132,6 +164,7 @@ static void choice_setup(const rad_case *c)
 {
     rad__model_name(&mutex, sizeof mutex, "mutex");
     rad__model_name(&semaphore, sizeof semaphore, "semaphore");
+    rad__model_name(&rwlock, sizeof rwlock, "rwlock");
     rad__model_name(&group, sizeof group, "group");
     for (uint32_t i = 0; i < choice_threads(c); i++) {
         const char *text = scripts[c->params[KIND]].of[i];
@@ -152,7 +185,9 @@ static void choice_body(const rad_case *c, uint32_t thread)
 static void choice_check(const rad_case *c)
 {
     (void)c;
-    RAD_MODEL_ASSERT(locked == locks && permitted == permits);
+    RAD_MODEL_ASSERT(locked == locks && permitted == permits && written == writes);
+    RAD_MODEL_ASSERT(rad_rwlock_write_until(&rwlock, 0) == 0);
+    rad_rwlock_unlock(&rwlock);
     RAD_MODEL_ASSERT(rad_mutex_lock_until(&mutex, 0) == 0);
     rad_mutex_unlock(&mutex);
     RAD_MODEL_ASSERT(rad_semaphore_permits(&semaphore) == releases);
@@ -170,6 +205,6 @@ static const rad_param choice_params[] = {
 };
 
 RAD_MODEL(choice, .name = "l2-choice", .about = "one of several locks, permits and groups",
-          .params = choice_params, .covers = "select wait mutex semaphore waitgroup",
+          .params = choice_params, .covers = "select wait mutex semaphore waitgroup rwlock",
           .thread_count = choice_threads, .setup = choice_setup, .body = choice_body,
           .check = choice_check);
