@@ -98,13 +98,15 @@ mutants_of() { # FOLDER
     done
 }
 
-# Those of one class; by name, so that a mutant stays in its class whatever happens to others.
+# Those of one class; by name without folders, so that a mutant stays in its class whatever happens to others.
 class_of() { # C/N
     LC_ALL=C awk -v class="${1%/*}" -v classes="${1#*/}" '
         BEGIN { for (i = 1; i < 256; i++) ord[sprintf("%c", i)] = i }
         {
             hash = 0
-            for (i = 1; i <= length($1); i++) hash = (hash * 31 + ord[substr($1, i, 1)]) % 1000003
+            name = $1
+            sub(/.*\//, "", name)
+            for (i = 1; i <= length(name); i++) hash = (hash * 31 + ord[substr(name, i, 1)]) % 1000003
             if (hash % classes == class) print
         }'
 }
