@@ -34,6 +34,10 @@ RAD_API RAD_MUST_USE int rad_chan_create(rad_chan **chan, size_t size, size_t ca
 /* Nobody may be inside a call on it, nor come. What is still in it is thrown away. NULL is fine. */
 RAD_API void rad_chan_destroy(rad_chan *chan);
 
+/* What reports call it, beside its number; NULL: nothing. The text stays the caller's, and stays as long as the channel
+ * (a literal). Anybody, at any time. */
+RAD_API void rad_chan_name(rad_chan *chan, const char *name);
+
 /* 0: it was taken, as a copy; 1: taken or not, something was thrown away. RAD_ECLOSED. A fiber that was cancelled gets
  * RAD_ECANCELED from all calls on channels, unless `until` is 0. */
 RAD_API RAD_MUST_USE int rad_send(rad_chan *chan, const void *value, rad_time until);
@@ -124,6 +128,9 @@ RAD_API int rad_stock_code(rad_stock *stock);
 /* Destroys all items, and the stock, closed or not. All items have been given back, and nobody waits for one. NULL is
  * fine. */
 RAD_API void rad_stock_destroy(rad_stock *stock);
+
+/* As rad_chan_name. */
+RAD_API void rad_stock_name(rad_stock *stock, const char *name);
 
 /* ---- Select ----------------------------------------------------------------------------------------- */
 

@@ -158,6 +158,10 @@ RAD_API rad_fiber rad_self(void);
  * NULL: nothing. A fiber. */
 RAD_API void rad_name(const char *name);
 
+/* The same for a fiber that was spawned, as long as it has not named itself: also one that did not run yet has a name
+ * in reports. By whoever holds the handle. */
+RAD_API void rad_name_fiber(rad_fiber fiber, const char *name);
+
 /* What a fiber is called, or NULL; also if it has ended. Anybody. */
 RAD_API const char *rad_name_of(rad_fiber fiber);
 

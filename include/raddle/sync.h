@@ -168,7 +168,7 @@ RAD_API RAD_MUST_USE int rad_waitgroup_wait(rad_waitgroup *g, rad_time until);
 
 /* Something that is to be done by whoever needs it first. */
 typedef struct rad_once {
-    uint64_t private_[6];
+    uint64_t private_[7];
 } rad_once;
 
 #define RAD_ONCE_INIT                                                                              \
@@ -200,6 +200,18 @@ RAD_API void rad_barrier_init(rad_barrier *b, uint32_t parties);
 /* 1 for exactly one of them, 0 for the others. RAD_ETIMEOUT, RAD_ECANCELED: it was not all of them; the caller has
  * left, and does not count any more. */
 RAD_API RAD_MUST_USE int rad_barrier_wait(rad_barrier *b, rad_time until);
+
+/* ---- Names ------------------------------------------------------------------------------------------ */
+
+/* What reports call them, beside their number; NULL: nothing. The text stays the caller's, and stays as long as the
+ * object is used (a literal). Anybody, at any time. */
+RAD_API void rad_mutex_name(rad_mutex *m, const char *name);
+RAD_API void rad_rwlock_name(rad_rwlock *l, const char *name);
+RAD_API void rad_cond_name(rad_cond *c, const char *name);
+RAD_API void rad_semaphore_name(rad_semaphore *s, const char *name);
+RAD_API void rad_waitgroup_name(rad_waitgroup *g, const char *name);
+RAD_API void rad_once_name(rad_once *o, const char *name);
+RAD_API void rad_barrier_name(rad_barrier *b, const char *name);
 
 #ifdef __cplusplus
 }

@@ -9,11 +9,13 @@
 typedef struct barrier {
     uint64_t parties;
     rad_waitable object;
+    _Atomic(const char *) name;
     rad_queue waiters; /* want: the round, + 1 */
     uint32_t arrived, round;
 } barrier;
 
 _Static_assert(sizeof(barrier) <= sizeof(rad_barrier), "there is room for it");
+RAD_NAMED(barrier);
 
 void rad__op_barrier_init(rad_barrier *b, uint32_t parties)
 {

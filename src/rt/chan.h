@@ -13,6 +13,7 @@
 
 struct rad_chan {
     rad_waitable object;
+    _Atomic(const char *) name;
     bool closed;
     uint8_t mode;
     int code;
@@ -21,6 +22,8 @@ struct rad_chan {
     rad_queue senders, receivers;
     _Alignas(16) unsigned char ring[];
 };
+
+RAD_NAMED(struct rad_chan);
 
 /* Stops the process, with the name of the call, if there is no channel. */
 RAD_INLINE void rad__chan_check(const rad_chan *chan, const char *call)

@@ -9,10 +9,12 @@
 
 typedef struct cond {
     rad_waitable object;
+    _Atomic(const char *) name;
     rad_queue waiters;
 } cond;
 
 _Static_assert(sizeof(cond) <= sizeof(rad_cond), "there is room for it");
+RAD_NAMED(cond);
 
 static cond *cond_of(rad_cond *c)
 {

@@ -2,6 +2,7 @@
 
 #include "os/backtrace.h"
 #include "os/clock.h"
+#include "rt/holders.h"
 #include "rt/runtime.h"
 
 #include <string.h>
@@ -14,35 +15,33 @@ typedef struct dump {
     rad_symbols symbols;
 } dump;
 
-static void dump_waiting(const rad_slot *slot, uint64_t now, FILE *to)
+static void dump_since(const rad_slot *slot, uint64_t now, FILE *to)
 {
-    static const char *const kinds[] = {
-#define KIND_TEXT(name, text) text,
-        RAD_KIND_LIST(KIND_TEXT)
-#undef KIND_TEXT
-    };
-    uint64_t what = atomic_load_explicit(&slot->waits_for, memory_order_relaxed);
     uint32_t since = atomic_load_explicit(&slot->waits_since, memory_order_relaxed);
-    uint32_t more = atomic_load_explicit(&slot->waits_more, memory_order_relaxed);
-    if (what >> 56 == RAD_KIND_NOTHING)
-        fprintf(to, "sleeps");
-    else
-        fprintf(to, "waits for %s %llu", kinds[what >> 56], (unsigned long long)(what << 8 >> 8));
-    if (more > 0) fprintf(to, " or %u other%s", more, more > 1 ? "s" : "");
     int32_t units = (int32_t)((uint32_t)(now >> RAD_SINCE_SHIFT) - since);
     fprintf(to, ", for %.1f s",
             units > 0 ? (double)units * (double)(1 << RAD_SINCE_SHIFT) * 1e-9 : 0.0);
 }
 
-/* Who called whom, if it is parked and was so when seen with this word. Nobody can run it meanwhile. */
-static bool backtrace_of(rad_slot *slot, uint64_t word, rad_backtrace *b)
+/* What is shown of a fiber. */
+typedef struct view {
+    bool parked; /* and held while it was looked at */
+    rad_waited waited;
+    rad_backtrace calls;
+    const char *why_none;
+} view;
+
+/* If it is parked and was so when seen with this word: what it waits for, and who called whom. Nobody can run it
+ * meanwhile. */
+static void look_at_parked(view *v, rad_slot *slot, uint64_t word)
 {
-    if (rad__life_state(word) != RAD_FIBER_PARKED) return false;
-    if (!rad__strand_hold(&slot->strand, word)) return false;
+    if (rad__life_state(word) != RAD_FIBER_PARKED) return;
+    if (!rad__strand_hold(&slot->strand, word)) return;
     const rad_berth *berth = slot->strand.berth;
-    rad__backtrace(b, &berth->context, berth->base, berth->size);
+    v->parked = true;
+    rad__waited_look(&v->waited, slot);
+    rad__backtrace(&v->calls, &berth->context, berth->base, berth->size);
     rad__strand_let_go(&slot->strand);
-    return b->count > 0;
 }
 
 /* The fiber that is meant to run, in the handler of its thread. */
@@ -65,19 +64,18 @@ static bool where_it_runs(void *context, uintptr_t pointer, uintptr_t *low, uint
     return pointer >= *low && pointer < *high;
 }
 
-/* Who called whom of a fiber that runs, told by the thread of its worker. False: no backtrace; *why may say why. */
-static bool backtrace_of_runner(const rad_slot *slot, uint64_t word, rad_backtrace *b,
-                                const char **why)
+/* Who called whom of a fiber that runs, told by the thread of its worker. */
+static void look_at_runner(view *v, const rad_slot *slot, uint64_t word)
 {
     const rad_runtime *rt = slot->strand.runtime;
     uint32_t worker = rad__life_owner(word);
-    if (!rt->peeks || worker >= rad__sched_seats(&rt->exec->sched)) return false;
+    if (!rt->peeks || worker >= rad__sched_seats(&rt->exec->sched)) return;
     runner meant = {slot, rad__life_generation(word)};
-    switch (rad__os_peek(&rt->exec->shells[worker].thread, where_it_runs, &meant, b)) {
-    case RAD_PEEK_TOLD: return b->count > 0;
-    case RAD_PEEK_TAKEN: *why = "the program handles the signal for it"; return false;
-    case RAD_PEEK_NO_ANSWER: *why = "its thread did not answer the signal"; return false;
-    default: return false;
+    switch (rad__os_peek(&rt->exec->shells[worker].thread, where_it_runs, &meant, &v->calls)) {
+    case RAD_PEEK_TOLD: break;
+    case RAD_PEEK_TAKEN: v->why_none = "the program handles the signal for it"; break;
+    case RAD_PEEK_NO_ANSWER: v->why_none = "its thread did not answer the signal"; break;
+    default: v->calls.count = 0; break;
     }
 }
 
@@ -86,23 +84,19 @@ static bool backtrace_same(const rad_backtrace *a, const rad_backtrace *b)
     return a->count == b->count && memcmp(a->at, b->at, a->count * sizeof *a->at) == 0;
 }
 
-static void dump_backtrace(dump *d, rad_slot *slot, uint64_t word)
+static void dump_backtrace(dump *d, const view *v)
 {
-    rad_backtrace b;
     char text[200];
-    const char *why = NULL;
-    bool runs = rad__life_state(word) == RAD_FIBER_OWNED;
-    if (!(runs ? backtrace_of_runner(slot, word, &b, &why) : backtrace_of(slot, word, &b))) {
-        if (why != NULL) fprintf(d->to, "      no backtrace: %s\n", why);
-        return;
-    }
-    if (backtrace_same(&b, &d->last)) {
+    const rad_backtrace *b = &v->calls;
+    if (v->why_none != NULL) fprintf(d->to, "      no backtrace: %s\n", v->why_none);
+    if (v->why_none != NULL || b->count == 0) return;
+    if (backtrace_same(b, &d->last)) {
         fprintf(d->to, "      as above\n");
         return;
     }
-    d->last = b;
-    for (uint32_t i = 0; i < b.count; i++) {
-        rad__backtrace_text(&d->symbols, b.at[i], text, sizeof text);
+    d->last = *b;
+    for (uint32_t i = 0; i < b->count; i++) {
+        rad__backtrace_text(&d->symbols, b->at[i], text, sizeof text);
         fprintf(d->to, "      #%u %s\n", i, text);
     }
 }
@@ -118,22 +112,27 @@ static bool dump_fiber(dump *d, rad_slot *slot)
     uint64_t word = rad__life_look(&slot->strand.life);
     enum rad_fiber_state state = rad__life_state(word);
     if (!is_alive(state)) return false;
-    const char *name = atomic_load_explicit(&slot->name, memory_order_relaxed);
-    fprintf(to, "  fiber %llu",
-            (unsigned long long)atomic_load_explicit(&slot->number, memory_order_relaxed));
-    if (name != NULL) fprintf(to, " '%s'", name);
-    fprintf(to, ": ");
-    bool is_held = state == RAD_FIBER_OWNED && rad__life_owner(word) == RAD_LIFE_NOBODY;
-    if (state == RAD_FIBER_PARKED || is_held) /* held: somebody else dumps, too */
-        dump_waiting(slot, d->now, to);
-    else if (state == RAD_FIBER_OWNED)
-        fprintf(to, "runs on worker %u", rad__life_owner(word));
+    view v = {0};
+    bool runs = state == RAD_FIBER_OWNED && rad__life_owner(word) != RAD_LIFE_NOBODY;
+    if (runs)
+        look_at_runner(&v, slot, word);
     else
-        fprintf(to, "can run");
+        look_at_parked(&v, slot, word);
+    fprintf(to, "  ");
+    rad__fiber_print(slot, to);
+    fprintf(to, ": ");
+    if (v.parked) {
+        rad__waited_print(&v.waited, slot->strand.runtime, to);
+        dump_since(slot, d->now, to);
+    } else if (runs) {
+        fprintf(to, "runs on worker %u", rad__life_owner(word));
+    } else { /* held by another dump, or woken just now */
+        fprintf(to, state == RAD_FIBER_ASSIGNED ? "can run" : "waits");
+    }
     if (atomic_load_explicit(&slot->canceled, memory_order_relaxed) == rad__life_generation(word))
         fprintf(to, ", cancelled");
     fprintf(to, "\n");
-    dump_backtrace(d, slot, word);
+    dump_backtrace(d, &v);
     return true;
 }
 

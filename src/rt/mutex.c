@@ -37,11 +37,13 @@
 typedef struct mutex {
     _Atomic uint64_t word;
     rad_waitable object;
+    _Atomic(const char *) name;
     rad_queue waiters; /* want: when it is to be handed over; data: who */
     _Atomic uint32_t overtaken;
 } mutex;
 
 _Static_assert(sizeof(mutex) <= sizeof(rad_mutex), "there is room for it");
+RAD_NAMED(mutex);
 
 #define CONTENDED UINT64_C(1)
 #define WOKEN     UINT64_C(2)
@@ -247,4 +249,10 @@ bool rad__op_mutex_is_mine(const rad_mutex *public)
 {
     const mutex *m = (const mutex *)(const void *)public;
     return (atomic_load_explicit(&m->word, memory_order_relaxed) & ~FLAGS) == rad__who();
+}
+
+uint64_t rad__mutex_holder(const rad_waitable *o)
+{
+    const mutex *m = (const mutex *)((const char *)o - offsetof(mutex, object));
+    return atomic_load_explicit(&m->word, memory_order_relaxed) & ~FLAGS;
 }

@@ -10,10 +10,13 @@
 typedef struct once {
     _Atomic uint64_t word;
     rad_waitable object;
+    _Atomic(const char *) name;
     rad_queue waiters;
+    _Atomic uint64_t runner; /* who is inside its function (rad__who), or 0 */
 } once;
 
 _Static_assert(sizeof(once) <= sizeof(rad_once), "there is room for it");
+RAD_NAMED(once);
 
 enum { NEW = 0, RUNNING, DONE };
 enum { WAS_DONE = 0, TRY = 1 };
@@ -58,7 +61,15 @@ int rad__op_once_run(rad_once *public, rad_fn fn, void *arg, rad_time until)
     rad_clause c = {.object = &o->object, .queue = &o->waiters, .attempt = run_attempt};
     int done = rad__wait_anyway(&c, until);
     if (done < 0 || c.code == WAS_DONE) return done;
+    atomic_store_explicit(&o->runner, rad__who(), memory_order_relaxed);
     int code = fn(arg);
+    atomic_store_explicit(&o->runner, 0, memory_order_relaxed);
     ran(o, code == 0);
     return code;
+}
+
+uint64_t rad__once_runner(const rad_waitable *o)
+{
+    const once *this = (const once *)((const char *)o - offsetof(once, object));
+    return atomic_load_explicit(&this->runner, memory_order_relaxed);
 }

@@ -286,7 +286,7 @@ static void file_asks(void *clause)
     rad_clause *c = clause;
     rad_file *file = (rad_file *)c->object;
     rad_strand *self = c->waiter->strand;
-    if (self != NULL) rad__fiber_names_file(self, c->object->number, (uint32_t)file->fd);
+    if (self != NULL) rad__fiber_names_file(self, c->object, (uint32_t)file->fd);
     ask(c->data, file, false);
 }
 

@@ -14,11 +14,13 @@
 typedef struct rwlock {
     _Atomic uint64_t word;
     rad_waitable object;
+    _Atomic(const char *) name;
     rad_queue readers, writers; /* data of writers: who */
     _Atomic uint64_t writer;    /* who has it, to write */
 } rwlock;
 
 _Static_assert(sizeof(rwlock) <= sizeof(rad_rwlock), "there is room for it");
+RAD_NAMED(rwlock);
 
 #define WAITING UINT64_C(1)
 #define WRITER  UINT64_C(2)
@@ -241,4 +243,13 @@ void rad__op_rwlock_unlock(rad_rwlock *public)
                                                   memory_order_acq_rel, memory_order_relaxed))
             return;
     }
+}
+
+uint64_t rad__rwlock_holders(const rad_waitable *o, uint64_t *readers, const void **lock)
+{
+    const rwlock *l = (const rwlock *)((const char *)o - offsetof(rwlock, object));
+    uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
+    *readers = word / READER;
+    *lock = l;
+    return word & WRITER ? atomic_load_explicit(&l->writer, memory_order_relaxed) : 0;
 }

@@ -16,10 +16,12 @@
 typedef struct semaphore {
     _Atomic uint64_t word;
     rad_waitable object;
+    _Atomic(const char *) name;
     rad_queue waiters; /* want: how many */
 } semaphore;
 
 _Static_assert(sizeof(semaphore) <= sizeof(rad_semaphore), "there is room for it");
+RAD_NAMED(semaphore);
 
 #define WAITING UINT64_C(1)
 

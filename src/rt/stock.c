@@ -18,6 +18,7 @@ typedef struct item {
 
 struct rad_stock {
     rad_waitable object;
+    _Atomic(const char *) name;
     rad_queue takers; /* data: where the item goes */
     item *idle;
     uint32_t made, out, capacity;
@@ -26,6 +27,8 @@ struct rad_stock {
     size_t size;
     rad_stock_calls calls;
 };
+
+RAD_NAMED(struct rad_stock);
 
 enum { GET = 0, MAKE = 1 }; /* the code of a clause; or RAD_ECLOSED */
 

@@ -251,9 +251,9 @@ static void tell_what(rad_strand *self, const rad_clause *objects, uint32_t coun
 {
     uint64_t now = atomic_load_explicit(&self->runtime->now_ns, memory_order_relaxed);
     if (count == 0)
-        rad__fiber_waits_for(self, now, RAD_KIND_NOTHING, 0, 0);
+        rad__fiber_waits_for(self, now, NULL, 0);
     else
-        rad__fiber_waits_for(self, now, objects->object->kind, objects->object->number, count - 1);
+        rad__fiber_waits_for(self, now, objects->object, count - 1);
 }
 
 int rad__wait(rad_clause *clauses, uint32_t count, uint64_t until)

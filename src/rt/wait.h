@@ -65,7 +65,8 @@ typedef struct rad_clause rad_clause;
     KIND(BLOCKING_CALL, "blocking call")                                                           \
     KIND(DESCRIPTOR, "descriptor")                                                                 \
     KIND(ROOM, "room")                                                                             \
-    KIND(TIMER, "timer")
+    KIND(TIMER, "timer")                                                                           \
+    KIND(FILE, "descriptor")
 
 enum rad_kind {
 #define RAD_KIND_VALUE(name, text) RAD_KIND_##name,
@@ -79,6 +80,27 @@ typedef struct rad_waitable {
     uint8_t kind;
     uint64_t number; /* locks are taken in this order */
 } rad_waitable;
+
+/* What programs can name has the name right behind it: RAD_NAMED(type) says so. */
+typedef struct rad_labelled {
+    rad_waitable object;
+    _Atomic(const char *) name;
+} rad_labelled;
+
+#define RAD_NAMED(type)                                                                            \
+    _Static_assert(offsetof(type, name) - offsetof(type, object) == offsetof(rad_labelled, name),  \
+                   "the name is behind the object")
+
+/* NULL: it has none, or is of a kind that has none. */
+static inline const char *rad__waitable_name(const rad_waitable *o)
+{
+    const uint32_t named = 1u << RAD_KIND_CHANNEL | 1u << RAD_KIND_MUTEX | 1u << RAD_KIND_RWLOCK |
+                           1u << RAD_KIND_CONDITION | 1u << RAD_KIND_SEMAPHORE |
+                           1u << RAD_KIND_WAIT_GROUP | 1u << RAD_KIND_ONCE |
+                           1u << RAD_KIND_BARRIER | 1u << RAD_KIND_STOCK;
+    if (!(named >> o->kind & 1)) return NULL;
+    return atomic_load_explicit(&((const rad_labelled *)o)->name, memory_order_relaxed);
+}
 
 typedef struct rad_queue {
     rad_clause *first, *last;

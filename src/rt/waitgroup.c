@@ -12,10 +12,12 @@
 typedef struct waitgroup {
     _Atomic uint64_t word;
     rad_waitable object;
+    _Atomic(const char *) name;
     rad_queue waiters;
 } waitgroup;
 
 _Static_assert(sizeof(waitgroup) <= sizeof(rad_waitgroup), "there is room for it");
+RAD_NAMED(waitgroup);
 
 #define WAITING UINT64_C(1)
 #define ONE     UINT64_C(2)

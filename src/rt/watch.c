@@ -2,6 +2,7 @@
 
 #include "os/clock.h"
 #include "rt/dump.h"
+#include "rt/holders.h"
 #include "rt/runtime.h"
 
 #include <stdio.h>
@@ -154,9 +155,9 @@ static bool nothing_can_happen(rad_watch *w, uint64_t next_timer)
 static void report_deadlock(rad_watch *w)
 {
     rad_runtime *rt = w->runtime;
-    fprintf(stderr,
-            "raddle: deadlock: every fiber waits, and nobody is left to wake any of them\n");
+    fprintf(stderr, "raddle: deadlock: all fibers are waiting and nothing can wake them\n");
     rad__dump(rt, stderr);
+    rad__cycles_print(rt, stderr);
     fflush(stderr);
     _Exit(STATUS_DEADLOCK);
 }
