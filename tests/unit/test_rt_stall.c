@@ -230,7 +230,7 @@ static void a_worker_between_fibers_is_not_kept_by_one(void **state)
 int spins_outside(void);
 #pragma GCC visibility pop
 
-static volatile int work;
+static volatile uint32_t work;
 
 static bool is_over(void)
 {
@@ -242,8 +242,8 @@ __attribute__((noinline)) static int spins_inside(void)
 {
     rad_time end = rad_after(200 * MS);
     while (rad_now() < end)
-        for (int i = 0; i < 10000; i++) work += i;
-    return work;
+        for (uint32_t i = 0; i < 10000; i++) work += i;
+    return (int)(work & 1);
 }
 
 __attribute__((noinline)) int spins_outside(void)
