@@ -13,7 +13,9 @@
 /* What is wanted of the object file with this code, while it cannot be unloaded. */
 typedef struct search {
     uintptr_t address;
-    rad_cfi_frame *frame; /* to step from; NULL: its name is wanted */
+    rad_cfi_frame *frame; /* to step from */
+    bool begins;          /* where its function begins is wanted; else, without a frame, its name */
+    uintptr_t begin;
     bool stepped;
     rad_symbols *symbols;
     const char *name; /* in its file; NULL: not there */
@@ -50,7 +52,9 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
         if (p->p_type == PT_GNU_EH_FRAME) header = (const uint8_t *)from;
     }
     if (!inside) return 0;
-    if (s->frame == NULL)
+    if (s->begins)
+        s->begin = header != NULL ? rad__cfi_function(header, s->address) : 0;
+    else if (s->frame == NULL)
         name_it(s, info);
     else
         s->stepped = header != NULL && rad__cfi_step(s->frame, header);
@@ -69,6 +73,13 @@ void rad__backtrace(rad_backtrace *b, const rad_context *c, const void *base, si
         s.stepped = false;
         if (b->count < RAD_BACKTRACE_MOST) dl_iterate_phdr(look_at_object, &s);
     } while (s.stepped);
+}
+
+bool rad__backtrace_is_in(uintptr_t address, void (*function)(void))
+{
+    search s = {.address = address, .begins = true};
+    dl_iterate_phdr(look_at_object, &s);
+    return s.begin == (uintptr_t)function; /* tidy: address ok: the same or not */
 }
 
 void rad__backtrace_text(rad_symbols *symbols, uintptr_t address, char *text, size_t size)

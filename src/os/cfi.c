@@ -440,3 +440,9 @@ bool rad__cfi_step(rad_cfi_frame *f, const uint8_t *header)
     *f = above;
     return f->pc != 0;
 }
+
+uintptr_t rad__cfi_function(const uint8_t *header, uintptr_t address)
+{
+    function code;
+    return find_function(&code, header, address) ? code.begin : 0;
+}

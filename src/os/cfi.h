@@ -39,6 +39,9 @@ static inline void rad__cfi_set(rad_cfi_frame *f, uint32_t number, uintptr_t val
  * caller, or it is not known. */
 RAD_INTERNAL bool rad__cfi_step(rad_cfi_frame *f, const uint8_t *header);
 
+/* Where the function with this address begins; 0: not known. */
+RAD_INTERNAL uintptr_t rad__cfi_function(const uint8_t *header, uintptr_t address);
+
 /* A word of the stack; false outside of it. */
 RAD_INTERNAL bool rad__cfi_load(const rad_cfi_frame *f, uintptr_t at, uintptr_t *value);
 

@@ -72,7 +72,10 @@ static void look_at_runner(view *v, const rad_slot *slot, uint64_t word)
     if (!rt->peeks || worker >= rad__sched_seats(&rt->exec->sched)) return;
     runner meant = {slot, rad__life_generation(word)};
     switch (rad__os_peek(&rt->exec->shells[worker].thread, where_it_runs, &meant, &v->calls)) {
-    case RAD_PEEK_TOLD: break;
+    case RAD_PEEK_TOLD: /* the worker was just going over to it, with its code on the fiber's stack */
+        if (rad__backtrace_is_in(v->calls.at[0], (void (*)(void))rad__strand_run))
+            v->calls.count = 0;
+        break;
     case RAD_PEEK_TAKEN: v->why_none = "the program handles the signal for it"; break;
     case RAD_PEEK_NO_ANSWER: v->why_none = "its thread did not answer the signal"; break;
     default: v->calls.count = 0; break;

@@ -336,6 +336,7 @@ static uint32_t look_at_players(void)
     for (int i = 0; i < PLAYERS; i++) {
         char *frames = frames_of(names[i]);
         if (frames == NULL || strstr(frames, "as above") != NULL) continue;
+        if (strstr(frames, "no backtrace") != NULL) continue; /* its thread got no CPU in time */
         if (frame_in(frames, "plays") < 0)
             fail_msg("%s: this is not where it waits:\n%s", names[i], frames);
         seen++;
