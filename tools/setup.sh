@@ -8,7 +8,7 @@ packages_build="gcc libc6-dev make meson ninja-build pkg-config|pkgconf
     libcmocka-dev libjansson-dev libxxhash-dev libzstd-dev
     libssl-dev libnghttp2-dev liburing-dev node-llhttp"
 packages_format="clang-format"
-packages_ci="clang clang-format libclang-rt-14-dev|libclang-rt-dev"
+packages_ci="clang g++ libc++-dev libc++abi-dev clang-format libclang-rt-14-dev|libclang-rt-dev"
 packages_wasm="clang lld wasi-libc libclang-rt-14-dev-wasm32|libclang-rt-dev-wasm32 nodejs chromium"
 packages_nightly="valgrind libc6-dbg gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
     libjansson-dev:arm64 libzstd-dev:arm64 libcmocka0:arm64"

@@ -99,6 +99,12 @@ RAD_API RAD_MUST_USE int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, in
  * wait. Anybody, any number of times. */
 RAD_API void rad_runtime_shutdown(rad_runtime *rt);
 
+/* Fibers may wait inside a catch, and in destructors during unwinding: what a C++ runtime knows of exceptions goes with
+ * the fiber (docs/fibers.md, "C++"). The runtime of a C++ program is found by itself, and so is one that was loaded
+ * before a runtime was created. If dlopen loads the first C++ library later, call this before any of its code runs in a
+ * fiber. From any thread, any number of times. False: there is no C++ runtime in the process. */
+RAD_API bool rad_cxx_loaded(void);
+
 /* Writes a line for each fiber (for a thousand, and how many more there are), its state, what it waits for and since
  * when, to an open file; for one that waits or runs also the calls that are going on, innermost first, at most 32
  * (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime of the calling fiber. Anybody, while it runs: what is

@@ -199,6 +199,8 @@ static void worker_begins(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
     rad_seat *seat = rad_worker_scratch(w);
+    seat->core.exceptions = NULL; /* another thread's, in a seat that was left before */
+    rad__exceptions_look();
     rad__core_set(&seat->core);
     rad__os_thread_wakes_sharply();
     rad__context_adopt(&seat->core.context);
@@ -330,6 +332,11 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     else
         runtime_free(rt);
     return code;
+}
+
+bool rad_cxx_loaded(void)
+{
+    return rad__exceptions_look();
 }
 
 static const rad_options preset;

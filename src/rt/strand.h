@@ -27,6 +27,7 @@
 
 #include "exec/going_over.h"
 #include "exec/shell.h"
+#include "os/exceptions.h"
 #include "rt/berth.h"
 #include "rt/life.h"
 
@@ -50,6 +51,7 @@ struct rad_core {
     rad_strand *left;
     rad_worker *worker;
     rad_runtime *runtime;
+    rad_exceptions *exceptions; /* the thread's, if there is C++; NULL: not asked for yet */
 };
 
 /* The caller's core, or NULL when it is not a thread of a runtime. To be asked again after anything that may park. */
@@ -117,8 +119,11 @@ RAD_INLINE void rad__strand_go(rad_core *core, rad_strand *next, enum rad_leave 
     rad_berth *berth = self->berth;
     uintptr_t low = (uintptr_t)berth->base; /* how far above it we are. tidy: address ok */
     if (RAD_UNLIKELY(rad__context_pointer() - low > berth->size)) rad__strand_overflows(self);
+    rad_exceptions held;
+    rad__exceptions_leave(&core->exceptions, &held);
     rad__context_switch(&berth->context, to);
     core = rad__core(); /* perhaps another one */
+    if (RAD_UNLIKELY(rad__exceptions_any(&held))) rad__exceptions_resume(&core->exceptions, &held);
     rad_strand *left = core->left;
     if (left != NULL && left->leave == RAD_LEAVE_YIELD) { /* in line what is common and short */
         core->left = NULL;
