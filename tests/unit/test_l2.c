@@ -325,6 +325,19 @@ static void stocks_are_clean(void **state)
     all_clean(trials, sizeof trials / sizeof *trials);
 }
 
+static void timers_of_programs_are_clean(void **state)
+{
+    static const trial trials[] = {
+        {"l2-user-timer", "preempt:2", 3000},
+        {"l2-user-timer kind=1 workers=2", "preempt:1", 5000},
+        {"l2-user-timer kind=2 workers=2", "preempt:1", 5000},
+        {"l2-user-timer kind=3", "preempt:2", 10000},
+        {"l2-user-timer kind=4 workers=2", "preempt:1", 800},
+    };
+    (void)state;
+    all_clean(trials, sizeof trials / sizeof *trials);
+}
+
 static void time_that_is_up_is_clean(void **state)
 {
     static const trial trials[] = {
@@ -491,6 +504,7 @@ int main(void)
         cmocka_unit_test(channels_between_threads_are_clean),
         cmocka_unit_test(selects_are_clean),
         cmocka_unit_test(stocks_are_clean),
+        cmocka_unit_test(timers_of_programs_are_clean),
         cmocka_unit_test(time_that_is_up_is_clean),
         cmocka_unit_test(fibers_on_their_stacks_are_clean),
         cmocka_unit_test(handles_are_clean),
