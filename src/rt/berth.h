@@ -13,8 +13,8 @@
  * Claim     a strand that boards finds one. With S slots, of which at most S - 1 are on a berth, and cores that keep
  *           at most K1, K2, … of them, of S + K1 + K2 + … berths one is left: with this core or in the pool. Only the
  *           watch may have a few in its hands for a moment, while it gives their memory back.
- * Cold      of those that nobody needed for a second, half lose their memory, again and again. Their stacks begin anew
- *           when they are used next.
+ * Cold      once a second, half of those that no strand needed in that second lose their memory, but at most as many
+ *           as the caller says (watch.c: 16,384, some 10 ms). Their stacks begin anew when they are used next.
  *
  * E1  a berth belongs to one strand (its `strand`, whose `berth` it is), to one core, or to the pool.
  * E2  nobody is on the stack of one that no strand has.
