@@ -65,6 +65,9 @@ typedef struct rad_options {
     uint32_t
         extra_workers; /* more threads, while workers are stuck in calls that block; 0: up to 128; RAD_NONE: none.
                         * There are never more than 256 workers in all */
+    uint32_t
+        slack_us; /* a worker that sleeps may wake so much after a timer is due, at most a second, so that one wake
+                   * serves several timers; 0: 50; RAD_NONE: none */
     uint32_t blocking_threads; /* at most so many threads for rad_blocking; 0: 256 */
     uint32_t
         stall_ms; /* who keeps a worker for so long is named on standard error, once; 0: never */
@@ -156,6 +159,11 @@ RAD_API void rad_yield(void);
 /* Waits. Anybody. 0 when the time has come. */
 RAD_API int rad_sleep(uint64_t ns);
 RAD_API int rad_sleep_until(rad_time until);
+
+/* While it is sharp, deadlines of the calling fiber's waits have no slack (rad_options): it wakes as soon as the system
+ * wakes its worker. Other timers of that worker have none either, which costs CPU time. Nests, up to 255 deep. A
+ * fiber. */
+RAD_API void rad_sharp(bool on);
 
 /* The calling fiber; {NULL, 0} on a thread. This handle is not to be released. */
 RAD_API rad_fiber rad_self(void);

@@ -78,7 +78,7 @@ static void search_found(rad_shell *shell)
 /* Where a thief would take something: see take_from_victim in worker.c. */
 static const rad_deque *first_loot(const rad_worker *victim)
 {
-    if (rad__deque_count(&victim->due) > 0) return &victim->due;
+    if (!rad__worker_is_brief(victim) && rad__deque_count(&victim->due) > 0) return &victim->due;
     return rad__deque_count(&victim->woken) > 0 ? &victim->woken : &victim->local;
 }
 

@@ -29,6 +29,7 @@ void rad__worker_reset(rad_worker *w)
     w->hint = RAD_NONE;
     w->phase = RAD_PHASE_PICK;
     w->searching = w->only_mine = w->ahead = w->fresh = false;
+    rad__worker_set_brief(w, false);
     w->failure = 0;
     w->stats = (rad_worker_stats){0};
 }
@@ -131,7 +132,7 @@ uint32_t rad__worker_wake_self(rad_worker *w)
 {
     RAD_DCHECK(w->phase == RAD_PHASE_PARKED);
     rad__deque_publish(&w->due); /* W1 */
-    return woke(w, rad__idle_notify_self(&w->sched->idle, w->id, false));
+    return woke(w, rad__idle_notify_self(&w->sched->idle, w->id, true));
 }
 
 /* In the line: several that are woken while it rests are all as fresh. Nearly always returns this
@@ -313,7 +314,7 @@ static void step_search(rad_worker *w)
 /* What goes first there goes first here. */
 static rad_task *take_from_victim(rad_worker *victim, rad_step *step)
 {
-    rad_task *task = take_oldest(&victim->due);
+    rad_task *task = rad__worker_is_brief(victim) ? NULL : take_oldest(&victim->due);
     step->source = RAD_FROM_VICTIM_DUE;
     if (task == NULL) {
         step->source = RAD_FROM_VICTIM_WOKEN;
@@ -383,11 +384,13 @@ static bool sees_work(rad_worker *w)
     uint32_t live = atomic_load_explicit(&s->live, memory_order_seq_cst);
     w->hint = RAD_NONE;
     if (!rad__injector_is_empty(&s->injector)) return true;
-    for (uint32_t i = 0; i < live; i++)
-        if (rad__worker_has_loot(s->workers[i])) {
-            w->hint = i == w->id ? RAD_NONE : i;
-            return true;
-        }
+    for (uint32_t i = 0; i < live; i++) {
+        const rad_worker *at = s->workers[i];
+        bool brief = rad__worker_is_brief(at) && (at != w || w->phase == RAD_PHASE_SPREAD);
+        if (brief ? !rad__worker_has_more_loot(at) : !rad__worker_has_loot(at)) continue;
+        w->hint = i == w->id ? RAD_NONE : i;
+        return true;
+    }
     return false;
 }
 

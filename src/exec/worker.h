@@ -30,6 +30,9 @@
  *           inbox  what only this worker may run
  * Rank      in this order. A queue of higher rank does not shut out the others: see rad__choose_fair, and
  *           rad__choose_turn in going_over.h.
+ * Brief     Stealing a task that runs for a microsecond costs more than it saves. So whoever puts tasks into `due` may
+ *           say that they are brief: then no other worker takes them or is woken for them. Their worker is awake, and
+ *           runs them before all others. Should it not come back, whoever watches it says that they are not brief.
  * Fresh     the newest woken task is fresh until the worker takes another woken task. It lies in the queue like the
  *           others: thieves can take it, who looks for work sees it, and it keeps its place in the line if its turn
  *           as the newest does not come. (Rejected: a slot of its own, as Go and Tokio have. Whoever looks for work
@@ -121,6 +124,7 @@ struct rad_worker {
     rad_deque due;
     rad_deque woken;
     rad_inbox inbox;
+    _Atomic bool brief;            /* others leave what is due to it: see below */
     _Alignas(64) rad_sched *sched; /* from here on: of the worker alone */
     rad_task *current;
     uint64_t picks;
@@ -217,11 +221,27 @@ static inline uint32_t rad__worker_unnest(rad_worker *w, rad_nest nest)
     return woken;
 }
 
+static inline bool rad__worker_is_brief(const rad_worker *w)
+{
+    return atomic_load_explicit(&w->brief, memory_order_relaxed);
+}
+
+static inline void rad__worker_set_brief(rad_worker *w, bool brief)
+{
+    atomic_store_explicit(&w->brief, brief, memory_order_relaxed);
+}
+
+/* Besides what is due. */
+static inline bool rad__worker_has_more_loot(const rad_worker *w)
+{
+    return !rad__deque_is_empty(&w->local) || !rad__deque_is_empty(&w->later) ||
+           !rad__deque_is_empty(&w->woken);
+}
+
 /* Whether something lies where thieves can take it; seen by whoever announced that it sleeps (K3). */
 static inline bool rad__worker_has_loot(const rad_worker *w)
 {
-    return !rad__deque_is_empty(&w->local) || !rad__deque_is_empty(&w->later) ||
-           !rad__deque_is_empty(&w->due) || !rad__deque_is_empty(&w->woken);
+    return !rad__deque_is_empty(&w->due) || rad__worker_has_more_loot(w);
 }
 
 /* A guess by its worker: whether something goes before its own spawns. */
@@ -246,7 +266,8 @@ RAD_INTERNAL uint32_t rad__worker_spawn_on(rad_worker *w, uint32_t worker, rad_t
 RAD_INTERNAL uint32_t rad__worker_wake(rad_worker *w, rad_task *task);
 
 /* The time of a blocked task has come: before all others on this worker, behind what is due already. In any phase, and
- * any number of times; then rad__worker_share or, while the worker rests, rad__worker_wake_self lets others see it. */
+ * any number of times; then rad__worker_share or, while the worker rests, rad__worker_wake_self lets others see it: the
+ * worker itself runs it, also if another one searches. */
 RAD_INTERNAL void rad__worker_put_due(rad_worker *w, rad_task *task);
 RAD_INTERNAL uint32_t rad__worker_wake_self(rad_worker *w);
 

@@ -84,6 +84,17 @@ enum { RAD_CONTEXT_STACK_MIN = 4096 };
 RAD_INTERNAL void rad__context_make(rad_context *c, void *stack, size_t size,
                                     void (*entry)(void *argument), void *argument);
 
+/* It will be switched to soon: what it needs first had better be in the cache. */
+static inline void rad__context_fetch(const rad_context *c)
+{
+#ifndef RAD_CONTEXT_UCONTEXT
+    const char *top = c->stack;
+    for (uint32_t i = 0; i < 4; i++) __builtin_prefetch(top + i * 64);
+#else
+    (void)c;
+#endif
+}
+
 /* The switch itself, without telling anybody. */
 #if defined(__x86_64__) && !defined(RAD_CONTEXT_UCONTEXT)
 #ifdef __AVX512F__

@@ -47,7 +47,8 @@ RAD_INTERNAL uint32_t rad__os_cpu_at(uint32_t index);
 /* Lets other threads have this CPU: those that are ready now, or with `longer` for some 50 microseconds. */
 RAD_INTERNAL void rad__os_give_way(bool longer);
 
-/* The caller's sleeps end when they should, not up to 50 microseconds later, as the system likes it. A wish. */
+/* The caller's sleeps end when they should, not up to 50 microseconds later, which is the system's default: the runtime
+ * adds its own slack, where it is wanted. A wish. */
 RAD_INTERNAL void rad__os_thread_wakes_sharply(void);
 
 /* A moment's rest in a loop that looks at memory. */

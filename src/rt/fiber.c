@@ -9,11 +9,20 @@
 
 /* ---- Waiting ----------------------------------------------------------------------------------------- */
 
+/* Among those that are sharp at a seat, or NULL: no longer. The worker of that seat is awake, or it does no harm. */
+static void alarm_counts(rad_alarm *a, _Atomic uint32_t *sharp)
+{
+    if (sharp != NULL) atomic_fetch_add_explicit(sharp, 1, memory_order_relaxed);
+    if (a->sharp != NULL) atomic_fetch_sub_explicit(a->sharp, 1, memory_order_relaxed);
+    a->sharp = sharp;
+}
+
 static void alarm_on(rad_alarm *a, rad_strand *s)
 {
+    rad_seat *seat = rad__seat_of(rad__core());
     a->set = true;
-    rad__wheel_arm(&rad__seat_of(rad__core())->wheel, &a->timer, a->until, s,
-                   rad__fiber_generation(s));
+    rad__wheel_arm(&seat->wheel, &a->timer, a->until, s, rad__fiber_generation(s));
+    if (RAD_UNLIKELY(rad__slot_of(s)->sharp > 0)) alarm_counts(a, &seat->sharp);
 }
 
 static bool alarm_is_on(const rad_alarm *a)
@@ -23,7 +32,9 @@ static bool alarm_is_on(const rad_alarm *a)
 
 void rad__alarm_off(rad_alarm *a)
 {
-    if (a->set) rad__timer_disarm(&a->timer);
+    if (!a->set) return;
+    rad__timer_disarm(&a->timer);
+    if (RAD_UNLIKELY(a->sharp != NULL)) alarm_counts(a, NULL);
 }
 
 /* The timer is set by the first park, and looked at after it: whoever was woken by it finds it off. */
@@ -124,6 +135,7 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     slot->arg = arg;
     atomic_store_explicit(&slot->name, NULL, memory_order_relaxed);
     slot->shields = 0;
+    slot->sharp = 0;
     slot->nurseries = 0;
     slot->deadline = RAD_FOREVER;
     slot->family = NULL;

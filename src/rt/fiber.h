@@ -38,6 +38,7 @@ struct rad_slot {
     uint32_t shields;
     uint16_t nurseries; /* that it has opened, and not waited for */
     bool ended;
+    uint8_t sharp;     /* its timers have no slack; nests */
     rad_waitable done; /* what joiners wait for */
     rad_queue joiners;
     rad_gift result;
@@ -91,6 +92,7 @@ typedef struct rad_alarm {
     uint64_t until;
     bool set;
     rad_wheel_timer timer;
+    _Atomic uint32_t *sharp; /* where it is counted as sharp; NULL: it is not */
 } rad_alarm;
 
 /* The fiber on whose stack the caller is: whether it is to end, and was not shielded. */

@@ -21,6 +21,7 @@
     OP(void, yield, (void), (), NULL) \
     OP(int, sleep, (uint64_t ns), (ns), NULL) \
     OP(int, sleep_until, (rad_time until), (until), NULL) \
+    OP(void, sharp, (bool on), (on), NULL) \
     OP(rad_fiber, self, (void), (), NULL) \
     OP(void, cancel, (rad_fiber fiber), (fiber), fiber.slot) \
     OP(bool, is_canceled, (void), (), NULL) \

@@ -11,6 +11,8 @@
 
 enum { STACK_MOST = 1 << 30, FIBERS_MOST = 1 << 24, EXTRA_PRESET = 128, RETIRE_NS = 2000000000 };
 
+enum { SLACK_US = 50, SLACK_MOST_US = 1000000 };
+
 /* ---- Slots ------------------------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(rad_slot) % 64 == 0, "slots begin at a cache line");
@@ -191,7 +193,7 @@ static void worker_prepares(void *context, rad_worker *w)
     seat->core.worker = w;
     seat->core.runtime = rt;
     seat->prng = rad__prng(rt->seed, RAD_STREAM_SELECT, w->id);
-    rad__wheel_open(&seat->wheel, rad__os_now_ns());
+    rad__timers_open(seat, rad__os_now_ns());
     rack_open(rt, &seat->rack);
 }
 
@@ -211,6 +213,7 @@ static void worker_begins(void *context, rad_worker *w)
     rad_strand *s = rad__urgent_take(&rt->urgent); /* this is what it came for, before all others */
     if (s == NULL) return;
     rad__worker_put_due(w, &s->task);
+    rad__worker_set_brief(w, false);
     rad__due_offer(&seat->core);
 }
 
@@ -229,22 +232,24 @@ static uint64_t worker_rests(void *context, rad_worker *w)
     rad_strand *urgent = rad__urgent_take(&rt->urgent);
     if (urgent != NULL) {
         rad__worker_put_due(w, &urgent->task);
+        rad__worker_set_brief(w, false);
         rad__due_offer(&seat->core);
         return 0;
     }
-    uint64_t next = rad__wheel_next(&seat->wheel);
-    if (next == UINT64_MAX) return UINT64_MAX;
-    uint64_t now = rad__os_now_ns();
-    if (next > now) return next - now;
-    rad__timers_expire(seat, now);
-    return 0;
+    return rad__timers_rest(seat);
+}
+
+static bool worker_looks(void *context, rad_worker *w)
+{
+    rad__timers_done(rad_worker_scratch(w));
+    return rad__poller_looks(context, w);
 }
 
 /* Its timers are looked at when it rests: a search must not hold them up. (20 fibers that sleep for 100 us, two
  * workers: late by 48 us in the median, the length of a search; now by 33.) */
 static bool worker_hurries(void *context, rad_worker *w)
 {
-    return rad__poller_hurries(context) || rad__timers_due(rad_worker_scratch(w)) != 0;
+    return rad__poller_hurries(context) || rad__timers_late(rad_worker_scratch(w));
 }
 
 /* ---- Opening and closing ------------------------------------------------------------------------------ */
@@ -258,6 +263,9 @@ static int options_check(const rad_options *o, rad_error *error)
         !rad__os_peek_can_be(o->backtrace_signal))
         return rad__error(error, RAD_EINPUT, "backtrace_signal %d cannot be used",
                           o->backtrace_signal);
+    if (o->slack_us > SLACK_MOST_US && o->slack_us != RAD_NONE)
+        return rad__error(error, RAD_EINPUT, "slack_us of %u, at most %d", o->slack_us,
+                          SLACK_MOST_US);
     if (o->fibers > FIBERS_MOST)
         return rad__error(error, RAD_EINPUT, "%u fibers, at most %d", o->fibers, FIBERS_MOST);
     return 0;
@@ -278,7 +286,7 @@ static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error
                             .end = worker_ends,
                             .sleep = rad__poller_sleeps,
                             .wake = rad__poller_wakes,
-                            .look = rad__poller_looks,
+                            .look = worker_looks,
                             .hurry = worker_hurries};
     return rad__exec_create(&rt->exec, &exec, &hooks, error);
 }
@@ -311,6 +319,7 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rt->seed = o->seed;
     rt->own_threads = waits ? 2 : 1; /* the watch, and who waits */
     rt->reports_deadlock = waits && !o->no_deadlock_report;
+    rt->slack_ns = o->slack_us == RAD_NONE ? 0 : 1000 * (o->slack_us ? o->slack_us : SLACK_US);
     rt->stall_ns = (uint64_t)o->stall_ms * 1000000;
     rt->peeks = o->backtrace_signal != RAD_SIGNAL_NONE;
     if (rt->peeks) rad__os_peek_open(o->backtrace_signal ? o->backtrace_signal : RAD_PEEK_SIGNAL);

@@ -35,6 +35,7 @@ struct rad_runtime {
     uint32_t own_threads;    /* that are no workers, and wake nobody by themselves */
     bool reports_deadlock;
     bool peeks;        /* fibers that run show where they are (os/peek.h) */
+    uint64_t slack_ns; /* a worker may sleep so much longer than until its next timer */
     uint64_t stall_ns; /* a fiber that keeps its worker for longer is named; 0: none */
     struct rad_watch *watch;
     rad_ready ready;
@@ -50,7 +51,12 @@ typedef struct rad_seat {
     uint64_t spawned;
     uint32_t runs; /* while somebody waits for a file */
     rad_wheel wheel;
-    rad_prng prng; /* of select */
+    _Atomic uint32_t sharp; /* fibers that wait for a timer in this wheel without slack */
+    uint64_t
+        woke_ns; /* when timers ended its last rest; 0: it has rested since, or was woken otherwise */
+    uint64_t woke_ran;             /* runs until then */
+    uint64_t spent_ns, spent_runs; /* how long fibers run that were asleep: see sleep.c */
+    rad_prng prng;                 /* of select */
     rad_os_signal_stack signals;
 } rad_seat;
 
@@ -88,6 +94,20 @@ RAD_INTERNAL void rad__runtime_stir(rad_runtime *rt);
 
 /* Fibers whose time has come go on, on this worker, the earliest first. */
 RAD_INTERNAL void rad__timers_expire(rad_seat *seat, uint64_t now);
+
+/* The wheel of a seat, and what its worker knows about its sleepers. */
+RAD_INTERNAL void rad__timers_open(rad_seat *seat, uint64_t now);
+
+/* By the worker, before it sleeps: for how long, at most. 0: it has something to do, for timers have expired.
+ * A timer expires when the worker is awake, or up to the slack later: then those that are due meanwhile expire with
+ * it, and the worker wakes once for all of them. */
+RAD_INTERNAL uint64_t rad__timers_rest(rad_seat *seat);
+
+/* By the worker, while it searches: whether it must not do so any longer. */
+RAD_INTERNAL bool rad__timers_late(rad_seat *seat);
+
+/* By the worker: it has run all that was due. */
+RAD_INTERNAL void rad__timers_done(rad_seat *seat);
 
 /* Its worker has put fibers into its queue of what is due: lets other workers see them. */
 RAD_INTERNAL void rad__due_offer(rad_core *core);

@@ -12,25 +12,83 @@ void rad__due_offer(rad_core *core)
     if (w->phase == RAD_PHASE_PARKED) {
         uint32_t woken = rad__worker_wake_self(w);
         if (woken != w->id) rad__exec_wake_thread(core->runtime->exec, woken);
-    } else if (rad__idle_could_wake(&w->sched->idle)) {
+    } else if (!rad__worker_is_brief(w) && rad__idle_could_wake(&w->sched->idle)) {
         rad__shell_offer(w, RAD_NONE);
     }
 }
 
-/* They lie in a queue that goes before all others, and one other worker is told of all of them. */
+/* ---- Whether what is due is worth a second worker --------------------------------------------------------------
+ * Waking another worker takes some 50 microseconds and costs both that much. So a worker learns how long a fiber runs
+ * that was asleep: from when its timers woke it until it has nothing to do, divided by the runs. */
+
+enum { HELP_NS = 250000, RUNS_KEPT = 256 };
+
+static uint64_t runs_of(const rad_worker *w)
+{
+    return atomic_load_explicit(&w->stats.ran, memory_order_relaxed);
+}
+
+static bool is_brief(const rad_seat *seat, uint64_t count)
+{
+    return count <= 1 || (count - 1) * (seat->spent_ns / seat->spent_runs) < HELP_NS;
+}
+
+void rad__timers_done(rad_seat *seat)
+{
+    if (seat->woke_ns == 0) return;
+    seat->spent_ns += rad__os_now_ns() - seat->woke_ns;
+    seat->spent_runs += runs_of(seat->core.worker) - seat->woke_ran;
+    seat->woke_ns = 0;
+    if (seat->spent_runs < RUNS_KEPT) return;
+    seat->spent_ns /= 2; /* what was long ago counts for less */
+    seat->spent_runs /= 2;
+}
+
+void rad__timers_open(rad_seat *seat, uint64_t now)
+{
+    rad__wheel_open(&seat->wheel, now);
+    seat->spent_ns = HELP_NS; /* long, until it is known */
+    seat->spent_runs = 1;
+}
+
+/* ---- Waking ---------------------------------------------------------------------------------------------------- */
+
+/* These fibers have slept, so that little of them is in the cache. What it takes to run them is fetched for several at
+ * a time: their slots, their berths, then the frames they left. */
+static void put_due(rad_worker *w, const rad_expired *expired, uint32_t count)
+{
+    rad_strand *woken[EXPIRED_AT_ONCE];
+    uint32_t woken_count = 0;
+    for (uint32_t i = 0; i < count; i++) __builtin_prefetch(expired[i].who);
+    for (uint32_t i = 0; i < count; i++) {
+        rad_strand *s = expired[i].who;
+        if (rad__life_unpark(&s->life, expired[i].ticket) != RAD_UNPARK_QUEUE) continue;
+        __builtin_prefetch(s->berth);
+        woken[woken_count++] = s;
+    }
+    for (uint32_t i = 0; i < woken_count; i++) {
+        rad__context_fetch(&woken[i]->berth->context);
+        rad__worker_put_due(w, &woken[i]->task);
+    }
+}
+
+/* They lie in a queue that goes before all others, and one other worker is told of all of them, if that is worth it. */
 void rad__timers_expire(rad_seat *seat, uint64_t now)
 {
     rad_expired expired[EXPIRED_AT_ONCE];
     rad_worker *w = seat->core.worker;
     do {
         uint32_t count = rad__wheel_expire(&seat->wheel, now, expired, EXPIRED_AT_ONCE);
-        for (uint32_t i = 0; i < count; i++) {
-            rad_strand *s = expired[i].who;
-            if (rad__life_unpark(&s->life, expired[i].ticket) == RAD_UNPARK_QUEUE)
-                rad__worker_put_due(w, &s->task);
-        }
+        put_due(w, expired, count);
     } while (rad__wheel_next(&seat->wheel) <= now);
-    if (rad__deque_count(&w->due) > 0) rad__due_offer(&seat->core);
+    uint64_t count = rad__deque_count(&w->due);
+    if (count == 0) return;
+    rad__worker_set_brief(w, is_brief(seat, count));
+    if (w->phase == RAD_PHASE_PARKED) {
+        seat->woke_ns = now;
+        seat->woke_ran = runs_of(w);
+    }
+    rad__due_offer(&seat->core);
 }
 
 uint64_t rad__timers_due(rad_seat *seat)
@@ -38,6 +96,36 @@ uint64_t rad__timers_due(rad_seat *seat)
     if (RAD_LIKELY(rad__wheel_next(&seat->wheel) == UINT64_MAX)) return 0;
     uint64_t now = rad__os_now_ns();
     return rad__wheel_next(&seat->wheel) <= now ? now : 0;
+}
+
+static uint64_t slack_of(const rad_seat *seat)
+{
+    bool is_sharp = atomic_load_explicit(&seat->sharp, memory_order_relaxed) > 0;
+    return is_sharp ? 0 : seat->core.runtime->slack_ns;
+}
+
+uint64_t rad__timers_rest(rad_seat *seat)
+{
+    uint64_t next = rad__wheel_next(&seat->wheel), slack = slack_of(seat);
+    if (next == UINT64_MAX) return UINT64_MAX;
+    uint64_t now = rad__os_now_ns();
+    if (next > now) return next - now < UINT64_MAX - slack ? next - now + slack : next - now;
+    rad__timers_expire(seat, now);
+    return 0;
+}
+
+bool rad__timers_late(rad_seat *seat)
+{
+    uint64_t next = rad__wheel_next(&seat->wheel);
+    return next != UINT64_MAX && rad__os_now_ns() - slack_of(seat) >= next;
+}
+
+void rad__op_sharp(bool on)
+{
+    rad_slot *slot = rad__my_slot("rad_sharp");
+    if (!on && slot->sharp == 0) rad__misuse("rad_sharp", "it was not sharp");
+    if (on && slot->sharp == UINT8_MAX) rad__misuse("rad_sharp", "it is nested too deeply");
+    slot->sharp = (uint8_t)(slot->sharp + (on ? 1 : UINT8_MAX));
 }
 
 rad_time rad__op_now(void)

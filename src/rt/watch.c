@@ -48,7 +48,7 @@ static bool is_queued(rad_watch *w)
 static void expire_overdue(rad_watch *w, rad_seat *seat, uint64_t now)
 {
     rad_expired expired[EXPIRED_AT_ONCE];
-    while (rad__wheel_next(&seat->wheel) < now - OVERDUE_NS) {
+    while (rad__wheel_next(&seat->wheel) < now - OVERDUE_NS - w->runtime->slack_ns) {
         uint32_t count = rad__wheel_expire(&seat->wheel, now, expired, EXPIRED_AT_ONCE);
         for (uint32_t i = 0; i < count; i++) {
             rad_strand *s = expired[i].who;
@@ -85,6 +85,7 @@ static void look_at_worker(rad_watch *w, uint32_t seat)
     seen->blocked = false;
     seen->stuck = moves ? 0 : seen->stuck + 1;
     if (moves) return;
+    rad__worker_set_brief(&shell->worker, false);
     seen->blocked = seen->stuck > 1 && rad__os_thread_sleeps(&shell->thread);
 }
 

@@ -20,12 +20,7 @@ static uint64_t worker_rests(void *context, rad_worker *w)
 {
     rad_seat *seat = rad_worker_scratch(w);
     (void)context;
-    uint64_t next = rad__wheel_next(&seat->wheel);
-    if (next == UINT64_MAX) return UINT64_MAX;
-    uint64_t now = rad__os_now_ns();
-    if (next > now) return next - now;
-    rad__timers_expire(seat, now);
-    return 0;
+    return rad__timers_rest(seat);
 }
 
 /* As in rt/runtime.c, which is not compiled for models. */
@@ -59,7 +54,7 @@ static void worker_open(uint32_t id, uint32_t inside)
     seat->core.runtime = &runtime;
     for (; seat->idle_count < inside; seat->idle_count++) slot_open(&seat->idle);
     seat->prng = rad__prng(1, RAD_STREAM_SELECT, id);
-    rad__wheel_open(&seat->wheel, 0);
+    rad__timers_open(seat, 0);
     shell->exec = &executor;
     shell->scratch = seat;
     rad__model_name(seat, sizeof *seat, "seat");
