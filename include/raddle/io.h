@@ -18,9 +18,9 @@
  *
  * Blocking   Deadlines and cancellation hold on every descriptor, also on one that blocks (without O_NONBLOCK), and a
  *            worker runs other fibers meanwhile. Raddle never sets O_NONBLOCK by itself: the flag belongs to the open
- *            file, which other processes may share, as a shell shares its terminal. A descriptor of your own is faster
- *            with it: rad_fd_prepare. Without it:
- *              sockets, pipes    cost a little more, and behave the same
+ *            file, which other processes may share, as a shell shares its terminal. Prepare descriptors of your own
+ *            (rad_fd_prepare). Without it:
+ *              sockets, pipes    behave the same
  *              FIFOs, terminals  are opened once more for each call, by /proc/self/fd
  *              accept            waits until there is a connection, and then accepts. If another process (or accept(2)
  *                                on another thread) takes it in between, the thread waits for the next one. Fibers

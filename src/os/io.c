@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -19,6 +20,7 @@
 
 enum {
     BRIEFLY_US = 1000,
+    WORDS = 64,
     TERMINAL_MOST = 64 /* a terminal that is ready has room for these, unless they are line ends */
 };
 
@@ -41,6 +43,31 @@ typedef struct piece {
     size_t size;
     bool writes;
 } piece;
+
+/* Bit fd % 64 of word fd / 64 % WORDS: the descriptor was no socket, so the socket call can be left out. Only a hint,
+ * for numbers are used again: the other calls work on sockets, or are refused. */
+static _Atomic uint64_t no_sockets[WORDS];
+
+static bool is_no_socket(int fd)
+{
+    uint32_t n = (uint32_t)fd;
+    return atomic_load_explicit(&no_sockets[n / 64 % WORDS], memory_order_relaxed) >> n % 64 & 1;
+}
+
+static void set_no_socket(int fd, bool on)
+{
+#ifdef RAD_CONTEXT_TSAN
+    on = false; /* tell_sanitizer is not for sockets: a read of no bytes takes a datagram */
+#endif
+    uint32_t n = (uint32_t)fd;
+    _Atomic uint64_t *word = &no_sockets[n / 64 % WORDS];
+    uint64_t bit = UINT64_C(1) << n % 64;
+    if (is_no_socket(fd) == on) return;
+    if (on)
+        atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+    else
+        atomic_fetch_and_explicit(word, ~bit, memory_order_relaxed);
+}
 
 static int64_t plain(int fd, piece p)
 {
@@ -68,7 +95,15 @@ static int open_again(int fd, const struct stat *about, bool writes)
     return rad__os_fails(EMFILE) ? -1 : open(path, flags);
 }
 
-/* Not a socket, and RWF_NOWAIT was refused, or it `would_block`. */
+static int64_t by_socket(int fd, piece p)
+{
+    ssize_t done;
+    UNINTERRUPTED(done, p.writes ? send(fd, p.bytes, p.size, MSG_DONTWAIT)
+                                 : recv(fd, p.bytes, p.size, MSG_DONTWAIT));
+    return done >= 0 ? done : failed(errno);
+}
+
+/* RWF_NOWAIT was refused, or it `would_block`. */
 static int64_t by_kind(int fd, piece p, bool would_block)
 {
     struct stat about;
@@ -77,6 +112,10 @@ static int64_t by_kind(int fd, piece p, bool would_block)
     if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode))
         return plain(fd, p);
     if (would_block) return RAD_OS_AGAIN;
+    if (S_ISSOCK(about.st_mode)) {
+        set_no_socket(fd, false);
+        return by_socket(fd, p);
+    }
     int again = open_again(fd, &about, p.writes);
     if (again < 0) return RAD_OS_BLOCKS;
     int64_t done = plain(again, p);
@@ -103,13 +142,16 @@ static int64_t without_waiting(int fd, piece p)
 {
     struct iovec v = {p.bytes, p.size};
     ssize_t done;
-    UNINTERRUPTED(done, p.writes ? send(fd, p.bytes, p.size, MSG_DONTWAIT)
-                                 : recv(fd, p.bytes, p.size, MSG_DONTWAIT));
-    if (done >= 0 || errno != ENOTSOCK) return done >= 0 ? done : failed(errno);
+    int64_t answer;
+    if (!is_no_socket(fd)) {
+        answer = by_socket(fd, p);
+        if (answer != RAD_OS_ERROR - ENOTSOCK) return answer;
+        set_no_socket(fd, true);
+    }
     if (p.writes) tell_sanitizer(fd, true);
     UNINTERRUPTED(done, p.writes ? pwritev2(fd, &v, 1, -1, RWF_NOWAIT)
                                  : preadv2(fd, &v, 1, -1, RWF_NOWAIT));
-    int64_t answer = done;
+    answer = done;
     if (done < 0)
         answer =
             errno == EAGAIN || is_refused(errno) ? by_kind(fd, p, errno == EAGAIN) : failed(errno);
@@ -196,6 +238,7 @@ int64_t rad__os_io_set_nonblocking(int fd)
 
 int64_t rad__os_io_close(int fd)
 {
+    set_no_socket(fd, false);
     /* EINTR: closed all the same, and the number may be another's already. */
     return close(fd) == 0 || errno == EINTR ? 0 : RAD_OS_ERROR - errno;
 }

@@ -202,6 +202,26 @@ static void reads_standard_input(void)
     close(kept);
 }
 
+/* A number that was a pipe's, and is a socket's now; and the other way round. */
+static void reads_the_same_number(void)
+{
+    int number = -1;
+    for (int i = 0; i < 6; i++) {
+        ends e = i % 2 ? open_pipe() : open_socket();
+        if (number < 0) number = dup(e.from);
+        CHECK(dup2(e.from, number) == number);
+        check_reads((ends){e.kind, number, e.to, -1});
+        ends_close(e);
+    }
+    close(number);
+}
+
+static void a_number_that_is_used_again(void **state)
+{
+    (void)state;
+    by_fiber_and_thread(reads_the_same_number);
+}
+
 static void standard_input_stays_as_it_is(void **state)
 {
     (void)state;
@@ -578,6 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_read_returns_at_its_deadline),
         cmocka_unit_test(standard_input_stays_as_it_is),
+        cmocka_unit_test(a_number_that_is_used_again),
         cmocka_unit_test(a_file_that_cannot_be_opened_again),
         cmocka_unit_test(readers_do_not_block_one_another),
         cmocka_unit_test(a_write_returns_at_its_deadline),
