@@ -15,7 +15,7 @@ export CC
 endif
 
 .DEFAULT_GOAL := all
-.PHONY: all run test ci nightly wasm tidy format bench bench-peers bench-load scoreboard install clean setup help
+.PHONY: all run test ci nightly wasm tidy format bench bench-go bench-peers bench-load scoreboard install clean setup help
 
 all: setup ## build everything: build/raddle, build/libraddle{,-lab}.{a,so}, examples, tests, benches
 	@tools/build.sh $(BUILD)
@@ -58,6 +58,16 @@ bench-peers: all ## executor and fibers beside Go, Tokio, oneTBB, Boost ... (Deb
 	@status=0; for suite in exec fibers scenes; do \
 	    bench/run_peers.sh $(BUILD) --suite $$suite $(if $(R),--repetitions $(R)) || status=1; \
 	done; exit $$status
+
+# What a change of executor or fibers moves most; under ten minutes.
+bench-go: all ## the rows of executor and fibers that matter most, beside Go only, in minutes; R=5 repetitions
+	@tools/build_peers.sh $(BUILD) go
+	@status=0; \
+	bench/run_peers.sh $(BUILD) --suite exec --beside "raddle go" $(if $(R),--repetitions $(R)) \
+	    --only "fib spawn1 wake wake5ms" || status=1; \
+	bench/run_peers.sh $(BUILD) --suite fibers --beside "raddle go" $(if $(R),--repetitions $(R)) --cpu \
+	    --only "yield spawn1 cold pingpong select4 mutex unpark unpark5ms startup nursery sleepers sleep100k" || status=1; \
+	exit $$status
 
 bench-load: all ## raddle load beside wrk and h2load on nginx (Debian packages); R=5 rounds
 	@tools/setup.sh peer_servers peer_generators

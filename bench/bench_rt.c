@@ -459,6 +459,73 @@ static bench_measured run_sleep(void *worker, uint64_t count)
     return m;
 }
 
+/* A thousand that sleep 10 ms, `number` times each. */
+static int ticker_main(void *arg)
+{
+    sleeper *s = arg;
+    for (uint32_t i = 0; i < s->number; i++) {
+        rad_time until = rad_after(s->sleep_ms * MILLISECOND);
+        bench_must(rad_sleep_until(until));
+        s->late_us += (uint32_t)((rad_now() - until) / 1000);
+        s->slot++;
+    }
+    return 0;
+}
+
+static bench_measured run_sleepers(void *worker, uint64_t rounds)
+{
+    enum { SLEEPERS = 1000 };
+    (void)worker;
+    uint64_t slept = 0, late_us = 0;
+    sleeper *all = bench_allocate(SLEEPERS, sizeof *all);
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    double cpu = bench_cpu(), start = bench_now();
+    for (uint32_t i = 0; i < SLEEPERS; i++) {
+        all[i].number = (uint32_t)rounds;
+        all[i].sleep_ms = 10;
+        bench_must(rad_nursery_spawn(&n, NULL, ticker_main, &all[i]));
+    }
+    bench_must(rad_nursery_wait(&n));
+    double share = (bench_cpu() - cpu) / (bench_now() - start);
+    for (uint64_t i = 0; i < SLEEPERS; i++) {
+        slept += all[i].slot;
+        late_us += all[i].late_us;
+    }
+    bench_measured m = bench_one(share * 100, "%-of-a-CPU", slept);
+    bench_add(&m, (double)late_us / (double)slept, "us-late", slept);
+    free(all);
+    return m;
+}
+
+static int waits_for_cancel(void *arg)
+{
+    _Atomic uint64_t *begun = arg;
+    atomic_fetch_add(begun, 1);
+    RAD_IGNORE(rad_sleep_until(RAD_FOREVER));
+    return 0;
+}
+
+static bench_measured run_nursery(void *worker, uint64_t count)
+{
+    (void)worker;
+    _Atomic uint64_t begun = 0;
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    double start = bench_now();
+    for (uint64_t i = 0; i < count; i++)
+        bench_must(rad_nursery_spawn(&n, NULL, waits_for_cancel, &begun));
+    double spawned = bench_now();
+    while (atomic_load(&begun) < count) bench_must(rad_sleep(MILLISECOND));
+    double parked = bench_now();
+    rad_nursery_cancel(&n, 0);
+    bench_must(rad_nursery_wait(&n));
+    double ended = bench_now();
+    bench_measured m = bench_one((spawned - start) * 1e9 / (double)count, "ns-spawn", begun);
+    bench_add(&m, (ended - parked) * 1e9 / (double)count, "ns-cancel", begun);
+    return m;
+}
+
 typedef struct meeting {
     rad_chan *end;
     _Atomic uint64_t arrived, left;
@@ -567,6 +634,9 @@ static const bench_load WORKLOADS[] = {
     {"unpark", "0.5 ms apart", NULL, run_unpark, 2000, 20, false, false},
     {"unpark5ms", "5 ms apart", NULL, run_unpark_5ms, 300, 5, false, false},
     {"parked", "memory per fiber, 100,000 of them", run_parked, NULL, 100000, 10, true, false},
+    {"sleepers", "1,000, 10 ms again and again", run_sleepers, NULL, 200, 2, true, false},
+    {"nursery", "200,000 children, spawned and cancelled", run_nursery, NULL, 200000, 10, true,
+     false},
     {"sleep100k", "100,000, 1 to 2 s", run_sleep, NULL, 100000, 100, true, false},
     {"sleep1m", "1,000,000, 1 to 2 s", run_sleep, NULL, 1000000, 100, true, false},
 };

@@ -7,6 +7,7 @@
 #   --repetitions N           runs of everything, 5 unless told
 #   --workers "1 2"           numbers of workers
 #   --only "fib tree"         only these workloads
+#   --beside "raddle go"      only these of the usual programs
 #   --tiny                    small sizes: does everything still work?
 #   --count-all               disturbed runs (below) count like the others
 #   --cpu                     CPU time of the runs too, in all tables: what is left to compare on a busy machine
@@ -37,6 +38,7 @@ repetitions=5
 worker_counts=
 suite=exec
 workloads=
+beside=
 tiny=
 count_all=
 show_cpu=
@@ -48,7 +50,7 @@ while [ $# -gt 0 ]; do
     --tiny) tiny=--tiny && shift && continue ;;
     --count-all) count_all=yes && shift && continue ;;
     --cpu) show_cpu=yes && shift && continue ;;
-    --suite | --repetitions | --workers | --only | --program) [ $# -ge 2 ] || usage "$option needs a value" ;;
+    --suite | --repetitions | --workers | --only | --beside | --program) [ $# -ge 2 ] || usage "$option needs a value" ;;
     *) usage "no option '$option'" ;;
     esac
     case $option in
@@ -56,6 +58,7 @@ while [ $# -gt 0 ]; do
     --repetitions) [[ $2 =~ ^[1-9][0-9]*$ ]] && repetitions=$2 || usage "'$2' is no number of repetitions" ;;
     --workers) worker_counts=$2 ;;
     --only) workloads=$2 ;;
+    --beside) beside=$2 ;;
     --program)
         [[ $2 == ?*=?* ]] || usage "'$2' is not NAME=COMMAND"
         names+=("${2%%=*}")
@@ -77,7 +80,7 @@ fibers)
     ours="$build/tests/bench_rt --one"
     usual="raddle go tokio boost st pthreads"
     all="yield spawn1 spawnb cold startup pingpong timeout buf11 buf44 select4 mutex timer timer1m skychan unpark unpark5ms"
-    all="$all parked sleep100k sleep1m"
+    all="$all parked nursery sleepers sleep100k sleep1m"
     ;;
 scenes)
     ours="$build/tests/bench_scenes --one"
@@ -89,7 +92,7 @@ scenes)
 esac
 : "${workloads:=$all}" "${worker_counts:=1 2}"
 if [ ${#names[@]} = 0 ]; then
-    for name in $usual; do
+    for name in ${beside:-$usual}; do
         command_of[$name]=$build/peers/$name
         if [ "$name" = raddle ]; then command_of[$name]=$ours; fi
         if [ -x "${command_of[$name]%% *}" ]; then

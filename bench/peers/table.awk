@@ -7,6 +7,7 @@ BEGIN {
     FS = "\t"
     set_of["tree"] = set_of["skynet"] = set_of["skychan"] = 2
     set_of["wake"] = set_of["wake5ms"] = set_of["unpark"] = set_of["unpark5ms"] = 3
+    set_of["startup"] = set_of["nursery"] = set_of["sleepers"] = 4
     set_of["parked"] = set_of["sleep100k"] = set_of["sleep1m"] = 4
     set_of["kidnap"] = set_of["noisy"] = set_of["herd"] = set_of["interfere"] = 5
     set_count = 5

@@ -99,6 +99,16 @@ awk -v json=json -v repetitions=3 -f "$src/bench/peers/table.awk" versions runs 
 has out '| `fib` ns, w1 | 12.0* (10.0..90.0) |' "a disturbed run counts where there are few others"
 has json '"disturbed": true' "the JSON says so"
 
+# Of the usual programs, those that were asked for.
+mkdir -p build/peers
+program go
+mv go build/peers/
+echo 'RESULT 3 ns 8' >go.lines
+compare --beside go --repetitions 1
+status 0 "one of the usual programs"
+has out '| `fib` ns, w2 | 3.00 (3.00..3.00) |' "its figures"
+hasnt out 'tokio' "no word of the others"
+rm build/peers/go
 compare --repetitions none
 status 2 "a usage error"
 has err "'none' is no number of repetitions" "what is wrong"

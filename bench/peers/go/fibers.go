@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"os"
 	"runtime"
 	"sort"
@@ -29,6 +30,8 @@ func init() {
 	workloads["unpark"] = workload{func(count int) []result { return runUnpark(count, 500*time.Microsecond) }, 2000, 20}
 	workloads["unpark5ms"] = workload{func(count int) []result { return runUnpark(count, 5*time.Millisecond) }, 300, 5}
 	workloads["parked"] = workload{runParked, 100000, 10}
+	workloads["sleepers"] = workload{runSleepers, 200, 2}
+	workloads["nursery"] = workload{runNursery, 200000, 10}
 	workloads["sleep100k"] = workload{runSleep, 100000, 100}
 	workloads["sleep1m"] = workload{runSleep, 1000000, 100}
 }
@@ -333,6 +336,62 @@ func runSleep(count int) []result {
 		{ms(latest), "ms-latest", sum},
 		{cpu, "s-CPU", sum},
 		{statusKiB("VmHWM:") / 1024, "MiB-peak", sum},
+	}
+}
+
+func runSleepers(rounds int) []result {
+	const sleepers, span = 1000, 10 * time.Millisecond
+	lates := make([]time.Duration, sleepers)
+	var join sync.WaitGroup
+	join.Add(sleepers)
+	cpu, start := cpuSeconds(), time.Now()
+	for i := 0; i < sleepers; i++ {
+		late := &lates[i]
+		go func() {
+			for k := 0; k < rounds; k++ {
+				begun := time.Now()
+				time.Sleep(span)
+				*late += time.Since(begun) - span
+			}
+			join.Done()
+		}()
+	}
+	join.Wait()
+	share := (cpuSeconds() - cpu) / time.Since(start).Seconds()
+	all, slept := time.Duration(0), uint64(sleepers*rounds)
+	for _, late := range lates {
+		all += late
+	}
+	return []result{
+		{share * 100, "%-of-a-CPU", slept},
+		{float64(all.Nanoseconds()) / 1e3 / float64(slept), "us-late", slept},
+	}
+}
+
+func runNursery(count int) []result {
+	ctx, cancel := context.WithCancel(context.Background())
+	var begun uint64
+	var join sync.WaitGroup
+	join.Add(count)
+	per := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / float64(count) }
+	start := time.Now()
+	for i := 0; i < count; i++ {
+		go func() {
+			atomic.AddUint64(&begun, 1)
+			<-ctx.Done()
+			join.Done()
+		}()
+	}
+	spawned := time.Now()
+	for atomic.LoadUint64(&begun) < uint64(count) {
+		time.Sleep(time.Millisecond)
+	}
+	parked := time.Now()
+	cancel()
+	join.Wait()
+	return []result{
+		{per(spawned.Sub(start)), "ns-spawn", begun},
+		{per(time.Since(parked)), "ns-cancel", begun},
 	}
 }
 
