@@ -63,8 +63,9 @@ typedef struct rad_options {
     uint32_t fibers;  /* at most so many at a time, up to 2^24; 0: as many as there is memory for */
     bool spawn_waits; /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
     uint32_t
-        extra_workers; /* more threads, while workers are stuck in calls that block; 0: up to 128; RAD_NONE: none.
-                        * There are never more than 256 workers in all */
+        extra_workers; /* at most so many more threads, one at a time, while something is ready and workers are
+                        * blocked in system calls or compute for long; 0: up to 128; RAD_NONE: none. They end when
+                        * they have had nothing to do for a while. There are never more than 256 workers in all */
     uint32_t
         slack_us; /* a worker that sleeps may wake so much after a timer is due, at most a second, so that one wake
                    * serves several timers; 0: 50; RAD_NONE: none */

@@ -57,6 +57,12 @@ RAD_INTERNAL uint32_t rad__injector_pop(rad_injector *q, rad_task **tasks, uint3
 /* Whether there is nothing to pop (J4). */
 RAD_INTERNAL bool rad__injector_is_empty(const rad_injector *q);
 
+/* How many were taken from the ring so far. */
+static inline uint64_t rad__injector_taken(const rad_injector *q)
+{
+    return atomic_load_explicit(&q->head, memory_order_relaxed);
+}
+
 /* A guess: other pushes and pops may be under way. Never 0 when a push has returned and nobody popped. */
 RAD_INTERNAL uint64_t rad__injector_count(const rad_injector *q);
 

@@ -244,6 +244,13 @@ static inline bool rad__worker_has_loot(const rad_worker *w)
     return !rad__deque_is_empty(&w->due) || rad__worker_has_more_loot(w);
 }
 
+/* How many were taken at the old ends of its queues so far, a guess: changes when one of those that waited has gone. */
+static inline uint64_t rad__worker_taken(const rad_worker *w)
+{
+    return (uint64_t)(rad__deque_taken(&w->local) + rad__deque_taken(&w->later) +
+                      rad__deque_taken(&w->due) + rad__deque_taken(&w->woken));
+}
+
 /* A guess by its worker: whether something goes before its own spawns. */
 static inline bool rad__worker_is_ahead(const rad_worker *w)
 {

@@ -92,6 +92,15 @@ bool rad__os_thread_sleeps(const rad_os_thread *t)
     return end != NULL && end[1] == ' ' && (end[2] == 'S' || end[2] == 'D');
 }
 
+uint64_t rad__os_thread_cpu_ns(const rad_os_thread *t)
+{
+    clockid_t clock;
+    struct timespec now;
+    if (rad__os_fails(ESRCH) || pthread_getcpuclockid(t->handle, &clock) != 0) return 0;
+    if (clock_gettime(clock, &now) != 0) return 0;
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 bool rad__os_after_fork(void (*child)(void))
 {
     return pthread_atfork(NULL, NULL, child) == 0;

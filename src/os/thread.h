@@ -32,6 +32,9 @@ RAD_INTERNAL bool rad__os_thread_is_self(const rad_os_thread *t);
  * run, and would not if there were a CPU for it. */
 RAD_INTERNAL bool rad__os_thread_sleeps(const rad_os_thread *t);
 
+/* CPU time of a thread that has not been joined, so far; 0: the system does not say. */
+RAD_INTERNAL uint64_t rad__os_thread_cpu_ns(const rad_os_thread *t);
+
 /* child() is called in every child process that a fork makes from now on, by its only thread. False: no memory. */
 RAD_INTERNAL bool rad__os_after_fork(void (*child)(void));
 

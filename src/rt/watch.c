@@ -89,27 +89,51 @@ static void look_at_worker(rad_watch *w, uint32_t seat)
     seen->blocked = seen->stuck > 1 && rad__os_thread_sleeps(&shell->thread);
 }
 
-static void look_at_workers(rad_watch *w)
+static bool is_stuck(const rad_watch_seen *seen)
+{
+    return seen->stuck >= STUCK_LOOKS;
+}
+
+/* Whether something has waited behind it for too long. */
+static bool starves_others(rad_watch *w, uint32_t seat, uint64_t now)
+{
+    rad_watch_seen *seen = &w->seen[seat];
+    const rad_shell *shell = &w->runtime->exec->shells[seat];
+    bool computes = is_stuck(seen) && !seen->blocked;
+    uint64_t cpu_ns = computes ? rad__os_thread_cpu_ns(&shell->thread) : 0;
+    return rad__starve_look(&seen->starve, &shell->worker, computes, cpu_ns ? cpu_ns : now);
+}
+
+static void reinforce(rad_watch *w)
+{
+    w->urgent = 0;
+    for (uint32_t i = 0; i < RAD_WORKERS_MAX; i++) rad__starve_forget(&w->seen[i].starve);
+    rad__exec_reinforce(w->runtime->exec);
+}
+
+static void look_at_workers(rad_watch *w, uint64_t now)
 {
     rad_exec *exec = w->runtime->exec;
     uint32_t blocked = 0, stuck = 0;
+    bool starves = false;
     for (uint32_t i = 0; i < rad__sched_live(&exec->sched); i++) {
         if (!rad__exec_is_manned(exec, i)) continue;
         look_at_worker(w, i);
         blocked += w->seen[i].blocked;
-        stuck += w->seen[i].stuck >= STUCK_LOOKS;
+        stuck += is_stuck(&w->seen[i]);
+        starves |= starves_others(w, i, now);
     }
     w->urgent = rad__urgent_any(&w->runtime->urgent) ? w->urgent + 1 : 0;
+    /* It does not doze: what a thread outside makes ready wakes nobody while all workers are stuck. */
+    if (stuck > 0 && w->quiet > QUIET_LOOKS) w->quiet = QUIET_LOOKS;
     if (stuck == 0 || !is_queued(w)) return;
     w->quiet = 0;
     /* A worker sleeps beside the queue of a stuck one: the last pushes there woke no worker. */
     if (rad__idle_parked(&exec->sched.idle) > 0)
         rad__exec_wake_thread(exec, rad__idle_notify(&exec->sched.idle));
     else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers,
-                                   w->urgent)) {
-        w->urgent = 0;
-        rad__exec_reinforce(exec);
-    }
+                                   w->urgent, starves))
+        reinforce(w);
 }
 
 /* Who is woken, or searches, takes one before it runs something else or rests. A worker that falls asleep now is seen
@@ -191,7 +215,7 @@ static void look(rad_watch *w)
     uint64_t next = look_at_timers(w, now);
     w->quiet++;
     if (rad__poller_stands_in(w->runtime, &w->polls)) w->quiet = 0;
-    look_at_workers(w);
+    look_at_workers(w, now);
     look_at_urgent(w);
     look_for_stalls(w, now);
     look_at_memory(w, now);

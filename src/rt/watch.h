@@ -4,12 +4,12 @@
  * time:
  *
  * Timers    of a worker that has not come back to look at them are expired here; their fibers are urgent (urgent.h).
- * Stuck     A worker that is awake and has finished nothing since the last look is stuck. When its thread has used
- * next to
- *           no CPU it is blocked in a system call; otherwise it computes. When there is something to run and too few
- *           are left who could, one more worker is seated (exec/shell.h), one per look, up to the number of spare
- *           seats: as many as are blocked; and when something is urgent, up to twice the usual number that compute, or
- *           one more when it has waited for some looks: those who compute may not come back for seconds.
+ * Stuck     A worker that is awake and has finished nothing since the last look is stuck. When its thread sleeps it is
+ *           blocked in a system call; otherwise it computes. When there is something to run and too few are left who
+ *           could, one more worker is seated (exec/shell.h), one per look, up to the number of spare seats: as many
+ *           as are blocked; when something is urgent, up to twice the usual number that compute, or one more when it
+ *           has waited for some looks; and one more when anything has waited behind a worker that computes
+ *           (starve.h): those who compute may not come back for seconds.
  * Files     When somebody waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
  *           (poller.c).
  * Stalls    By option, a fiber that keeps its worker for long is named on standard error (stall.h).
@@ -24,12 +24,14 @@
 
 #include "exec/shell.h"
 #include "rt/stall.h"
+#include "rt/starve.h"
 
 typedef struct rad_watch_seen {
     uint64_t ran;
     uint32_t stuck; /* looks in a row */
     bool blocked;
     rad_stall stall;
+    rad_starve starve;
 } rad_watch_seen;
 
 typedef struct rad_watch {
@@ -54,11 +56,12 @@ RAD_INTERNAL void rad__watch_ring(rad_watch *w); /* something happens */
 enum { RAD_URGENT_LOOKS = 8 };
 
 /* Whether one more worker is seated: there is work; `manned` workers, so many of them blocked, so many usual ones;
- * something urgent has waited for so many looks. */
+ * something urgent has waited for so many looks; anything starves. */
 static inline bool rad__choose_reinforce(uint32_t manned, uint32_t blocked, uint32_t usual,
-                                         uint32_t urgent)
+                                         uint32_t urgent, bool starves)
 {
-    return manned - blocked < (urgent > 0 ? 2 * usual : usual) || urgent > RAD_URGENT_LOOKS;
+    if (manned - blocked < (urgent > 0 ? 2 * usual : usual)) return true;
+    return starves || urgent > RAD_URGENT_LOOKS;
 }
 
 #endif

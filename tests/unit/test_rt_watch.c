@@ -83,14 +83,15 @@ static void a_stalled_worker_does_not_hold_up_the_others(void **state)
 static void a_pure_decision(void **state)
 {
     (void)state;
-    assert_true(rad__choose_reinforce(4, 1, 4, 0));
-    assert_false(
-        rad__choose_reinforce(4, 0, 4, 0)); /* they compute: more would only get in the way */
-    assert_true(rad__choose_reinforce(4, 0, 4, 1)); /* … but for what is urgent */
-    assert_false(rad__choose_reinforce(8, 0, 4, 1));
-    assert_false(rad__choose_reinforce(8, 0, 4, RAD_URGENT_LOOKS));
-    assert_true(rad__choose_reinforce(8, 0, 4, RAD_URGENT_LOOKS + 1)); /* … and waits for long */
-    assert_true(rad__choose_reinforce(100, 97, 4, 0));
+    assert_true(rad__choose_reinforce(4, 1, 4, 0, false));
+    /* They compute: more would only get in the way … */
+    assert_false(rad__choose_reinforce(4, 0, 4, 0, false));
+    assert_true(rad__choose_reinforce(4, 0, 4, 1, false)); /* … but for what is urgent */
+    assert_false(rad__choose_reinforce(8, 0, 4, 1, false));
+    assert_false(rad__choose_reinforce(8, 0, 4, RAD_URGENT_LOOKS, false));
+    assert_true(rad__choose_reinforce(8, 0, 4, RAD_URGENT_LOOKS + 1, false)); /* … waits for long */
+    assert_true(rad__choose_reinforce(8, 0, 4, 0, true));                     /* … or starves */
+    assert_true(rad__choose_reinforce(100, 97, 4, 0, false));
 }
 
 /* ---- Deadlock ------------------------------------------------------------------------------------------- */
