@@ -36,5 +36,9 @@ done <<'END'
 2 l2-ready kind=9 coarse=1
 2 l2-ready kind=10 coarse=1
 2 l2-choice kind=7
+3 l2-choice kind=10
+2 l2-choice kind=11
+2 l2-stock kind=7
+3 l2-user-timer kind=3
 END
 exit $status
