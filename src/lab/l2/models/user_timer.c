@@ -12,7 +12,8 @@ enum { SPAN = 10 };
 
 static rad_timer *timer;
 static rad_time due;
-static uint32_t starts, restarts, fires, stops;
+static uint32_t starts, restarts, stops;
+static _Atomic uint32_t fires; /* a second firing does not wait for the function of the first one */
 static int received;
 
 static bool is_stopped(const rad_case *c)
@@ -34,7 +35,7 @@ static int fire(void *arg)
 {
     const rad_case *c = arg;
     RAD_MODEL_ASSERT(rad_now() >= due);
-    fires++;
+    atomic_fetch_add_explicit(&fires, 1, memory_order_relaxed);
     if (c->params[KIND] == DESTROYS) rad_timer_destroy(timer);
     return 0;
 }
