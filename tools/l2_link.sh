@@ -29,6 +29,7 @@ for name in $("$nm" -u "$work/all.o" | awk '$2 ~ /^__tsan_/ { print $2 }'); do
 done
 "$objcopy" "$@" --redefine-sym rad__panic=rad__l2_panic \
     --redefine-sym rad__misuse=rad__l2_misuse \
+    --redefine-sym rad__misuse_by=rad__l2_misuse_by \
     --redefine-sym rad__os_word_wait=rad__l2_word_wait \
     --redefine-sym rad__os_word_wait_for=rad__l2_word_wait_for \
     --redefine-sym rad__os_word_wake=rad__l2_word_wake \

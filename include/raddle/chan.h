@@ -31,7 +31,8 @@ enum rad_chan_mode {
 RAD_API RAD_MUST_USE int rad_chan_create(rad_chan **chan, size_t size, size_t capacity,
                                          enum rad_chan_mode mode);
 
-/* Nobody may be inside a call on it, nor come. What is still in it is thrown away. NULL is fine. */
+/* Nobody may be inside a call on it, nor come. What is still in it is thrown away. NULL is fine. A call on it
+ * afterwards stops the process with a message only as long as its memory was not used again. */
 RAD_API void rad_chan_destroy(rad_chan *chan);
 
 /* What reports call it, beside its number; NULL: nothing. The text stays the caller's, and stays as long as the channel

@@ -28,8 +28,9 @@
  * fork       A runtime stays with the process that made it: its fibers do not go on in a child, not even the one that
  *            forked. A child may start a runtime of its own, or exec.
  * Ownership  what is passed by pointer stays the caller's, unless it says otherwise.
- * Mistakes   (a call for fibers by a thread, a handle that is given up twice ...) stop the process with a message where
- *            that is cheap to notice. */
+ * Mistakes   (a call for fibers by a thread, a handle that is given up twice, a nursery that is not open ...) stop the
+ *            process with a line "raddle: CALL: what is wrong" on standard error, and SIGABRT, where that is cheap to
+ *            notice: docs/fibers.md, "Mistakes". */
 #ifndef RADDLE_FIBER_H
 #define RADDLE_FIBER_H
 
@@ -148,7 +149,8 @@ typedef struct rad_gift {
  * be NULL). The handle stays good. RAD_ESTALE: it was given up, and its fiber is gone. */
 RAD_API RAD_MUST_USE int rad_join(rad_fiber fiber, rad_gift *result, rad_time until);
 
-/* The handle is of no use any more; the fiber runs on, if it does. Anybody, once. */
+/* The handle is of no use any more; the fiber runs on, if it does. Anybody, once: a second time is a mistake, also
+ * while the fiber still runs. */
 RAD_API void rad_release(rad_fiber fiber);
 
 /* The bytes of the caller's own result: at most RAD_GIFT_SIZE, copied; the last call counts. A fiber. */
@@ -258,7 +260,7 @@ RAD_API RAD_MUST_USE int rad_local_create(rad_local_key *key, void (*destroy)(vo
 /* Values that fibers still have are forgotten, not destroyed. Nobody may use the key any more. */
 RAD_API void rad_local_delete(rad_local_key key);
 
-/* NULL until it was set. A fiber. */
+/* NULL until it was set. A fiber. A key that does not exist, or was deleted, is a mistake. */
 RAD_API void *rad_local_get(rad_local_key key);
 
 /* What was there before is not destroyed. A fiber. RAD_ENOMEM. */
@@ -291,7 +293,8 @@ typedef struct rad_nursery {
  * they wait for then, or begin to wait for later, answers RAD_ECANCELED. What can be had at once they still get. */
 RAD_API void rad_nursery_open(rad_nursery *n, rad_time deadline);
 
-/* As rad_spawn, into the nursery. By the fiber that opened it or by fibers in it. RAD_ECLOSED: it takes no more, or it
+/* As rad_spawn, into the nursery. By the fiber that opened it, by fibers in it, or by fibers in nurseries below it;
+ * any other caller is a mistake. RAD_ECLOSED: it takes no more, or it
  * was waited for and has no fibers any more. */
 RAD_API RAD_MUST_USE int rad_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg);
 

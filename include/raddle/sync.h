@@ -21,8 +21,8 @@
  *            it has passed, or RAD_ECANCELED when the fiber was cancelled while it waited, or before that; the
  *            object is then as if the call had not been made. What can be had at once is had, also by a fiber that
  *            was cancelled, so that it can clean up.
- * Mistakes   (unlocking what somebody else holds, locking twice, more "done" than "add" ...) stop the process
- *            with a message.
+ * Mistakes   (unlocking what somebody else holds, locking twice, more "done" than "add", a fiber that ends and holds
+ *            a lock ...) stop the process with a message.
  * Order      what was done before an unlock, release, done, signal or arrival is seen by whoever gets it. */
 #ifndef RADDLE_SYNC_H
 #define RADDLE_SYNC_H
@@ -66,8 +66,9 @@ RAD_API bool rad_mutex_is_mine(const rad_mutex *m);
 /* ---- RW lock ---------------------------------------------------------------------------------------- */
 
 /* Any number of readers, or one writer. Writers go first: as long as one waits no new reader gets in, and a writer
- * that leaves is followed by the next one. So readers can be shut out by writers, but not the other way round; and
- * whoever reads must not ask to read once more (a writer may wait in between), nor to write: both wait for ever. */
+ * that leaves is followed by the next one. So readers can be shut out by writers, but not the other way round. A
+ * reader must not ask to write, nor to read once more, because a writer may wait in between: it would wait for
+ * itself. The first lock that a fiber has to read is remembered, and such a wait for it stops the process. */
 typedef struct rad_rwlock {
     uint64_t private_[9];
 } rad_rwlock;
@@ -88,7 +89,7 @@ RAD_API void rad_rwlock_write(rad_rwlock *l);
 RAD_API RAD_MUST_USE int rad_rwlock_read_until(rad_rwlock *l, rad_time until);
 RAD_API RAD_MUST_USE int rad_rwlock_write_until(rad_rwlock *l, rad_time until);
 
-/* By a reader or the writer. Does not wait. */
+/* By the fiber or thread that has it. Does not wait. */
 RAD_API void rad_rwlock_unlock(rad_rwlock *l);
 
 /* ---- Condition -------------------------------------------------------------------------------------- */
@@ -179,8 +180,8 @@ typedef struct rad_once {
     }
 
 /* 0: fn(arg) has been called and answered 0, once for all callers of this object, and has ended. Others wait
- * meanwhile. When it answers something else, its caller gets that, and the next one tries again. fn must not call
- * this for the same object. */
+ * meanwhile. When it answers something else, its caller gets that, and the next one tries again. If fn calls this
+ * for the same object, that is a mistake, which stops the process. */
 RAD_API RAD_MUST_USE int rad_once_run(rad_once *o, rad_fn fn, void *arg, rad_time until);
 
 /* ---- Barrier ---------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 #include "base/check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -21,4 +22,12 @@ _Noreturn void rad__misuse(const char *call, const char *what)
     fprintf(stderr, "raddle: %s: %s\n", call, what);
     fflush(stderr);
     abort();
+}
+
+_Noreturn void rad__misuse_by(const char *call, uint64_t fiber, const char *name, const char *what)
+{
+    char text[256];
+    snprintf(text, sizeof text, "fiber %" PRIu64 "%s%.100s%s %s", fiber, name ? " '" : "",
+             name ? name : "", name ? "'" : "", what);
+    rad__misuse(call, text);
 }

@@ -236,6 +236,7 @@ int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until)
 {
     rad_strand *self = rad__running();
     rad_blocking_job job = {.fn = fn, .arg = arg};
+    if (fn == NULL) rad__misuse("rad_blocking", "the function is NULL");
     if (self == NULL) {
         job.answer = fn(arg);
     } else {

@@ -18,6 +18,7 @@ int rad__op_chan_create(rad_chan **chan, size_t size, size_t capacity, enum rad_
     if (c == NULL) return RAD_ENOMEM;
     rad__waitable_open(&c->object, RAD_KIND_CHANNEL);
     c->mode = (uint8_t)mode;
+    c->alive = RAD_CHAN_ALIVE;
     c->size = (uint32_t)size;
     c->capacity = (uint32_t)capacity;
     *chan = c;
@@ -27,9 +28,17 @@ int rad__op_chan_create(rad_chan **chan, size_t size, size_t capacity, enum rad_
 void rad__op_chan_destroy(rad_chan *chan)
 {
     if (chan == NULL) return;
+    rad__chan_check(chan, "rad_chan_destroy");
     if (chan->senders.first != NULL || chan->receivers.first != NULL)
         rad__misuse("rad_chan_destroy", "somebody waits for it");
+    /* volatile: a compiler leaves out what is written into memory that is freed next. */
+    *(volatile uint16_t *)&chan->alive = 0;
     rad__free(chan);
+}
+
+void rad__chan_misuse(const rad_chan *chan, const char *call)
+{
+    rad__misuse(call, chan == NULL ? "the channel is NULL" : "the channel was destroyed");
 }
 
 /* ---- The ring ---------------------------------------------------------------------------------------- */

@@ -53,14 +53,18 @@ int rad__fiber_rest(rad_strand *s, rad_alarm *a, bool open)
 
 /* ---- The life of a fiber ----------------------------------------------------------------------------- */
 
+static const char no_such_handle[] = "no such handle: it was given up before, or never was one";
+
 /* The last reference: of the fiber, given up off its stack, or of a handle. */
-static void slot_unrefer(rad_core *core, rad_slot *slot)
+static void slot_unrefer(rad_core *core, rad_slot *slot, uint32_t which)
 {
     rad_runtime *rt = slot->strand.runtime;
     /* Pairs with itself: whoever recycles the slot sees what all others did with it. */
-    if (atomic_load_explicit(&slot->references, memory_order_acquire) == 1 ||
-        atomic_fetch_sub_explicit(&slot->references, 1, memory_order_acq_rel) == 1)
-        rad__slot_recycle(rt, core, slot);
+    uint32_t before = atomic_load_explicit(&slot->references, memory_order_acquire);
+    if (before != which)
+        before = atomic_fetch_and_explicit(&slot->references, ~which, memory_order_acq_rel);
+    if (RAD_UNLIKELY(!(before & which))) rad__misuse("rad_release", no_such_handle);
+    if (before == which) rad__slot_recycle(rt, core, slot);
 }
 
 void rad__strand_board(rad_core *core, rad_strand *s)
@@ -77,7 +81,16 @@ void rad__strand_vacate(rad_core *core, rad_strand *s)
 
 void rad__strand_ended(rad_core *core, rad_strand *s)
 {
-    slot_unrefer(core, rad__slot_of(s));
+    slot_unrefer(core, rad__slot_of(s), RAD_REFERS_FIBER);
+}
+
+/* Under the lock of `done`; `to` may be NULL. */
+static void result_copy(const rad_slot *slot, void *to)
+{
+    rad_gift *gift = to;
+    if (gift == NULL) return;
+    memcpy(gift->bytes, slot->gift, sizeof gift->bytes);
+    gift->code = slot->code;
 }
 
 static void fiber_complete(rad_slot *slot, int code)
@@ -87,15 +100,29 @@ static void fiber_complete(rad_slot *slot, int code)
     rad_family *family = slot->family;
     rad__lock(&slot->done.lock);
     slot->ended = true;
-    slot->result.code = code;
+    slot->code = code;
     while ((c = rad__queue_claim(&slot->joiners)) != NULL) {
-        if (c->data) *(rad_gift *)c->data = slot->result;
+        result_copy(slot, c->data);
         c->code = 0;
         rad__wakes_add(&wakes, c);
     }
     rad__unlock(&slot->done.lock);
     rad__wakes_go(&wakes);
     if (family) rad__family_leave(family, slot, code);
+}
+
+/* It has ended, and others would wait for ever for what it did not give back; the memory of a nursery is about to
+ * go. */
+static _Noreturn void left_behind(const rad_slot *slot)
+{
+    const char *call = slot->nurseries ? "rad_nursery_open"
+                       : slot->mutexes ? "rad_mutex_lock"
+                                       : "rad_rwlock_unlock";
+    const char *what = slot->nurseries ? "has ended and did not wait for its nursery"
+                       : slot->mutexes ? "has ended and holds a mutex"
+                                       : "has ended and holds an RW lock";
+    rad__misuse_by(call, atomic_load_explicit(&slot->number, memory_order_relaxed),
+                   atomic_load_explicit(&slot->name, memory_order_relaxed), what);
 }
 
 void rad__fiber_body(void *context)
@@ -106,9 +133,7 @@ void rad__fiber_body(void *context)
         rad_slot *slot = rad__slot_of(berth->strand);
         int code = slot->fn(slot->arg);
         if (RAD_UNLIKELY(slot->locals != NULL)) rad__locals_end(slot);
-        if (RAD_UNLIKELY(slot->nurseries != 0)) /* its memory is about to go */
-            rad__misuse("rad_nursery_open",
-                        "the fiber has ended, and did not wait for its nursery");
+        if (RAD_UNLIKELY(slot->nurseries | slot->mutexes | slot->rwlocks)) left_behind(slot);
         fiber_complete(slot, code);
         rad__strand_end(berth);
     }
@@ -134,16 +159,19 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     slot->fn = fn;
     slot->arg = arg;
     atomic_store_explicit(&slot->name, NULL, memory_order_relaxed);
-    slot->shields = 0;
     slot->sharp = 0;
-    slot->nurseries = 0;
+    slot->shields = slot->nurseries = slot->mutexes = slot->rwlocks = 0;
+    atomic_store_explicit(&slot->reads, NULL, memory_order_relaxed);
     slot->deadline = RAD_FOREVER;
     slot->family = NULL;
     rad__lock(&slot->done.lock); /* whoever joins by an old handle may be looking at them */
     slot->ended = false;
-    memset(&slot->result, 0, sizeof slot->result);
+    memset(slot->gift, 0, sizeof slot->gift);
+    slot->code = 0;
     rad__unlock(&slot->done.lock);
-    atomic_store_explicit(&slot->references, handle ? 2 : 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->references,
+                          handle ? RAD_REFERS_FIBER | RAD_REFERS_HANDLE : RAD_REFERS_FIBER,
+                          memory_order_relaxed);
     if (handle) *handle = (rad_fiber){slot, generation};
     /* Pairs with the store in rad_runtime_shutdown. */
     if (RAD_UNLIKELY(atomic_load_explicit(&slot->strand.runtime->closing, memory_order_seq_cst)))
@@ -175,12 +203,15 @@ static __attribute__((noinline)) int spawn_failed(rad_fiber *handle, int code)
     return code;
 }
 
-int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
+int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
 {
     rad_core *core = rad__core();
     int code = 0;
     if (RAD_UNLIKELY(core == NULL || core->running == NULL))
-        rad__misuse("rad_spawn", "the caller is not a fiber");
+        rad__misuse(call, "the caller is not a fiber");
+    if (RAD_UNLIKELY(fn == NULL)) rad__misuse(call, "the function is NULL");
+    if (family && RAD_UNLIKELY(!rad__family_admits(family, rad__slot_of(core->running))))
+        rad__misuse(call, "the calling fiber neither opened the nursery nor is in it");
     if (RAD_UNLIKELY(atomic_load_explicit(&core->runtime->closing, memory_order_relaxed)))
         return spawn_failed(handle, RAD_ECLOSED);
     rad_slot *slot = rad__slot_take(core->runtime, core, &code);
@@ -201,7 +232,7 @@ int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
 
 int rad__op_spawn(rad_fiber *handle, rad_fn fn, void *arg)
 {
-    return rad__spawn(NULL, handle, fn, arg);
+    return rad__spawn("rad_spawn", NULL, handle, fn, arg);
 }
 
 /* ---- Handles ----------------------------------------------------------------------------------------- */
@@ -221,7 +252,7 @@ static bool join_attempt(rad_clause *c, rad_wakes *wakes)
         c->code = RAD_ESTALE;
         return true;
     }
-    if (c->data) *(rad_gift *)c->data = slot->result;
+    result_copy(slot, c->data);
     c->code = 0;
     return true;
 }
@@ -241,15 +272,16 @@ int rad__op_join(rad_fiber f, rad_gift *result, rad_time until)
 {
     rad_clause c;
     if (!rad__join_clause(&c, f, result)) return RAD_ESTALE;
+    if (RAD_UNLIKELY(&f.slot->strand == rad__running() && until != 0))
+        rad__misuse("rad_join", "a fiber cannot wait for its own end");
     int done = rad__wait(&c, 1, until);
     return done < 0 ? done : c.code;
 }
 
 void rad__op_release(rad_fiber f)
 {
-    if (RAD_UNLIKELY(!handle_is_good(f)))
-        rad__misuse("rad_release", "no such handle: it was given up before, or never was one");
-    slot_unrefer(rad__core(), f.slot);
+    if (RAD_UNLIKELY(!handle_is_good(f))) rad__misuse("rad_release", no_such_handle);
+    slot_unrefer(rad__core(), f.slot, RAD_REFERS_HANDLE);
 }
 
 rad_fiber rad__op_self(void)
@@ -268,7 +300,7 @@ rad_slot *rad__my_slot(const char *call)
 
 void rad__op_give(const void *bytes, size_t size)
 {
-    unsigned char *to = rad__my_slot("rad_give")->result.bytes;
+    unsigned char *to = rad__my_slot("rad_give")->gift;
     if (size > RAD_GIFT_SIZE) rad__misuse("rad_give", "more than RAD_GIFT_SIZE bytes");
     if (size > 0) memcpy(to, bytes, size);
     memset(to + size, 0, RAD_GIFT_SIZE - size); /* of what it gave before */
@@ -332,5 +364,6 @@ void rad__op_shield(bool on)
 {
     rad_slot *slot = rad__my_slot("rad_shield");
     if (!on && slot->shields == 0) rad__misuse("rad_shield", "it was not shielded");
-    slot->shields += on ? 1 : UINT32_MAX;
+    if (on && slot->shields == UINT16_MAX) rad__misuse("rad_shield", "65,536 of one fiber");
+    slot->shields = (uint16_t)(slot->shields + (on ? 1 : -1));
 }

@@ -12,7 +12,7 @@
  *               Where the number of fibers is limited there is only the runtime's list: a slot that lies idle in
  *               one core would be missing at another, long before there are as many fibers as there may be.
  *
- * B1  `ended`, `result` and `joiners` belong to the lock of `done`.
+ * B1  `ended`, `gift`, `code` and `joiners` belong to the lock of `done`.
  * B2  what only the fiber touches (arg, shields …) is written by the spawner before it is queued. */
 #ifndef RAD_RT_FIBER_H
 #define RAD_RT_FIBER_H
@@ -26,6 +26,8 @@ typedef struct rad_slot rad_slot;
 typedef struct rad_locals rad_locals; /* local.c */
 typedef struct rad_family rad_family; /* a nursery: nursery.h */
 
+enum { RAD_REFERS_FIBER = 1, RAD_REFERS_HANDLE = 2 };
+
 /* Four cache lines, for there may be a million of them. */
 struct rad_slot {
     _Alignas(64) rad_strand strand; /* first */
@@ -33,19 +35,23 @@ struct rad_slot {
     void *arg;
     _Atomic uint64_t number; /* of the fiber: none has the same in this runtime */
     _Atomic(const char *) name;
-    _Atomic uint32_t references;
-    _Atomic uint32_t canceled; /* generation of the fiber that was asked to end; 0: none */
-    uint32_t shields;
+    _Atomic uint32_t references; /* RAD_REFERS_… */
+    _Atomic uint32_t canceled;   /* generation of the fiber that was asked to end; 0: none */
+    uint16_t shields;
     uint16_t nurseries; /* that it has opened, and not waited for */
+    uint16_t mutexes;   /* that it holds */
+    uint8_t rwlocks;    /* that it holds, modulo 256 */
     bool ended;
-    uint8_t sharp;     /* its timers have no slack; nests */
     rad_waitable done; /* what joiners wait for */
     rad_queue joiners;
-    rad_gift result;
-    rad_locals *locals; /* only the fiber touches them; NULL: none was set */
-    rad_time deadline;  /* of the nurseries it is in */
-    rad_family *family; /* the nursery it is in, or NULL */
-    rad_slot *younger;  /* in it */
+    _Alignas(16) unsigned char gift[RAD_GIFT_SIZE]; /* its result, and … */
+    int code;                                       /* … what its function answered */
+    uint8_t sharp;                                  /* its timers have no slack; nests */
+    _Atomic(const void *) reads; /* an RW lock that it has to read, or NULL: see rwlock.c */
+    rad_locals *locals;          /* only the fiber touches them; NULL: none was set */
+    rad_time deadline;           /* of the nurseries it is in */
+    rad_family *family;          /* the nursery it is in, or NULL */
+    rad_slot *younger;           /* in it */
     union {
         rad_slot *elder; /* in it */
         rad_slot *next;  /* in a pool */
@@ -57,6 +63,8 @@ struct rad_slot {
     _Atomic uint32_t waits_more;
 };
 
+_Static_assert(sizeof(rad_slot) == 256, "four cache lines");
+
 static inline rad_slot *rad__slot_of(rad_strand *s)
 {
     return (rad_slot *)s;
@@ -67,12 +75,19 @@ static inline uint32_t rad__fiber_generation(const rad_strand *s)
     return rad__life_generation(rad__life_look(&s->life));
 }
 
-/* For reports: whether the slot says that its fiber has this RW lock to read. */
+/* Whether its fiber has this RW lock to read, as far as the slot knows: one of them. For reports, too. */
 static inline bool rad__slot_reads(const rad_slot *slot, const void *lock)
 {
-    (void)slot;
-    (void)lock;
-    return false;
+    return atomic_load_explicit(&slot->reads, memory_order_relaxed) == lock;
+}
+
+/* Who calls, as rad__who says it, and its slot; NULL: a thread. */
+static inline uint64_t rad__caller(rad_slot **slot)
+{
+    rad_core *core = rad__core();
+    rad_strand *self = core != NULL ? core->running : NULL;
+    *slot = rad__slot_of(self);
+    return RAD_LIKELY(self != NULL) ? rad__strand_who(self) : rad__who();
 }
 
 /* The caller's; who is not a fiber must not have made this call. */
@@ -172,7 +187,8 @@ RAD_INTERNAL void rad__slot_cancel(rad_slot *slot, uint32_t generation);
 /* Joining as a clause; false: the handle is stale. */
 RAD_INTERNAL bool rad__join_clause(rad_clause *c, rad_fiber fiber, rad_gift *result);
 
-/* By the spawner, into a nursery or NULL. */
-RAD_INTERNAL int rad__spawn(rad_family *family, rad_fiber *handle, rad_fn fn, void *arg);
+/* By the spawner, into a nursery or NULL; `call` is what the program has called. */
+RAD_INTERNAL int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn fn,
+                            void *arg);
 
 #endif

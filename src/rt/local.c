@@ -5,12 +5,13 @@
  * Values    hang at the slot, not at a thread: they go where the fiber goes. Their array grows when one is set, and is
  *           freed at the fiber's end.
  *
- * L1  the table changes under its lock; fibers look at it only when they end. */
+ * L1  the table changes under its lock. Without it fibers only compare a key with the one in its place: who has got a
+ *     key has it from the one that made it, so it is there until somebody deletes it. */
 #include "base/alloc.h"
 #include "rt/fiber.h"
 #include "rt/ops.h"
 
-enum { INDEX_BITS = 8, ROUNDS = 4 };
+enum { INDEX_BITS = 8, TIMES_MOST = 0xffffff, ROUNDS = 4 };
 
 _Static_assert(RAD_LOCALS_MAX == 1 << INDEX_BITS, "a key has room for every index");
 
@@ -27,7 +28,7 @@ struct rad_locals {
 static struct {
     rad_lock lock;
     struct {
-        bool used;
+        _Atomic rad_local_key key; /* 0: none */
         uint32_t times;
         void (*destroy)(void *value);
     } at[RAD_LOCALS_MAX];
@@ -45,29 +46,33 @@ int rad__op_local_create(rad_local_key *key, void (*destroy)(void *value))
     int code = RAD_ELIMIT;
     rad__lock(&keys.lock);
     for (uint32_t i = 0; i < RAD_LOCALS_MAX && code != 0; i++) {
-        if (keys.at[i].used) continue;
-        keys.at[i].used = true;
-        keys.at[i].times++;
+        if (atomic_load_explicit(&keys.at[i].key, memory_order_relaxed) != 0) continue;
+        if ((++keys.at[i].times & TIMES_MOST) == 0) keys.at[i].times++; /* 0 is no key */
         keys.at[i].destroy = destroy;
         *key = keys.at[i].times << INDEX_BITS | i;
+        atomic_store_explicit(&keys.at[i].key, *key, memory_order_relaxed);
         code = 0;
     }
     rad__unlock(&keys.lock);
     return code;
 }
 
-/* Under the lock. */
 static bool key_is_good(rad_local_key key)
 {
-    uint32_t i = index_of(key);
-    return keys.at[i].used && (keys.at[i].times << INDEX_BITS | i) == key;
+    return key != 0 &&
+           atomic_load_explicit(&keys.at[index_of(key)].key, memory_order_relaxed) == key;
+}
+
+static void key_check(rad_local_key key, const char *call)
+{
+    if (RAD_UNLIKELY(!key_is_good(key))) rad__misuse(call, "there is no such key");
 }
 
 void rad__op_local_delete(rad_local_key key)
 {
     rad__lock(&keys.lock);
     bool good = key_is_good(key);
-    if (good) keys.at[index_of(key)].used = false;
+    if (good) atomic_store_explicit(&keys.at[index_of(key)].key, 0, memory_order_relaxed);
     rad__unlock(&keys.lock);
     if (!good) rad__misuse("rad_local_delete", "there is no such key");
 }
@@ -86,6 +91,7 @@ void *rad__op_local_get(rad_local_key key)
 {
     const rad_locals *l = rad__my_slot("rad_local_get")->locals;
     uint32_t i = index_of(key);
+    key_check(key, "rad_local_get");
     if (l == NULL || i >= l->capacity || l->values[i].key != key) return NULL;
     return l->values[i].value;
 }
@@ -94,6 +100,7 @@ int rad__op_local_set(rad_local_key key, void *new)
 {
     rad_slot *slot = rad__my_slot("rad_local_set");
     uint32_t i = index_of(key);
+    key_check(key, "rad_local_set");
     if (slot->locals == NULL && (slot->locals = rad__alloc(1, sizeof *slot->locals)) == NULL)
         return RAD_ENOMEM;
     rad_locals *l = slot->locals;

@@ -135,7 +135,7 @@ static void let_others(mutex *m)
     if (rad__running() != NULL) rad__strand_leave(RAD_LEAVE_YIELD);
 }
 
-static __attribute__((noinline)) int lock_slow(mutex *m, uint64_t self, uint64_t until)
+RAD_INLINE int wait_for_it(mutex *m, uint64_t self, uint64_t until)
 {
     if ((atomic_load_explicit(&m->word, memory_order_relaxed) & ~FLAGS) == self && until != 0)
         rad__misuse("rad_mutex_lock", "the caller holds it already");
@@ -162,25 +162,37 @@ static __attribute__((noinline)) int lock_slow(mutex *m, uint64_t self, uint64_t
     return done;
 }
 
-RAD_INLINE bool lock_fast(mutex *m, uint64_t self)
+static __attribute__((noinline)) int lock_slow(mutex *m, uint64_t self, rad_slot *slot,
+                                               uint64_t until)
+{
+    int code = wait_for_it(m, self, until);
+    if (code == 0) rad__holds_mutex(slot, 1);
+    return code;
+}
+
+RAD_INLINE bool lock_fast(mutex *m, uint64_t self, rad_slot *slot)
 {
     uint64_t free = 0;
     /* Pairs with the changes that free it. */
-    return RAD_LIKELY(atomic_compare_exchange_strong_explicit(
-        &m->word, &free, self, memory_order_acquire, memory_order_relaxed));
+    if (RAD_UNLIKELY(!atomic_compare_exchange_strong_explicit(
+            &m->word, &free, self, memory_order_acquire, memory_order_relaxed)))
+        return false;
+    rad__holds_mutex(slot, 1);
+    return true;
 }
 
 int rad__op_mutex_lock_until(rad_mutex *public, rad_time until)
 {
     mutex *m = mutex_of(public);
-    uint64_t self = rad__who();
-    return lock_fast(m, self) ? 0 : lock_slow(m, self, until);
+    rad_slot *slot;
+    uint64_t self = rad__caller(&slot);
+    return lock_fast(m, self, slot) ? 0 : lock_slow(m, self, slot, until);
 }
 
-static __attribute__((noinline)) void lock_shielded(mutex *m, uint64_t self)
+static __attribute__((noinline)) void lock_shielded(mutex *m, uint64_t self, rad_slot *slot)
 {
     rad_strand *s = rad__shield_begin();
-    int code = lock_slow(m, self, RAD_FOREVER);
+    int code = lock_slow(m, self, slot, RAD_FOREVER);
     RAD_ASSERT(code == 0);
     rad__shield_end(s);
 }
@@ -188,8 +200,9 @@ static __attribute__((noinline)) void lock_shielded(mutex *m, uint64_t self)
 void rad__op_mutex_lock(rad_mutex *public)
 {
     mutex *m = mutex_of(public);
-    uint64_t self = rad__who();
-    if (!lock_fast(m, self)) lock_shielded(m, self);
+    rad_slot *slot;
+    uint64_t self = rad__caller(&slot);
+    if (!lock_fast(m, self, slot)) lock_shielded(m, self, slot);
 }
 
 /* ---- Giving back -------------------------------------------------------------------------------------- */
@@ -237,7 +250,9 @@ static __attribute__((noinline)) void unlock_slow(mutex *m, uint64_t self)
 void rad__op_mutex_unlock(rad_mutex *public)
 {
     mutex *m = mutex_of(public);
-    uint64_t self = rad__who(), mine = self;
+    rad_slot *slot;
+    uint64_t self = rad__caller(&slot), mine = self;
+    rad__holds_mutex(slot, -1);
     /* Pairs with all that take it. */
     if (RAD_LIKELY(atomic_compare_exchange_strong_explicit(&m->word, &mine, 0, memory_order_release,
                                                            memory_order_relaxed)))

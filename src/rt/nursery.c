@@ -5,9 +5,28 @@
 
 _Static_assert(sizeof(rad_family) <= sizeof(rad_nursery), "a nursery has room for a family");
 
-static rad_family *family_of(rad_nursery *n)
+/* What `state` points to after the wait. An address says more than a flag: zeros, noise on a stack and a copy of an
+ * open nursery are told from one that is open. */
+static const char waited_for;
+
+/* The family of a nursery that has to be open. */
+static rad_family *family_of(rad_nursery *n, const char *call)
 {
-    return (rad_family *)(void *)n;
+    rad_family *f = (rad_family *)(void *)n;
+    if (RAD_UNLIKELY(f == NULL)) rad__misuse(call, "the nursery is NULL");
+    if (RAD_UNLIKELY(f->state != f))
+        rad__misuse(call, f->state == &waited_for ? "the nursery was waited for, and has ended"
+                                                  : "the nursery is not open");
+    return f;
+}
+
+/* A fiber of a family below ends before its owner does, which ends before the family. */
+bool rad__family_admits(const rad_family *f, const rad_slot *spawner)
+{
+    if (f->owner == spawner) return true;
+    for (const rad_family *in = spawner->family; in != NULL; in = in->parent)
+        if (in == f) return true;
+    return false;
 }
 
 /* ---- Children ---------------------------------------------------------------------------------------- */
@@ -58,10 +77,11 @@ void rad__family_leave(rad_family *f, rad_slot *slot, int code)
 
 void rad__op_nursery_open(rad_nursery *n, rad_time deadline)
 {
-    rad_family *f = family_of(n);
+    rad_family *f = (rad_family *)(void *)n;
     rad_slot *owner = rad__my_slot("rad_nursery_open");
+    if (f == NULL) rad__misuse("rad_nursery_open", "the nursery is NULL");
     if (++owner->nurseries == 0) rad__misuse("rad_nursery_open", "65,536 of one fiber");
-    *f = (rad_family){.owner = owner, .parent = owner->family};
+    *f = (rad_family){.state = f, .owner = owner, .parent = owner->family};
     rad__waitable_open(&f->object, RAD_KIND_NURSERY);
     f->deadline = deadline < owner->deadline ? deadline : owner->deadline;
     rad_family *parent = f->parent;
@@ -100,9 +120,9 @@ static bool wait_attempt(rad_clause *c, rad_wakes *wakes)
 
 int rad__op_nursery_wait(rad_nursery *n)
 {
-    rad_family *f = family_of(n);
+    rad_family *f = family_of(n, "rad_nursery_wait");
     if (RAD_UNLIKELY(f->owner != rad__my_slot("rad_nursery_wait")))
-        rad__misuse("rad_nursery_wait", f->owner ? "another fiber has opened it" : "it is closed");
+        rad__misuse("rad_nursery_wait", "another fiber has opened it");
     rad_clause c = {.object = &f->object, .queue = &f->owner_waits, .attempt = wait_attempt};
     if (rad__wait(&c, 1, RAD_FOREVER) < 0) {
         rad__op_nursery_cancel(n, RAD_ECANCELED);
@@ -113,13 +133,13 @@ int rad__op_nursery_wait(rad_nursery *n)
     }
     family_close(f);
     f->owner->nurseries--;
-    f->owner = NULL;
+    f->state = &waited_for;
     return f->failed;
 }
 
 void rad__op_nursery_close(rad_nursery *n)
 {
-    rad_family *f = family_of(n);
+    rad_family *f = family_of(n, "rad_nursery_close");
     rad__lock(&f->object.lock);
     f->closed = true;
     rad__unlock(&f->object.lock);
@@ -127,13 +147,17 @@ void rad__op_nursery_close(rad_nursery *n)
 
 int rad__op_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg)
 {
-    return rad__spawn(family_of(n), fiber, fn, arg);
+    static const char call[] = "rad_nursery_spawn";
+    rad_family *f = (rad_family *)(void *)n;
+    bool ended = f != NULL && f->state == &waited_for; /* which it answers: RAD_ECLOSED */
+    return rad__spawn(call, ended ? f : family_of(n, call), fiber, fn, arg);
 }
 
 void rad__op_nursery_go(rad_nursery *n, rad_fn fn, void *arg)
 {
-    rad_family *f = family_of(n);
-    int code = rad__spawn(f, NULL, fn, arg);
+    static const char call[] = "rad_nursery_go";
+    rad_family *f = family_of(n, call);
+    int code = rad__spawn(call, f, NULL, fn, arg);
     if (RAD_LIKELY(code == 0)) return;
     if (code != RAD_ECLOSED) {
         rad__op_nursery_cancel(n, code);
@@ -226,7 +250,7 @@ static void cancel_end(rad_family *f)
 /* All families below `top` and itself, parents first. */
 void rad__op_nursery_cancel(rad_nursery *n, int reason)
 {
-    rad_family *top = family_of(n), *f = top;
+    rad_family *top = family_of(n, "rad_nursery_cancel"), *f = top;
     rad_runtime *rt = top->owner->strand.runtime, *visited = rad__visit_begin(rad__core(), rt);
     rad__lock(&top->object.lock);
     cancel_begin(top, reason);

@@ -39,6 +39,8 @@ enum { RAD_FAMILY_AT_ONCE = 64 };
 /* Under the lock, but for what only the owner sets before it is shown to others. */
 struct rad_family {
     rad_waitable object;
+    const void *
+        state; /* the family itself: it is open; another address: it was waited for; see nursery.c */
     rad_queue owner_waits;
     rad_slot *owner, *youngest;
     rad_slot *untold; /* it is cancelled: this child, and its elders, were not told yet */
@@ -66,6 +68,9 @@ RAD_INTERNAL void rad__family_untold(rad_family *f, rad_untold *some);
 
 /* A new fiber, before it is queued. False: the family is closed. */
 RAD_INTERNAL bool rad__family_enter(rad_family *f, rad_slot *slot);
+
+/* Whether a fiber may spawn into it: its owner, or a fiber that cannot outlive it. */
+RAD_INTERNAL bool rad__family_admits(const rad_family *f, const rad_slot *spawner);
 
 /* The fiber has ended with that code. */
 RAD_INTERNAL void rad__family_leave(rad_family *f, rad_slot *slot, int code);

@@ -56,12 +56,16 @@ static void ran(once *o, bool well)
 int rad__op_once_run(rad_once *public, rad_fn fn, void *arg, rad_time until)
 {
     once *o = (once *)(void *)public;
+    if (RAD_UNLIKELY(fn == NULL)) rad__misuse("rad_once_run", "the function is NULL");
     /* Pairs with the store in `ran`. */
     if (RAD_LIKELY(atomic_load_explicit(&o->word, memory_order_acquire) == DONE)) return 0;
+    uint64_t self = rad__who();
+    if (until != 0 && atomic_load_explicit(&o->runner, memory_order_relaxed) == self)
+        rad__misuse("rad_once_run", "the caller is inside its function already");
     rad_clause c = {.object = &o->object, .queue = &o->waiters, .attempt = run_attempt};
     int done = rad__wait_anyway(&c, until);
     if (done < 0 || c.code == WAS_DONE) return done;
-    atomic_store_explicit(&o->runner, rad__who(), memory_order_relaxed);
+    atomic_store_explicit(&o->runner, self, memory_order_relaxed);
     int code = fn(arg);
     atomic_store_explicit(&o->runner, 0, memory_order_relaxed);
     ran(o, code == 0);

@@ -35,7 +35,7 @@ int rad__op_chan_send_spawn(rad_chan *chan, rad_fn fn, void *arg, rad_time until
     rad_fiber f;
     rad__chan_check(chan, "rad_chan_send_spawn");
     if (!takes_fibers(chan)) return RAD_EINPUT;
-    int code = rad__spawn(NULL, &f, fn, arg);
+    int code = rad__spawn("rad_chan_send_spawn", NULL, &f, fn, arg);
     if (code != 0) return code;
     code = rad__op_send(chan, &f, until);
     if (code != 0) join_always(f, NULL);
@@ -76,7 +76,7 @@ int rad__op_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value, rad_
     s->chan = chan;
     s->until = until;
     if (chan->size != 0) memcpy(s->value, value, chan->size);
-    int code = rad__spawn(NULL, fiber, send_it, s);
+    int code = rad__spawn("rad_send_spawn", NULL, fiber, send_it, s);
     if (code != 0) rad__free(s);
     return code;
 }

@@ -370,6 +370,7 @@ static int runtime_spawn(rad_runtime *rt, rad_core *core, rad_fiber *fiber, rad_
 
 int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg)
 {
+    if (fn == NULL) rad__misuse("rad_runtime_spawn", "the function is NULL");
     rad_core *core = rad__core();
     rad_runtime *visited = rad__visit_begin(core, rt); /* it may end before we are out of here */
     if (core != NULL && core->runtime != rt) core = NULL;
@@ -395,9 +396,8 @@ void rad_runtime_shutdown(rad_runtime *rt)
 void rad_runtime_destroy(rad_runtime *rt)
 {
     if (rt == NULL) return;
-    rad_core *core = rad__core();
-    if (core != NULL && core->runtime == rt)
-        rad__misuse("rad_runtime_destroy", "the caller is one of its fibers");
+    if (rad__running() != NULL)
+        rad__misuse("rad_runtime_destroy", "the caller is a fiber, and would block its worker");
     rad_exec_join(rt->exec);
     /* Y2, pairs with X4. */
     for (uint32_t i = 0; atomic_load_explicit(&rt->visits, memory_order_acquire) > 0; i++)
@@ -424,6 +424,9 @@ int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *erro
 {
     first_fiber first = {main, arg, 0};
     rad_runtime *rt = NULL;
+    if (main == NULL) rad__misuse("rad_main", "the function is NULL");
+    if (rad__running() != NULL)
+        rad__misuse("rad_main", "the caller is a fiber: use rad_spawn or a nursery");
     int code = runtime_create(&rt, options ? options : &preset, true, error);
     if (code != 0) return code;
     code = rad_runtime_spawn(rt, NULL, first_main, &first);

@@ -47,6 +47,33 @@ static uint64_t waiting(const rwlock *l)
     return l->readers.first || l->writers.first ? WAITING : 0;
 }
 
+/* The calling fiber has one more. Of those it has to read the slot names one, so that asking for the same once more is
+ * certainly a mistake; others, and those of threads, are not known. */
+static void has_one(rad_slot *slot, const rwlock *l, bool reads)
+{
+    if (slot == NULL) return;
+    slot->rwlocks++;
+    if (reads && rad__slot_reads(slot, NULL))
+        atomic_store_explicit(&slot->reads, l, memory_order_relaxed);
+}
+
+static void has_one_less(rad_slot *slot, const rwlock *l)
+{
+    if (slot == NULL) return;
+    slot->rwlocks--;
+    if (rad__slot_reads(slot, l)) atomic_store_explicit(&slot->reads, NULL, memory_order_relaxed);
+}
+
+static const char for_itself[] = "the caller has it to read, and would wait for itself";
+
+static bool a_writer_waits(rwlock *l)
+{
+    rad__lock(&l->object.lock);
+    bool waits = l->writers.first != NULL;
+    rad__unlock(&l->object.lock);
+    return waits;
+}
+
 /* ---- Getting in --------------------------------------------------------------------------------------- */
 
 static bool read_attempt(rad_clause *c, rad_wakes *wakes)
@@ -65,38 +92,49 @@ static bool read_attempt(rad_clause *c, rad_wakes *wakes)
     return in;
 }
 
-static bool read_fast(rwlock *l)
+static bool read_fast(rwlock *l, rad_slot *slot)
 {
     uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
     while (!(word & (WAITING | WRITER))) /* Pairs with the changes of those who leave. */
         if (atomic_compare_exchange_weak_explicit(&l->word, &word, word + READER,
-                                                  memory_order_acquire, memory_order_relaxed))
+                                                  memory_order_acquire, memory_order_relaxed)) {
+            has_one(slot, l, true);
             return true;
+        }
     return false;
 }
 
-static __attribute__((noinline)) int read_slow(rwlock *l, uint64_t until)
+static __attribute__((noinline)) int read_slow(rwlock *l, uint64_t self, rad_slot *slot,
+                                               uint64_t until)
 {
-    if (until != 0 && atomic_load_explicit(&l->writer, memory_order_relaxed) == rad__who())
+    if (until != 0 && atomic_load_explicit(&l->writer, memory_order_relaxed) == self)
         rad__misuse("rad_rwlock_read", "the caller has it to write");
+    if (until != 0 && slot != NULL && rad__slot_reads(slot, l) && a_writer_waits(l))
+        rad__misuse("rad_rwlock_read", for_itself);
     rad_clause c = {.object = &l->object, .queue = &l->readers, .attempt = read_attempt};
-    return rad__wait_anyway(&c, until);
+    int done = rad__wait_anyway(&c, until);
+    if (done >= 0) has_one(slot, l, true);
+    return done;
 }
 
 int rad__op_rwlock_read_until(rad_rwlock *public, rad_time until)
 {
     rwlock *l = rwlock_of(public);
-    return read_fast(l) ? 0 : read_slow(l, until);
+    rad_slot *slot;
+    uint64_t self = rad__caller(&slot);
+    return read_fast(l, slot) ? 0 : read_slow(l, self, slot, until);
 }
 
 void rad__op_rwlock_read(rad_rwlock *public)
 {
     rwlock *l = rwlock_of(public);
-    if (read_fast(l)) return;
-    rad_strand *self = rad__shield_begin();
-    int code = read_slow(l, RAD_FOREVER);
+    rad_slot *slot;
+    uint64_t self = rad__caller(&slot);
+    if (read_fast(l, slot)) return;
+    rad_strand *strand = rad__shield_begin();
+    int code = read_slow(l, self, slot, RAD_FOREVER);
     RAD_ASSERT(code == 0);
-    rad__shield_end(self);
+    rad__shield_end(strand);
 }
 
 static bool write_attempt(rad_clause *c, rad_wakes *wakes)
@@ -142,12 +180,17 @@ void rad__rwlock_clause(rad_clause *c, rad_rwlock *public, bool writes)
                       .data = (void *)rad__who()};
 }
 
+void rad__rwlock_taken(rad_slot *slot, const rad_rwlock *l, bool writes)
+{
+    has_one(slot, (const rwlock *)(const void *)l, !writes);
+}
+
 void rad__rwlock_left(rad_rwlock *public)
 {
     let_readers_in(rwlock_of(public));
 }
 
-static bool write_fast(rwlock *l, uintptr_t self)
+static bool write_fast(rwlock *l, uint64_t self, rad_slot *slot)
 {
     uint64_t free = 0;
     /* Pairs with the changes of those who leave. */
@@ -155,34 +198,45 @@ static bool write_fast(rwlock *l, uintptr_t self)
                                                  memory_order_relaxed))
         return false;
     writer_set(l, self);
+    has_one(slot, l, false);
     return true;
 }
 
-static __attribute__((noinline)) int write_slow(rwlock *l, uintptr_t self, uint64_t until)
+static __attribute__((noinline)) int write_slow(rwlock *l, uint64_t self, rad_slot *slot,
+                                                uint64_t until)
 {
     if (until != 0 && atomic_load_explicit(&l->writer, memory_order_relaxed) == self)
         rad__misuse("rad_rwlock_write", "the caller has it already");
-    rad_clause c = {
-        .object = &l->object, .queue = &l->writers, .attempt = write_attempt, .data = (void *)self};
+    if (until != 0 && slot != NULL && rad__slot_reads(slot, l))
+        rad__misuse("rad_rwlock_write", for_itself);
+    rad_clause c = {.object = &l->object,
+                    .queue = &l->writers,
+                    .attempt = write_attempt,
+                    .data = (void *)(uintptr_t)self}; /* tidy: address ok */
     int done = rad__wait_anyway(&c, until);
-    if (done < 0) let_readers_in(l);
+    if (done < 0)
+        let_readers_in(l);
+    else
+        has_one(slot, l, false);
     return done;
 }
 
 int rad__op_rwlock_write_until(rad_rwlock *public, rad_time until)
 {
     rwlock *l = rwlock_of(public);
-    uintptr_t self = rad__who();
-    return write_fast(l, self) ? 0 : write_slow(l, self, until);
+    rad_slot *slot;
+    uint64_t self = rad__caller(&slot);
+    return write_fast(l, self, slot) ? 0 : write_slow(l, self, slot, until);
 }
 
 void rad__op_rwlock_write(rad_rwlock *public)
 {
     rwlock *l = rwlock_of(public);
-    uintptr_t self = rad__who();
-    if (write_fast(l, self)) return;
+    rad_slot *slot;
+    uint64_t self = rad__caller(&slot);
+    if (write_fast(l, self, slot)) return;
     rad_strand *strand = rad__shield_begin();
-    int code = write_slow(l, self, RAD_FOREVER);
+    int code = write_slow(l, self, slot, RAD_FOREVER);
     RAD_ASSERT(code == 0);
     rad__shield_end(strand);
 }
@@ -228,8 +282,11 @@ void rad__op_rwlock_unlock(rad_rwlock *public)
     uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
     bool writes = word & WRITER;
     if (word < WRITER) rad__misuse("rad_rwlock_unlock", "nobody has it");
-    if (writes && atomic_load_explicit(&l->writer, memory_order_relaxed) != rad__who())
+    rad_slot *slot;
+    uint64_t self = rad__caller(&slot);
+    if (writes && atomic_load_explicit(&l->writer, memory_order_relaxed) != self)
         rad__misuse("rad_rwlock_unlock", "somebody else has it");
+    has_one_less(slot, l);
     for (;;) {
         if ((word & WAITING) && word < 2 * READER) {
             if (pass_on(l)) return;

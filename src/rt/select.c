@@ -82,10 +82,12 @@ static int plain_clause(rad_clause *c, const rad_select_case *from)
     switch (from->kind) {
     case RAD_ON_SEND:
         check_object(from);
+        rad__chan_check(from->on.chan, "rad_select");
         rad__send_clause(c, from->on.chan, from->value);
         return 0;
     case RAD_ON_RECV:
         check_object(from);
+        rad__chan_check(from->on.chan, "rad_select");
         rad__recv_clause(c, from->on.chan, from->value);
         return 0;
     case RAD_ON_JOIN: return rad__join_clause(c, from->on.fiber, from->value) ? 0 : RAD_ESTALE;
@@ -283,11 +285,9 @@ static __attribute__((noinline)) int select_many(rad_select_case *cases, uint32_
     return select_among(clauses, at, cases, count, o, until);
 }
 
-int rad__op_select(rad_select_case *cases, uint32_t count, rad_time until)
+static int select_one(rad_select_case *cases, uint32_t count, rad_strand *self, rad_time until)
 {
     order o;
-    rad_strand *self = rad__running();
-    if (count == 0 || count > RAD_SELECT_MAX) return RAD_EINPUT;
     o.bits = 0;
     for (uint32_t i = 0; i < count; i++) o.at[i] = (uint8_t)i;
     /* A fiber that was cancelled gets the case for that, or RAD_ECANCELED: from the second pass. */
@@ -297,4 +297,21 @@ int rad__op_select(rad_select_case *cases, uint32_t count, rad_time until)
     }
     return count <= FEW ? select_few(cases, count, &o, until)
                         : select_many(cases, count, &o, until);
+}
+
+/* The lock that was taken is one of the caller's: see rad__holds_mutex. */
+static void now_holds(rad_slot *slot, const rad_select_case *done)
+{
+    if (done->kind == RAD_ON_LOCK) rad__holds_mutex(slot, 1);
+    if (done->kind == RAD_ON_READ || done->kind == RAD_ON_WRITE)
+        rad__rwlock_taken(slot, done->on.rwlock, done->kind == RAD_ON_WRITE);
+}
+
+int rad__op_select(rad_select_case *cases, uint32_t count, rad_time until)
+{
+    rad_strand *self = rad__running();
+    if (count == 0 || count > RAD_SELECT_MAX) return RAD_EINPUT;
+    int done = select_one(cases, count, self, until);
+    if (done >= 0) now_holds(rad__slot_of(self), &cases[done]);
+    return done;
 }

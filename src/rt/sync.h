@@ -34,6 +34,13 @@ static inline void rad__shield_end(rad_strand *self)
     if (self != NULL) rad__slot_of(self)->shields--;
 }
 
+/* The calling fiber holds one mutex more (1) or less (-1); NULL: a thread, whose mutexes are not counted. A fiber that
+ * holds one when it ends would let others wait for ever: rad__fiber_body stops it. */
+static inline void rad__holds_mutex(rad_slot *slot, int change)
+{
+    if (slot != NULL) slot->mutexes = (uint16_t)(slot->mutexes + change);
+}
+
 /* Whom a clause of a lock is for, as rad__who says it: compared with others, and never put in an order. */
 static inline uint64_t rad__clause_who(const rad_clause *c)
 {
@@ -45,6 +52,9 @@ RAD_INTERNAL void rad__mutex_clause(rad_clause *c, rad_mutex *m);
 /* After waiting for `writes` without getting it, rad__rwlock_left is called. */
 RAD_INTERNAL void rad__rwlock_clause(rad_clause *c, rad_rwlock *l, bool writes);
 RAD_INTERNAL void rad__rwlock_left(rad_rwlock *l);
+
+/* It was got by a clause: the fiber of this slot has one more; NULL: a thread. */
+RAD_INTERNAL void rad__rwlock_taken(rad_slot *slot, const rad_rwlock *l, bool writes);
 
 RAD_INTERNAL void rad__semaphore_clause(rad_clause *c, rad_semaphore *s);
 RAD_INTERNAL void rad__waitgroup_clause(rad_clause *c, rad_waitgroup *g);

@@ -138,7 +138,7 @@ bool rad__op_timer_stop(rad_timer *t)
 /* There is no fiber that attends to it, and one was promised. */
 static int start_fiber(rad_timer *t)
 {
-    int code = rad__spawn(NULL, NULL, attend, t);
+    int code = rad__spawn("rad_timer_start", NULL, NULL, attend, t);
     if (code == 0) return 0;
     rad__lock(&t->object.lock);
     t->attended = t->running = false;

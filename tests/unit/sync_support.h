@@ -2,7 +2,8 @@
 #ifndef SYNC_SUPPORT_H
 #define SYNC_SUPPORT_H
 
-/* Calls body() in a child process, which has to end by SIGABRT, having said `message` on stderr. */
+/* Calls body() in a child process, which has to end by SIGABRT, having begun its stderr with
+ * "raddle: " and `message`. */
 void expect_misuse(void (*body)(void), const char *message);
 
 #endif

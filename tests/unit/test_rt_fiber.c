@@ -578,8 +578,9 @@ static void mistakes_are_told_from_bugs(void **state)
         {releases_twice, "rad_release: no such handle"},
         {gives_too_much, "rad_give: more than RAD_GIFT_SIZE bytes"},
         {lowers_no_shield, "rad_shield: it was not shielded"},
-        {leaves_its_nursery, "rad_nursery_open: the fiber has ended"},
-        {waits_twice, "rad_nursery_wait: it is closed"},
+        {leaves_its_nursery,
+         "rad_nursery_open: fiber 1 has ended and did not wait for its nursery"},
+        {waits_twice, "rad_nursery_wait: the nursery was waited for"},
         {lets_another_wait, "rad_nursery_wait: another fiber has opened it"},
         {destroys_what_is_waited_for, "rad_chan_destroy: somebody waits for it"},
     };
@@ -592,7 +593,7 @@ static void mistakes_are_told_from_bugs(void **state)
 #if defined(__SANITIZE_THREAD__)
     return; /* threads in children */
 #endif
-    expect_misuse(a_fiber_destroys_its_runtime, "rad_runtime_destroy: the caller is one of its");
+    expect_misuse(a_fiber_destroys_its_runtime, "rad_runtime_destroy: the caller is a fiber");
     for (size_t i = 0; i < sizeof of_fibers / sizeof *of_fibers; i++) {
         mistake = of_fibers[i].body;
         expect_misuse(makes_it_in_a_fiber, of_fibers[i].message);

@@ -576,7 +576,7 @@ static void all_meet_each_time(void **state)
 
 typedef struct things {
     rad_rwlock rwlock;
-    rad_semaphore semaphore;
+    rad_semaphore semaphore, reading;
     rad_waitgroup group;
     rad_barrier alone, pair;
     rad_once once;
@@ -600,11 +600,23 @@ static int answers(void *arg)
     return *(int *)arg;
 }
 
+/* Has the RW lock to read as long as `reading` lasts. */
+static int reads_meanwhile(void *arg)
+{
+    things *t = arg;
+    rad_rwlock_read(&t->rwlock);
+    rad_shield(true);
+    assert_int_equal(rad_semaphore_acquire(&t->reading, 1, RAD_FOREVER), 0);
+    rad_rwlock_unlock(&t->rwlock);
+    return 0;
+}
+
 /* Others have waited before, and left flags behind: nothing can be had without looking twice. */
 static void leave_traces(things *t)
 {
     rad_nursery n;
-    assert_int_equal(rad_rwlock_read_until(&t->rwlock, 0), 0);
+    assert_int_equal(rad_spawn(NULL, reads_meanwhile, t), 0);
+    settle();
     rad_waitgroup_add(&t->group, 1);
     rad_nursery_open(&n, RAD_FOREVER);
     rad_nursery_go(&n, writes_in_vain, t);
@@ -626,6 +638,7 @@ static int has_what_can_be_had(void *arg)
     rad_cancel(rad_self());
     assert_int_equal(rad_sleep(1), RAD_ECANCELED);
     assert_int_equal(rad_rwlock_read_until(&t.rwlock, RAD_FOREVER), 0);
+    rad_rwlock_unlock(&t.rwlock);
     assert_int_equal(rad_semaphore_acquire(&t.semaphore, 1, RAD_FOREVER), 0);
     assert_int_equal(rad_waitgroup_wait(&t.group, RAD_FOREVER), 0);
     assert_int_equal(rad_barrier_wait(&t.alone, RAD_FOREVER), 1);
@@ -639,6 +652,11 @@ static int has_what_can_be_had(void *arg)
     assert_int_equal(rad_barrier_wait(&t.pair, RAD_FOREVER), RAD_ECANCELED);
     assert_int_equal(rad_barrier_wait(&t.pair, RAD_FOREVER), RAD_ECANCELED);
     assert_int_equal(rad_rwlock_read_until(&t.rwlock, 0), 0);
+    rad_rwlock_unlock(&t.rwlock);
+    rad_semaphore_release(&t.reading, 1);
+    rad_shield(true);
+    assert_int_equal(rad_rwlock_write_until(&t.rwlock, RAD_FOREVER), 0); /* it has left */
+    rad_rwlock_unlock(&t.rwlock);
     return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "os/thread_pointer.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -447,6 +448,15 @@ RAD_INTERNAL _Noreturn void rad__l2_misuse(const char *call, const char *what);
 void rad__l2_misuse(const char *call, const char *what)
 {
     rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s: %s", call, what);
+}
+
+RAD_INTERNAL _Noreturn void rad__l2_misuse_by(const char *call, uint64_t fiber, const char *name,
+                                              const char *what);
+void rad__l2_misuse_by(const char *call, uint64_t fiber, const char *name, const char *what)
+{
+    (void)name;
+    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s: fiber %" PRIu64 " %s", call, fiber,
+                 what);
 }
 
 void rad__model_name(const volatile void *p, size_t size, const char *name)
