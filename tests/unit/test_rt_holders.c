@@ -249,7 +249,8 @@ static void readers_and_channels_are_named(void **state)
     (void)state;
     if (IN_TSAN) skip();
     deadlock(reads_and_joins);
-    says("'editor': waits for rwlock", ", read by ");
+    says("'editor': waits for rwlock", ", read by fiber ");
+    says("'editor': waits for rwlock", "'browser', for");
     says("'parent': waits for fiber", " 'browser', for");
     says("'consumer': waits for channel", " 'orders', for");
 }
