@@ -411,15 +411,14 @@ int rad__exec_create(rad_exec **out, const rad_exec_options *options, const rad_
     int code = options_check(o, error);
     if (code == 0) code = exec_open(&exec, o, hooks, error);
     if (code != 0) return code;
+    *out = exec; /* before any thread: hooks read it */
     code = exec_start(exec, o, error);
-    if (code == 0) {
-        *out = exec;
-        return 0;
-    }
+    if (code == 0) return 0;
     bool drained = rad__sched_shut(&exec->sched);
     RAD_ASSERT(drained);
     exec_end(exec);
     exec_reap(exec);
+    *out = NULL;
     exec_free(exec);
     return code;
 }
