@@ -11,7 +11,8 @@ test=$2
 kind=${test%%/*}
 name=${test#*/}
 log=$build/test-results/$kind.$name.log
-limit=${TEST_TIMEOUT:-120}
+limit=${TEST_TIMEOUT:-120} # seconds of CPU: a busy host does not change them
+patience=$((5 * limit))    # seconds of the clock, for a program that waits and uses no CPU
 
 # What a test finds in its environment.
 export RADDLE="$build/raddle" RADDLE_SRC="$root" RADDLE_BUILD="$build"
@@ -34,12 +35,12 @@ scratch=$(mktemp -d) || exit 0
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/run"
 begin=$EPOCHREALTIME
-(cd "$scratch/run" && exec timeout -k 5 "$limit" "${command[@]}") \
+(cd "$scratch/run" && ulimit -S -t "$limit" && exec timeout -k 5 "$patience" "${command[@]}") \
     >"$scratch/out" 2>"$scratch/err" </dev/null
 status=$?
 end=$EPOCHREALTIME
 
-why=$(awk -v status="$status" -v limit="$limit" -v test="$test" -v summary="${log%.log}.summary" '
+why=$(awk -v status="$status" -v limit="$limit" -v patience="$patience" -v test="$test" -v summary="${log%.log}.summary" '
     /^[ \t]*1\.\.[0-9]+/  { sub(/^[ \t]*1\.\./, ""); planned += $1 + 0; plans++; next }
     /^(not )?ok.*# SKIP/  { skipped++; next }
     /^ok([ \t]|$)/        { passed++; next }
@@ -47,7 +48,8 @@ why=$(awk -v status="$status" -v limit="$limit" -v test="$test" -v summary="${lo
     /^Bail out!/          { why = $0 }
     END {
         ran = passed + failed + skipped
-        if (status == 124 || status == 137) why = "stopped after " limit " s"
+        if (status == 124 || status == 137) why = "stopped after " patience " s"
+        else if (status == 152) why = "used more than " limit " s of CPU"
         else if (status > 128 && !failed) why = "killed by signal " status - 128
         else if (status != 0 && !failed) why = "exit status " status
         else if (!plans) why = "printed no plan (1..N)"

@@ -8,7 +8,8 @@
 #   tidy          the rules of tools/tidy.c, and the proof on tests/tidy that each of them bites
 #   symbols       what the libraries export
 #
-# From outside: TEST_JOBS, TEST_TIMEOUT (120 seconds per program), TEST_SKIP (a pattern of programs to leave out),
+# From outside: TEST_JOBS, TEST_TIMEOUT (120 seconds of CPU per program, five times that by the clock), TEST_SKIP (a
+# pattern of programs to leave out),
 # TEST_WRAP (a command in front of the unit tests, such as valgrind). Results stay in BUILD_DIR/test-results/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
