@@ -135,11 +135,13 @@ struct rad_worker {
     uint32_t tries; /* STEAL: how many so far; CALL: whom next */
     uint32_t hint;  /* whose queue RECHECK saw filled: the first victim; or RAD_NONE */
     uint8_t phase;
-    bool ahead; /* something may be in `due` or `woken`; false: nothing is */
-    bool fresh; /* the newest of `woken` was woken after a woken task was last taken */
     bool searching;
     bool only_mine;  /* NOTIFY: what RECHECK saw is in its inbox */
     int64_t failure; /* code of the current task, should it fail */
+    /* Not in the word of `phase`: a compiler reads neighbours that a step compares with one load, and a load that is
+     * wider than the store just before it waits for the cache (fib: 16 % more time). */
+    bool ahead; /* something may be in `due` or `woken`; false: nothing is */
+    bool fresh; /* the newest of `woken` was woken after a woken task was last taken */
     rad_worker_stats stats;
     void *shell; /* whoever steps it */
 };
