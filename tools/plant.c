@@ -116,6 +116,7 @@ static bool read_change(struct bug *b, char *text)
 {
     struct c_tokens all = {0};
     c_tokens_read(&all, text, strlen(text));
+    b->old = all;
     size_t arrow = all.count, by = all.count;
     for (size_t i = 0; i < all.count; i++) {
         if (c_token_is(&all.all[i], "=>") && arrow == all.count) arrow = i;
@@ -124,7 +125,7 @@ static bool read_change(struct bug *b, char *text)
     if (arrow == all.count || by == all.count || by < arrow)
         return wrong(b, "%s: expected OLD => NEW by TEST...", b->name);
     if (arrow == 0) return wrong(b, "%s: OLD is empty", b->name);
-    b->old = (struct c_tokens){all.all, arrow};
+    b->old.count = arrow;
     b->new_text = all.all[arrow].at + 2;
     b->new_length = (size_t)(all.all[by].at - b->new_text);
     b->words = (char *)all.all[by].at + 2;
@@ -267,9 +268,14 @@ static void read_list(const char *path)
         if (length > 0 && line[length - 1] == '\n') line[length - 1] = 0;
         struct bug b = {.list = path, .line = number};
         if (line[0] == '#' || line[strspn(line, " \t")] == 0) continue;
-        if (!read_line(&b, strdup(line))) continue; /* bugs keep pieces of the copy */
-        check_name(&b);
-        if (!find_match(&b) || !check_words(&b)) continue;
+        char *copy = strdup(line); /* bugs keep pieces of it */
+        bool right = read_line(&b, copy);
+        if (right) check_name(&b);
+        if (!right || !find_match(&b) || !check_words(&b)) {
+            free(b.old.all);
+            free(copy);
+            continue;
+        }
         bugs.all = tidy_grow(bugs.all, bugs.count + 1, sizeof *bugs.all);
         bugs.all[bugs.count++] = b;
     }
