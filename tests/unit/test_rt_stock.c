@@ -54,7 +54,8 @@ static int tool_create(void *context, void *item)
         return -77;
     }
     CHECK(((tool *)item)->users == 0);
-    CHECK(++s->made - s->gone <= s->capacity);
+    uint32_t made = ++s->made; /* before `gone` is read, which may have passed it by then */
+    CHECK((int32_t)(made - s->gone) <= (int32_t)s->capacity);
     return 0;
 }
 
