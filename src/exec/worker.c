@@ -141,9 +141,10 @@ uint32_t rad__worker_wake_resting(rad_worker *w, rad_task *task)
 {
     RAD_DCHECK(w->phase == RAD_PHASE_PARKED);
     w->ahead = true;
-    if (RAD_UNLIKELY(!rad__deque_push(&w->woken, task))) rad__inbox_push(&w->inbox, task);
-    rad__deque_publish(&w->woken); /* W1 */
-    return woke(w, rad__idle_notify_self(&w->sched->idle, w->id, false));
+    bool pushed = rad__deque_push(&w->woken, task);
+    if (RAD_UNLIKELY(!pushed)) rad__inbox_push(&w->inbox, task); /* where no searcher looks */
+    rad__deque_publish(&w->woken);                               /* W1 */
+    return woke(w, rad__idle_notify_self(&w->sched->idle, w->id, !pushed));
 }
 
 /* ---- Where tasks come from ------------------------------------------------------------------------- */
@@ -396,7 +397,8 @@ static bool sees_work(rad_worker *w)
 
 static void step_recheck(rad_worker *w)
 {
-    w->only_mine = !rad__inbox_is_empty(&w->inbox);
+    /* A searcher does not look at its inbox, nor at what is due here while that is brief. */
+    w->only_mine = !rad__inbox_is_empty(&w->inbox) || !rad__deque_is_empty(&w->due);
     go_to(w, w->only_mine || sees_work(w) ? RAD_PHASE_NOTIFY : RAD_PHASE_PARKED);
 }
 
