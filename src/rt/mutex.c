@@ -78,16 +78,18 @@ static bool barge(mutex *m, uint64_t self)
 static bool take_or_contend(mutex *m, uint64_t self, uint64_t woken)
 {
     uint64_t word = atomic_load_explicit(&m->word, memory_order_relaxed), next;
+    bool is_free; /* a select may try for what its caller holds: that is not free, either */
     do {
         uint64_t flags = word & WOKEN & ~woken;
-        if ((word & ~FLAGS) == 0)
+        is_free = (word & ~FLAGS) == 0;
+        if (is_free)
             next = self | flags | (m->waiters.first ? CONTENDED : 0);
         else
             next = (word & ~FLAGS) | flags | CONTENDED;
         /* Pairs with the changes that free it. */
     } while (!atomic_compare_exchange_weak_explicit(&m->word, &word, next, memory_order_acquire,
                                                     memory_order_relaxed));
-    return (next & ~FLAGS) == self;
+    return is_free;
 }
 
 static bool lock_attempt(rad_clause *c, rad_wakes *wakes)

@@ -211,6 +211,30 @@ static void locks_permits_and_groups_are_cases(void **state)
     }
 }
 
+/* Not recursive: what the caller holds is not free. */
+static int selects_its_own(void *arg)
+{
+    static rad_mutex m;
+    rad_select_case c = {.kind = RAD_ON_LOCK, .on.mutex = &m};
+    (void)arg;
+    rad_mutex_lock(&m);
+    assert_int_equal(rad_select(&c, 1, 0), RAD_ETIMEOUT);
+    assert_int_equal(rad_select(&c, 1, rad_after(1000)), RAD_ETIMEOUT);
+    rad_mutex_unlock(&m);
+    assert_int_equal(rad_select(&c, 1, 0), 0);
+    rad_mutex_unlock(&m);
+    assert_int_equal(rad_mutex_lock_until(&m, 0), 0);
+    rad_mutex_unlock(&m);
+    return 0;
+}
+
+static void a_mutex_that_the_caller_holds_is_not_ready(void **state)
+{
+    (void)state;
+    selects_its_own(NULL); /* a thread */
+    run(2, selects_its_own, NULL);
+}
+
 static void selects_nonsense(void)
 {
     rad_select_case c = {.kind = (enum rad_select_kind)99};
@@ -591,6 +615,7 @@ int main(void)
         cmocka_unit_test(time_is_a_case),
         cmocka_unit_test(cancellation_is_a_case),
         cmocka_unit_test(locks_permits_and_groups_are_cases),
+        cmocka_unit_test(a_mutex_that_the_caller_holds_is_not_ready),
         cmocka_unit_test(a_kind_that_does_not_exist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
