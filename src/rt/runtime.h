@@ -103,6 +103,9 @@ RAD_INTERNAL void rad__timers_open(rad_seat *seat, uint64_t now);
  * it, and the worker wakes once for all of them. */
 RAD_INTERNAL uint64_t rad__timers_rest(rad_seat *seat);
 
+/* How late its timers may be. */
+RAD_INTERNAL uint64_t rad__timers_slack(const rad_seat *seat);
+
 /* By the worker, while it searches: whether it must not do so any longer. */
 RAD_INTERNAL bool rad__timers_late(rad_seat *seat);
 

@@ -98,7 +98,7 @@ uint64_t rad__timers_due(rad_seat *seat)
     return rad__wheel_next(&seat->wheel) <= now ? now : 0;
 }
 
-static uint64_t slack_of(const rad_seat *seat)
+uint64_t rad__timers_slack(const rad_seat *seat)
 {
     bool is_sharp = atomic_load_explicit(&seat->sharp, memory_order_relaxed) > 0;
     return is_sharp ? 0 : seat->core.runtime->slack_ns;
@@ -106,7 +106,7 @@ static uint64_t slack_of(const rad_seat *seat)
 
 uint64_t rad__timers_rest(rad_seat *seat)
 {
-    uint64_t next = rad__wheel_next(&seat->wheel), slack = slack_of(seat);
+    uint64_t next = rad__wheel_next(&seat->wheel), slack = rad__timers_slack(seat);
     if (next == UINT64_MAX) return UINT64_MAX;
     uint64_t now = rad__os_now_ns();
     if (next > now) return next - now < UINT64_MAX - slack ? next - now + slack : next - now;
@@ -117,7 +117,7 @@ uint64_t rad__timers_rest(rad_seat *seat)
 bool rad__timers_late(rad_seat *seat)
 {
     uint64_t next = rad__wheel_next(&seat->wheel);
-    return next != UINT64_MAX && rad__os_now_ns() - slack_of(seat) >= next;
+    return next != UINT64_MAX && rad__os_now_ns() - rad__timers_slack(seat) >= next;
 }
 
 void rad__op_sharp(bool on)

@@ -120,7 +120,12 @@ static rad_strand *urgent_first(rad_core *core, rad_strand *s)
     rad_strand *urgent = rad__urgent_take(u), *next = NULL;
     if (urgent == NULL) return s;
     if (s != NULL) rad__worker_put_back(w, &s->task);
+    bool shares = more > 0;
     while (more-- > 0 && (next = rad__urgent_take(u)) != NULL) rad__worker_put_due(w, &next->task);
+    if (shares) {
+        rad__worker_set_brief(w, false); /* it is not known how long they run */
+        rad__due_offer(core);
+    }
     w->current = &urgent->task;
     return urgent;
 }

@@ -48,7 +48,7 @@ static bool is_queued(rad_watch *w)
 static void expire_overdue(rad_watch *w, rad_seat *seat, uint64_t now)
 {
     rad_expired expired[EXPIRED_AT_ONCE];
-    while (rad__wheel_next(&seat->wheel) < now - OVERDUE_NS - w->runtime->slack_ns) {
+    while (rad__wheel_next(&seat->wheel) < now - OVERDUE_NS - rad__timers_slack(seat)) {
         uint32_t count = rad__wheel_expire(&seat->wheel, now, expired, EXPIRED_AT_ONCE);
         for (uint32_t i = 0; i < count; i++) {
             rad_strand *s = expired[i].who;
@@ -74,6 +74,22 @@ static uint64_t look_at_timers(rad_watch *w, uint64_t now)
 
 /* ---- Workers that do not come back ------------------------------------------------------------------- */
 
+static bool is_stuck(const rad_watch_seen *seen)
+{
+    return seen->stuck >= STUCK_LOOKS;
+}
+
+/* Fibers whose time has come wait behind one that does not come back: the worker had expired their timers, and ran
+ * another queue in its turn. The other workers may have enough of their own, and never look here. */
+static void take_due(rad_watch *w, rad_worker *worker)
+{
+    rad_task *task;
+    while (rad__deque_steal(&worker->due, &task) == RAD_STEAL_GOT) {
+        RAD_DCHECK(task->run == rad__strand_run);
+        rad__urgent_put(&w->runtime->urgent, (rad_strand *)task);
+    }
+}
+
 static void look_at_worker(rad_watch *w, uint32_t seat)
 {
     rad_watch_seen *seen = &w->seen[seat];
@@ -87,11 +103,7 @@ static void look_at_worker(rad_watch *w, uint32_t seat)
     if (moves) return;
     rad__worker_set_brief(&shell->worker, false);
     seen->blocked = seen->stuck > 1 && rad__os_thread_sleeps(&shell->thread);
-}
-
-static bool is_stuck(const rad_watch_seen *seen)
-{
-    return seen->stuck >= STUCK_LOOKS;
+    if (is_stuck(seen)) take_due(w, &shell->worker);
 }
 
 /* Whether something has waited behind it for too long. */
