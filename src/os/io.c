@@ -201,8 +201,10 @@ int64_t rad__os_io_connect(int fd, const struct sockaddr *address, uint32_t leng
     if (result == 0) return 0;
     /* Interrupted, it goes on by itself. EAGAIN is another thing here: no port, or a queue (of a local socket) that
      * is full. */
-    if (errno == EINPROGRESS || errno == EINTR) return RAD_OS_AGAIN;
-    if (errno == EAGAIN && address->sa_family == AF_UNIX) return RAD_OS_FULL;
+    bool local =
+        address->sa_family == AF_UNIX; /* it waits for the queue, and ends when it is interrupted */
+    if (errno == EINPROGRESS || (errno == EINTR && !local)) return RAD_OS_AGAIN;
+    if ((errno == EAGAIN || errno == EINTR) && local) return RAD_OS_FULL;
     return RAD_OS_ERROR - errno;
 }
 
