@@ -111,14 +111,15 @@ RAD_API RAD_MUST_USE int rad_stock_create(rad_stock **stock, size_t size, uint32
                                           const rad_stock_calls *calls);
 
 /* One that was given back last; or else a new one, if there may be more; or else waits until one is given back: first
- * come, first served. *item is the caller's until it gives it back. Anybody. RAD_ECLOSED, RAD_ENOMEM, or what
- * on_create answered; then *item is NULL. RAD_ON_TAKE does the same in a select. */
+ * come, first served. *item is the caller's until it gives it back. Anybody. RAD_ETIMEOUT, RAD_ECANCELED, RAD_ECLOSED,
+ * RAD_ENOMEM, or what on_create answered; then *item is NULL. RAD_ON_TAKE does the same in a select. */
 RAD_API RAD_MUST_USE int rad_stock_take(rad_stock *stock, void **item, rad_time until);
 
 /* Anybody, once for each item that was taken, also after the stock was closed. Waits only if on_reset does. */
 RAD_API void rad_stock_give(rad_stock *stock, void *item);
 
-/* Afterwards nothing can be taken: a take returns RAD_ECLOSED, also one that waits. Idle items are destroyed here;
+/* Afterwards nothing can be taken: a take returns RAD_ECLOSED, also one that waits; one that is inside on_create
+ * already still gets its item. Idle items are destroyed here;
  * those that are out are destroyed when they are given back. Any number of times; the first one counts. True: this was
  * it. Waits only if on_destroy does. */
 RAD_API bool rad_stock_close(rad_stock *stock, int code);

@@ -27,6 +27,8 @@
  * Threads    "anybody" means fibers and other threads; a thread that waits sleeps. "a fiber" means only them.
  * fork       A runtime stays with the process that made it: its fibers do not go on in a child, not even the one that
  *            forked. A child may start a runtime of its own, or exec.
+ * Signals    Workers block all signals but those of faults, so that other threads handle them; a child that a fiber
+ *            starts inherits that mask. Give it another one: POSIX_SPAWN_SETSIGMASK, or sigprocmask before exec.
  * Ownership  what is passed by pointer stays the caller's, unless it says otherwise.
  * Mistakes   (a call for fibers by a thread, a handle that is given up twice, a nursery that is not open ...) stop the
  *            process with a line "raddle: CALL: what is wrong" on standard error, and SIGABRT, where that is cheap to
@@ -230,7 +232,8 @@ RAD_API RAD_MUST_USE int rad_timer_create(rad_timer **timer, rad_fn fn, void *ar
 
 /* Starts the timer: it fires at `when`, not before. A timer that runs gets the new time. Returns 1 if that came in
  * time: the timer was running, or it had fired and nobody had received that; that firing will not happen. Returns 0 if
- * there was none. RAD_ENOMEM, RAD_ELIMIT, RAD_ECLOSED as rad_spawn; the timer then does not run. A fiber. */
+ * there was none. RAD_ENOMEM, RAD_ELIMIT, RAD_ECLOSED as rad_spawn; the timer then does not run. A fiber. rad_main
+ * waits for a timer that runs: stop one that is started for RAD_FOREVER. */
 RAD_API RAD_MUST_USE int rad_timer_start(rad_timer *timer, rad_time when);
 
 /* Stops the timer. Returns true if that came in time: the timer was running, or it had fired and nobody had received

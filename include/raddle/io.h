@@ -12,7 +12,7 @@
  *     }
  *
  *     while ((fd = (int)rad_accept(listening, NULL, NULL, RAD_FOREVER)) >= 0)
- *         rad_spawn(NULL, answer, (void *)(intptr_t)fd);
+ *         if (rad_spawn(NULL, answer, (void *)(intptr_t)fd) != 0) rad_fd_close(fd);
  *
  * Descriptors are those of the system. rad_read and the others try the call first, and wait only when it would block.
  *
@@ -59,8 +59,9 @@ enum {
 };
 
 /* Waits until the descriptor can be read or written, whatever of these `interest` names: those that are true, one at
- * least. Anybody, any number at a time; each is told. With `until` 0 it looks. RAD_EINPUT: no descriptor, or none
- * that can be waited for. RAD_ECLOSED: it was closed by rad_fd_close meanwhile. RAD_ENOMEM, RAD_ELIMIT, RAD_EIO. */
+ * least. Anybody, any number at a time; each is told. With `until` 0 it looks. Regular files,
+ * directories and devices that never block are ready at once. RAD_EINPUT: no descriptor. RAD_ECLOSED: it was closed by
+ * rad_fd_close meanwhile. RAD_ENOMEM, RAD_ELIMIT, RAD_EIO. */
 RAD_API RAD_MUST_USE int rad_fd_wait(int fd, unsigned interest, rad_time until);
 
 /* Closes the descriptor: whoever waits for it gets RAD_ECLOSED. 0, or what the system says; it is closed in any case.
@@ -83,8 +84,8 @@ RAD_API RAD_MUST_USE int64_t rad_read(int fd, void *to, size_t size, rad_time un
 
 /* All of them, in as many pieces as it takes: `size`. When something comes between (the deadline, a cancellation, an
  * error): how many were written, if any; calling again with the rest tells what it was. RAD_ETIMEOUT and RAD_ECANCELED
- * mean that nothing was written. A socket whose other side is gone raises SIGPIPE, as ever, unless
- * that is ignored. */
+ * mean that nothing was written. If nobody can read any more, a fiber gets
+ * EPIPE by rad_errno and no SIGPIPE, for workers block that signal; another thread gets both, as ever. */
 RAD_API RAD_MUST_USE int64_t rad_write(int fd, const void *from, size_t size, rad_time until);
 
 /* The next connection: its descriptor, which neither blocks nor survives exec. `address` and `length` (of type
