@@ -119,8 +119,9 @@ static _Noreturn void left_behind(const rad_slot *slot)
                        : slot->mutexes ? "rad_mutex_lock"
                                        : "rad_rwlock_unlock";
     const char *what = slot->nurseries ? "has ended and did not wait for its nursery"
-                       : slot->mutexes ? "has ended and holds a mutex"
-                                       : "has ended and holds an RW lock, or unlocked one of another";
+                       : slot->mutexes
+                           ? "has ended and holds a mutex"
+                           : "has ended and holds an RW lock, or unlocked one of another";
     rad__misuse_by(call, atomic_load_explicit(&slot->number, memory_order_relaxed),
                    atomic_load_explicit(&slot->name, memory_order_relaxed), what);
 }
