@@ -148,7 +148,8 @@ int rad__load_disk_put(void *context, const void *data, size_t size, rad_error *
         if (!wait_for_room(d))
             return rad__error(error, RAD_EIO,
                               "the log cannot be written fast enough (EventLogFull)");
-        uint64_t count = room(d) < size ? room(d) : size;
+        uint64_t free = room(d); /* once: the writer makes more of it meanwhile */
+        uint64_t count = free < size ? free : size;
         put_some(d, at, count);
         at += count;
         size -= (size_t)count;
