@@ -80,11 +80,12 @@ static bool is_stuck(const rad_watch_seen *seen)
 }
 
 /* Fibers whose time has come wait behind one that does not come back: the worker had expired their timers, and ran
- * another queue in its turn. The other workers may have enough of their own, and never look here. */
-static void take_due(rad_watch *w, rad_worker *worker)
+ * another queue in its turn. The other workers may have enough of their own, and never look here. The same goes for what
+ * was woken, if the worker is in a system call: a fiber whose time came while it parked is there. */
+static void take_over(rad_watch *w, rad_deque *d)
 {
     rad_task *task;
-    while (rad__deque_steal(&worker->due, &task) == RAD_STEAL_GOT) {
+    while (rad__deque_steal(d, &task) == RAD_STEAL_GOT) {
         RAD_DCHECK(task->run == rad__strand_run);
         rad__urgent_put(&w->runtime->urgent, (rad_strand *)task);
     }
@@ -103,7 +104,8 @@ static void look_at_worker(rad_watch *w, uint32_t seat)
     if (moves) return;
     rad__worker_set_brief(&shell->worker, false);
     seen->blocked = seen->stuck > 1 && rad__os_thread_sleeps(&shell->thread);
-    if (is_stuck(seen)) take_due(w, &shell->worker);
+    if (is_stuck(seen)) take_over(w, &shell->worker.due);
+    if (seen->blocked) take_over(w, &shell->worker.woken);
 }
 
 /* Whether something has waited behind it for too long. */
