@@ -16,9 +16,12 @@
 #include <string.h>
 
 #if defined(__SANITIZE_THREAD__)
-enum { MANY = 2000 }; /* it has a limit of 8,128 fibers */
+enum {
+    MANY = 600,
+    DEPTH = 60
+}; /* it has a limit of 8,128 fibers, and a new one takes it a millisecond */
 #else
-enum { MANY = 20000 };
+enum { MANY = 20000, DEPTH = 300 };
 #endif
 
 static _Atomic uint32_t begun, told;
@@ -117,8 +120,6 @@ static void who_comes_while_it_is_cancelled_is_told(void **state)
 }
 
 /* ---- A tree --------------------------------------------------------------------------------------------- */
-
-enum { DEPTH = 300 };
 
 /* A chain of nurseries, each with a child that waits, and one that ends at any time. */
 static int ends(void *arg)

@@ -11,7 +11,12 @@
 
 #include "storm_support.h"
 
-enum { CROWD = 2000, SLEEPERS = 300, US = 1000, MS = 1000000 };
+#if defined(__SANITIZE_THREAD__)
+enum { IS_SLOW = 1, CROWD = 300, SLEEPERS = 100 }; /* a new fiber takes it a millisecond */
+#else
+enum { IS_SLOW = 0, CROWD = 2000, SLEEPERS = 300 };
+#endif
+enum { US = 1000, MS = 1000000 };
 
 static void run(rad_fn fn, void *arg)
 {
@@ -387,6 +392,7 @@ static int wakes_dormitories(void *arg)
 static void timers_of_one_batch_wake_fibers_in_order(void **state)
 {
     (void)state;
+    if (IS_SLOW) skip(); /* the worker comes back too late each time */
     run(wakes_dormitories, NULL);
 }
 
