@@ -80,8 +80,8 @@ static bool is_stuck(const rad_watch_seen *seen)
 }
 
 /* Fibers whose time has come wait behind one that does not come back: the worker had expired their timers, and ran
- * another queue in its turn. The other workers may have enough of their own, and never look here. The same goes for what
- * was woken, if the worker is in a system call: a fiber whose time came while it parked is there. */
+ * another queue in its turn. The other workers may have enough of their own, and never look here. The same goes for
+ * what was woken, if the worker is in a system call: a fiber whose time came while it parked is there. */
 static void take_over(rad_watch *w, rad_deque *d)
 {
     rad_task *task;
