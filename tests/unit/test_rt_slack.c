@@ -86,7 +86,7 @@ static int fills_a_dormitory(void *arg)
 static void one_wake_serves_many_timers(void **state)
 {
     (void)state;
-    rad_options o = {.workers = 1, .slack_us = 20000};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE, .slack_us = 20000};
     uint64_t slept = 0;
     run(&o, fills_a_dormitory, &slept);
     assert_in_range(slept, 1, SLEEPERS / 10);
@@ -139,14 +139,14 @@ static int is_not_sharp(void *arg)
 static void a_fiber_can_be_sharp(void **state)
 {
     (void)state;
-    rad_options o = {.workers = 1, .slack_us = SLACK_MS * 1000};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE, .slack_us = SLACK_MS * 1000};
     run(&o, is_sharp, NULL);
 }
 
 static void a_runtime_can_be_sharp(void **state)
 {
     (void)state;
-    rad_options o = {.workers = 1, .slack_us = RAD_NONE};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE, .slack_us = RAD_NONE};
     run(&o, is_not_sharp, NULL);
 }
 
