@@ -66,7 +66,7 @@ typedef struct rad_options {
     uint32_t fibers;  /* at most so many at a time, up to 2^24; 0: as many as there is memory for */
     bool spawn_waits; /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
     uint32_t
-        extra_workers; /* at most so many more threads, one at a time, while something is ready and workers are
+        extra_workers; /* at most this many more threads, one at a time, while something is ready and workers are
                         * blocked in system calls or compute for long; 0: up to 128; RAD_NONE: none. They end when
                         * they have had nothing to do for a while. There are never more than 256 workers in all */
     uint32_t
@@ -125,7 +125,7 @@ RAD_API void rad_runtime_destroy(rad_runtime *rt);
 
 /* ---- Fibers ----------------------------------------------------------------------------------------- */
 
-/* Names one fiber. It can be copied; what was given up is told apart from whatever comes later in the same place.
+/* Names one fiber. It can be copied; it does not name a later fiber in the same place.
  * A handle repeats after 2^32 - 1 fibers in the same place, which takes a core a few minutes if it does nothing but
  * spawn and join. So do not use a handle after you have given it up: by then it may name another fiber. */
 struct rad_fiber {
@@ -178,7 +178,7 @@ RAD_API rad_fiber rad_self(void);
 RAD_API void rad_name(const char *name);
 
 /* The same for a fiber that was spawned, as long as it has not named itself: also one that did not run yet has a name
- * in reports. By whoever holds the handle. */
+ * in reports. The caller holds the handle. */
 RAD_API void rad_name_fiber(rad_fiber fiber, const char *name);
 
 /* What a fiber is called, or NULL; also if it has ended. Anybody. */
@@ -208,7 +208,7 @@ RAD_API RAD_MUST_USE int rad_ticker_wait(rad_ticker *t, uint64_t *tick, rad_time
 
 /* ---- Timers ----------------------------------------------------------------------------------------- */
 
-/* Something that happens once, at a time that can be changed: a function is called, or a select goes on.
+/* Something that happens once, at a time that can be changed: a function is called, or a select returns.
  *
  *     static int gives_up(void *connection) { return rad_fd_close(*(int *)connection); }
  *

@@ -59,7 +59,7 @@ enum {
 };
 
 /* Waits until the descriptor can be read or written, whatever of these `interest` names: those that are true, one at
- * least. Anybody, any number at a time; each is told. With `until` 0 it looks. Regular files,
+ * least. Anybody, any number at a time; each returns. With `until` 0 it looks. Regular files,
  * directories and devices that never block are ready at once. RAD_EINPUT: no descriptor. RAD_ECLOSED: it was closed by
  * rad_fd_close meanwhile. RAD_ENOMEM, RAD_ELIMIT, RAD_EIO. */
 RAD_API RAD_MUST_USE int rad_fd_wait(int fd, unsigned interest, rad_time until);
