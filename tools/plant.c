@@ -7,7 +7,7 @@
  * end of a path (chan.c, rt/chan.c), needed where two files define the name. `in FILE:` looks in the whole file, for
  * what is outside of functions. Lines that begin with # are comments.
  *
- *   TEST is              X        tests/unit/test_X.c
+ *   TEST is              X        tests/unit/test_X.c or tests/judge/test_X.c
  *                        X:F      its test function F alone (for programs that read TEST_ONLY)
  *                        tsan:X   test_X with the thread sanitizer; asan:X with the address sanitizer
  *                        hunt:X   tests/hunt/hunt_X.c
@@ -199,7 +199,7 @@ static bool find_match(struct bug *b)
 /* ---- Its tests ------------------------------------------------------------------------------------- */
 
 /* Does ROOT/tests/FORMAT exist, and contain the word if there is one? */
-static bool test_exists(const char *format, const char *name, size_t length, const char *function)
+static bool file_exists(const char *format, const char *name, size_t length, const char *function)
 {
     char path[4096];
     int n = snprintf(path, sizeof path, "%s/tests/", tree.root);
@@ -216,16 +216,22 @@ static bool test_exists(const char *format, const char *name, size_t length, con
     return found;
 }
 
+static bool test_exists(const char *name, size_t length, const char *function)
+{
+    return file_exists("unit/test_%.*s.c", name, length, function) ||
+           file_exists("judge/test_%.*s.c", name, length, function);
+}
+
 static bool word_is_good(const char *word)
 {
     const char *colon = strchr(word, ':');
     if (strcmp(word, "symbols") == 0) return true;
     if (tidy_starts_with(word, "hunt:"))
-        return test_exists("hunt/hunt_%.*s.c", word + 5, strlen(word + 5), NULL);
+        return file_exists("hunt/hunt_%.*s.c", word + 5, strlen(word + 5), NULL);
     if (tidy_starts_with(word, "tsan:") || tidy_starts_with(word, "asan:"))
-        return test_exists("unit/test_%.*s.c", word + 5, strlen(word + 5), NULL);
+        return test_exists(word + 5, strlen(word + 5), NULL);
     size_t length = colon ? (size_t)(colon - word) : strlen(word);
-    return test_exists("unit/test_%.*s.c", word, length, colon ? colon + 1 : NULL);
+    return test_exists(word, length, colon ? colon + 1 : NULL);
 }
 
 static bool check_words(const struct bug *b)

@@ -21,7 +21,7 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-halt_on_error=1:detect_leaks=1:strict_string
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-halt_on_error=1:print_stacktrace=1}
 
 case $test in
-unit/*) command=(${TEST_WRAP:-} "$build/tests/$name") ;;
+unit/* | judge/*) command=(${TEST_WRAP:-} "$build/tests/$name") ;;
 fuzz/*) command=("$build/tests/$name" "$root/tests/fuzz/corpus/$name") ;;
 bench/*) command=("$root/tools/tap_wrap.sh" "$name" "$build/tests/$name" --tiny) ;;
 cli/*) command=(bash "$root/tests/cli/$name.sh") ;;

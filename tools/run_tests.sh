@@ -3,7 +3,7 @@
 # line "N passed, N failed", which counts test functions. Nearly half of the time tests wait (for a server, a command, a
 # timer): two more run at a time than there are processors, six at most. Those that wait longest begin first.
 #
-#   unit/test_*   cmocka programs                    cli/*    tests/cli/*.sh, with RADDLE=the binary
+#   unit/test_*, judge/test_*   cmocka programs      cli/*    tests/cli/*.sh, with RADDLE=the binary
 #   fuzz/fuzz_*   seed corpora through the readers   bench/*  benches at their smallest (--tiny)
 #   tidy          the rules of tools/tidy.c, and the proof on tests/tidy that each of them bites
 #   symbols       what the libraries export
@@ -24,7 +24,7 @@ list_tests() {
     for path in tests/cli/*.sh; do
         [ -f "$path" ] && echo "cli/$(basename "$path" .sh)"
     done
-    for path in tests/unit/test_*.c tests/fuzz/fuzz_*.c bench/bench_*.c; do
+    for path in tests/unit/test_*.c tests/judge/test_*.c tests/fuzz/fuzz_*.c bench/bench_*.c; do
         [ -f "$path" ] && echo "$(basename "$(dirname "$path")")/$(basename "$path" .c)"
     done
     echo tidy/rules
