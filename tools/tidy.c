@@ -25,7 +25,22 @@ enum {
 
 /* ---- The layers --------------------------------------------------------------------------------- */
 
-enum layer { BASE, OS, CORE, EXEC, RT, LAB, SESSION, FLOW, LOAD, VIEW, CLI, LAYER_COUNT, NO_LAYER };
+enum layer {
+    BASE,
+    OS,
+    CORE,
+    EXEC,
+    RT,
+    LAB,
+    SESSION,
+    FLOW,
+    LOAD,
+    VIEW,
+    COMMAND,
+    CLI,
+    LAYER_COUNT,
+    NO_LAYER
+};
 
 #define BIT(layer) (1u << (layer))
 #define EVERYWHERE 0u
@@ -51,7 +66,8 @@ static const struct {
     [FLOW] = {"flow", BIT(BASE) | BIT(CORE), "flow_run", BIT(OS) | BIT(EXEC)},
     [LOAD] = {"load", BIT(BASE) | BIT(CORE), "live", BIT(OS) | BIT(EXEC)},
     [VIEW] = {"view", BIT(BASE) | BIT(CORE), NULL, 0},
-    [CLI] = {"cli", 0, NULL, 0},
+    [COMMAND] = {"command", 0, NULL, 0},
+    [CLI] = {"cli", BIT(COMMAND), NULL, 0},
 };
 
 static enum layer layer_by_name(const char *name, size_t length)
@@ -251,9 +267,11 @@ static void rule_layout(const struct source *s)
 #define RANDOM "take a PRNG of base as an argument; only os draws from the machine"
 #define HEAP   "allocate through base/alloc.h (rad__alloc, rad__grow, rad__copy_text, rad__free)"
 #define SORT   "use the stable sort of base: qsort's order of equals is not defined"
-#define OUTPUT "write into a buffer or a FILE the caller passes; cli and view own stdout"
+#define OUTPUT "write into a buffer or a FILE the caller passes; cli, command and view own stdout"
 #define ENDING "return an error; only base, os and cli may end the process"
 #define PARSE  "use the checked number readers of base: this cannot report an error"
+
+#define SPEAKERS (BIT(CLI) | BIT(COMMAND) | BIT(VIEW))
 
 /* `allowed` names the layers of src that may call it; EVERYWHERE: banned in the whole tree. */
 static const struct {
@@ -281,10 +299,10 @@ static const struct {
     {"gettid", BIT(OS), "number threads by their creation; ids differ from run to run"},
     {"qsort", BIT(BASE), SORT},
     {"qsort_r", BIT(BASE), SORT},
-    {"printf", BIT(CLI) | BIT(VIEW), OUTPUT},
-    {"vprintf", BIT(CLI) | BIT(VIEW), OUTPUT},
-    {"puts", BIT(CLI) | BIT(VIEW), OUTPUT},
-    {"putchar", BIT(CLI) | BIT(VIEW), OUTPUT},
+    {"printf", SPEAKERS, OUTPUT},
+    {"vprintf", SPEAKERS, OUTPUT},
+    {"puts", SPEAKERS, OUTPUT},
+    {"putchar", SPEAKERS, OUTPUT},
     {"malloc", BIT(BASE), HEAP},
     {"calloc", BIT(BASE), HEAP},
     {"realloc", BIT(BASE), HEAP},
@@ -315,7 +333,7 @@ static void rule_call(const struct source *s)
     struct word w;
     for (size_t at = 0; tidy_next_word(s, s->code, &at, &w);) {
         unsigned own = s->layer == NO_LAYER ? 0 : BIT(s->layer);
-        if (tidy_word_is(&w, "stdout") && s->in_src && !(own & (BIT(CLI) | BIT(VIEW)))) {
+        if (tidy_word_is(&w, "stdout") && s->in_src && !(own & SPEAKERS)) {
             found(s, tidy_line_of(s, w.offset), "stdout: %s", OUTPUT);
         }
         for (size_t i = 0; tidy_word_is_call(&w) && i < sizeof BANNED / sizeof *BANNED; i++) {

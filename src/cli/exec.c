@@ -1,7 +1,7 @@
 /* exec.c — `raddle exec`: the executor's own verbs, and what they share. */
 #include "exec.h"
 
-#include "report.h"
+#include "command/report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,10 +2,21 @@
 #ifndef RADDLE_CLI_EXEC_H
 #define RADDLE_CLI_EXEC_H
 
-#include "hunt.h"
-#include "options.h"
+#include "command/hunt.h"
+#include "parts.h"
 
 extern const verb VERB_EXEC_GEN, VERB_EXEC_RUN, VERB_EXEC_EXPLORE, VERB_EXEC_STRESS;
+
+/* Variables of the environment with presets of `raddle exec stress`; cli.stress has their values, "": not set. */
+enum stress_variable {
+    STRESS_SEEDS = 0,
+    STRESS_MAX_STEPS,
+    STRESS_MAX_PROGRAMS,
+    STRESS_MAX_TASKS,
+    STRESS_SEED_BASE,
+    STRESS_VARIABLES
+};
+extern const char *const STRESS_NAMES[STRESS_VARIABLES];
 
 #define NOT_GIVEN UINT64_MAX
 

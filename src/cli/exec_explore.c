@@ -3,10 +3,10 @@
  * A case is searched by states first (dedup: each state once). Where these are too many, it is searched by delays
  * against the baseline, and what is reported is the highest bound that was exhausted. The list is fixed and so are the
  * budgets, in runs: the answer is the same on every machine. */
-#include "coverage.h"
+#include "command/coverage.h"
+#include "command/report.h"
 #include "exec.h"
 #include "fan.h"
-#include "report.h"
 
 #include <stdio.h>
 #include <string.h>

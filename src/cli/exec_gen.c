@@ -1,6 +1,6 @@
 /* exec_gen.c — `raddle exec gen`: a case from a seed. */
+#include "command/report.h"
 #include "exec.h"
-#include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>

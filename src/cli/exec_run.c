@@ -1,6 +1,6 @@
 /* exec_run.c — `raddle exec run`: one run of a case: how it ended, and where everything is. */
+#include "command/report.h"
 #include "exec.h"
-#include "report.h"
 
 typedef struct run_args {
     uint64_t seed, policy_seed, max_steps;

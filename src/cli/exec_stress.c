@@ -5,9 +5,9 @@
  * cases end under every schedule, so it is done again with many more (RETRY times as many, at least RETRY_STEPS). If it
  * ends then, the case was large, and it is counted as cut off; if not, the executor goes round in circles, and that is
  * a failure, livelock. With the presets 187 of 200 runs stay below the limit, the longest takes 13,179 steps. */
+#include "command/report.h"
 #include "exec.h"
 #include "fan.h"
-#include "report.h"
 
 #include <stdio.h>
 #include <string.h>

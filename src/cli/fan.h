@@ -5,7 +5,7 @@
 #ifndef RADDLE_CLI_FAN_H
 #define RADDLE_CLI_FAN_H
 
-#include "cli.h"
+#include "command/cli.h"
 
 enum { FAN_JOBS_MAX = 64, FAN_RESULT_MAX = 4096 };
 

@@ -2,8 +2,8 @@
 #ifndef RADDLE_CLI_FLOW_H
 #define RADDLE_CLI_FLOW_H
 
-#include "json.h"
-#include "options.h"
+#include "command/json.h"
+#include "parts.h"
 
 #include <raddle/flow.h>
 

@@ -1,7 +1,7 @@
 /* flow_run.c — `raddle flow run` and `raddle flow resume`. */
 #include "flow.h"
 
-#include "progress.h"
+#include "command/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>

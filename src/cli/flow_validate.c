@@ -1,8 +1,8 @@
 /* flow_validate.c — `raddle flow validate`: every order and every outcome of a flow, and what can go wrong. */
+#include "command/keep.h"
+#include "command/progress.h"
+#include "command/report.h"
 #include "flow.h"
-#include "keep.h"
-#include "progress.h"
-#include "report.h"
 
 #include <raddle/flow_validate.h>
 

@@ -2,7 +2,7 @@
 #ifndef RADDLE_CLI_LOAD_H
 #define RADDLE_CLI_LOAD_H
 
-#include "options.h"
+#include "parts.h"
 
 #include <raddle/load.h>
 

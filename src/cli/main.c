@@ -1,6 +1,7 @@
 /* main.c — the command `raddle`: finds the verb, and is the only place that looks at the environment,
  * the terminal and signals. */
-#include "cli.h"
+#include "exec.h"
+#include "parts.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -91,9 +92,11 @@ static void look_around(cli *c, char **environment)
     }
     c->temp_dir = variable(environment, "TMPDIR");
     c->temp_dir = *c->temp_dir ? c->temp_dir : "/tmp";
+    static const char *stress[STRESS_VARIABLES];
     for (size_t i = 0; i < STRESS_VARIABLES; i++) {
-        c->stress[i] = variable(environment, STRESS_NAMES[i]);
+        stress[i] = variable(environment, STRESS_NAMES[i]);
     }
+    c->stress = stress;
     c->stop = &stop_asked;
 }
 

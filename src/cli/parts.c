@@ -1,5 +1,5 @@
 /* parts.c — verbs that have verbs of their own: `raddle exec run`, `raddle session check`. */
-#include "options.h"
+#include "parts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef RADDLE_CLI_SESSION_H
 #define RADDLE_CLI_SESSION_H
 
-#include "hunt.h"
-#include "options.h"
+#include "command/hunt.h"
+#include "parts.h"
 
 #include <raddle/session.h>
 

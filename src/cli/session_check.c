@@ -1,5 +1,5 @@
 /* session_check.c — `raddle session check`: is a protocol file well-formed, and how large must buffers be. */
-#include "report.h"
+#include "command/report.h"
 #include "session.h"
 
 typedef struct check_args {

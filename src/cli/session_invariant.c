@@ -1,5 +1,5 @@
 /* session_invariant.c — `raddle session invariant`: the search for two runs that some thread could tell apart. */
-#include "report.h"
+#include "command/report.h"
 #include "session.h"
 
 #include <stdio.h>

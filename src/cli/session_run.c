@@ -1,5 +1,5 @@
 /* session_run.c — `raddle session run` and `trace`: sessions of a protocol, once. */
-#include "report.h"
+#include "command/report.h"
 #include "session.h"
 
 #include <string.h>

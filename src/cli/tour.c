@@ -1,9 +1,9 @@
 /* tour.c — `raddle tour`: the main job in a minute, on a small machine with a real bug. */
 #include "tour.h"
-#include "coverage.h"
-#include "keep.h"
-#include "options.h"
-#include "report.h"
+#include "command/coverage.h"
+#include "command/keep.h"
+#include "command/report.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <stdio.h>

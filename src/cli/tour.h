@@ -2,7 +2,7 @@
 #ifndef RAD_CLI_TOUR_H
 #define RAD_CLI_TOUR_H
 
-#include "cli.h"
+#include "command/cli.h"
 
 void tour_part(cli *c, int n, const char *title, const char *command);
 

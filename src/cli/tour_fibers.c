@@ -1,6 +1,6 @@
 /* tour_fibers.c — the tour's part on fibers: a hundred thousand of them, and the channel they use on trial. */
-#include "coverage.h"
-#include "report.h"
+#include "command/coverage.h"
+#include "command/report.h"
 #include "tour.h"
 
 #include <raddle.h>

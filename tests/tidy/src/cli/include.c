@@ -1,4 +1,5 @@
 #include "raddle/thing.h"
 #include "cli/options.h"
+#include "command/options.h"
 #include "base/list.h" /* expect: include */
 #include "view/lanes.h" /* expect: include */

@@ -65,10 +65,6 @@ int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, word
 
 void verb_help(cli *c, const verb *v);
 
-/* A verb whose first word names one of its parts, which are called "VERB PART" (parts.c). */
-int run_part(cli *c, const verb *whole, const verb *const *parts, size_t count, int argc,
-             char **argv);
-
 /* Digits only; false when it is something else or above max. */
 bool read_count(const char *text, uint64_t max, uint64_t *value);
 

@@ -1,9 +1,10 @@
 /* cli.h — what every verb of the command line has in hand.
  *
+ * The verbs in this folder work on any machine; src/cli has the verbs that only `raddle` has.
  * Results go to stdout through the out_ functions, which remember the first failed write; everything
  * else goes to stderr. The command line sees the library through <raddle/…> only. */
-#ifndef RADDLE_CLI_H
-#define RADDLE_CLI_H
+#ifndef RADDLE_COMMAND_CLI_H
+#define RADDLE_COMMAND_CLI_H
 
 #include <raddle/lab.h>
 
@@ -16,27 +17,16 @@ enum {
     EXIT_INTERRUPTED = 130
 };
 
-/* Variables of the environment with presets of `raddle exec stress`; their names are in main.c. */
-enum stress_variable {
-    STRESS_SEEDS = 0,
-    STRESS_MAX_STEPS,
-    STRESS_MAX_PROGRAMS,
-    STRESS_MAX_TASKS,
-    STRESS_SEED_BASE,
-    STRESS_VARIABLES
-};
-extern const char *const STRESS_NAMES[STRESS_VARIABLES];
-
 typedef struct cli {
-    const char *verb;                     /* for messages; "" before it is known */
-    bool colour;                          /* of stdout */
-    bool progress;                        /* stderr is a terminal */
-    bool utf8;                            /* what stdout shows; otherwise plain ASCII stands in */
-    uint32_t width;                       /* columns of stdout */
-    const char *temp_dir;                 /* where temporary folders go */
-    const char *stress[STRESS_VARIABLES]; /* presets of 'exec stress'; "": not set */
-    int write_error;                      /* errno of the first write to stdout that failed */
-    volatile int *stop;                   /* set by SIGINT and SIGTERM */
+    const char *verb;          /* for messages; "" before it is known */
+    bool colour;               /* of stdout */
+    bool progress;             /* stderr is a terminal */
+    bool utf8;                 /* what stdout shows; otherwise plain ASCII stands in */
+    uint32_t width;            /* columns of stdout */
+    const char *temp_dir;      /* where temporary folders go */
+    const char *const *stress; /* raddle only: see cli/exec.h */
+    int write_error;           /* errno of the first write to stdout that failed */
+    volatile int *stop;        /* set by SIGINT and SIGTERM */
 } cli;
 
 /* ---- Output (out.c) ------------------------------------------------------------------------------ */
@@ -125,7 +115,7 @@ typedef struct verb {
     int (*run)(cli *c, int argc, char **argv);
 } verb;
 
-extern const verb VERB_TOUR, VERB_LIST, VERB_RUN, VERB_EXPLORE, VERB_REPLAY, VERB_SHRINK, VERB_SHOW,
-    VERB_CORPUS, VERB_EXEC, VERB_SESSION, VERB_LOAD, VERB_FLOW;
+extern const verb VERB_LIST, VERB_RUN, VERB_EXPLORE, VERB_REPLAY, VERB_SHRINK, VERB_SHOW,
+    VERB_CORPUS;
 
 #endif

@@ -1,0 +1,13 @@
+/* parts.h — the verbs that only `raddle` has, and verbs whose first word names one of their parts. */
+#ifndef RADDLE_CLI_PARTS_H
+#define RADDLE_CLI_PARTS_H
+
+#include "command/options.h"
+
+extern const verb VERB_TOUR, VERB_EXEC, VERB_SESSION, VERB_LOAD, VERB_FLOW;
+
+/* The parts are called "VERB PART" (parts.c). */
+int run_part(cli *c, const verb *whole, const verb *const *parts, size_t count, int argc,
+             char **argv);
+
+#endif
