@@ -181,6 +181,7 @@ typedef struct rad_machine {
     const char *const *oracles; /* names from RAD_ORACLE_OWN on, NULL at the end; or NULL */
     const char *bug;            /* what is wrong with it, one line; NULL when nothing is */
     uint32_t bug_site;          /* the site at which the bug bites (RAD_NONE: none) */
+    bool self_test;             /* tests raddle itself: 'raddle list' shows it only with --all */
     /* The preset document of a machine that takes one, the text of a JSON object without blanks; NULL: numbers
      * are enough. Its fields stand beside the parameters in a case file, so they have other names; `machine`,
      * `repaired`, `max_steps` and `schema_version` are taken, too. */

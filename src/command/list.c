@@ -3,10 +3,12 @@
 #include "report.h"
 
 typedef struct list_args {
-    bool json;
+    bool all, json;
 } list_args;
 
 static const option LIST_OPTIONS[] = {
+    {"all", OPTION_FLAG, offsetof(list_args, all), NULL,
+     "also the machines that test raddle itself", 0, 0, 0},
     OPTION_JSON(list_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -36,12 +38,20 @@ static void list_named(cli *c, const char *title, bool (*at)(uint32_t, rad_named
     }
 }
 
-static void list_text(cli *c)
+static void list_text(cli *c, bool all)
 {
     const rad_machine *m;
+    uint32_t hidden = 0;
     out(c, "Machines: explore, run MACHINE [NAME=VALUE …]\n");
     for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
-        list_machine(c, m);
+        if (all || !m->self_test) {
+            list_machine(c, m);
+        } else {
+            hidden++;
+        }
+    }
+    if (hidden) {
+        out(c, "\n%s more test raddle itself: raddle list --all\n", number(hidden));
     }
     list_named(c, "Policies: run --policy P", rad_policy_at);
     list_named(c, "Strategies: explore --strategy S", rad_strategy_at);
@@ -69,6 +79,7 @@ static void json_machine(writer *j, const rad_machine *m)
     }
     put_text(j, "bug", m->bug);
     put_bool(j, "twin", m->bug != NULL);
+    put_bool(j, "self_test", m->self_test);
     put_array(j, "oracles");
     for (const char *const *o = m->oracles; o && *o; o++) {
         put_text(j, NULL, *o);
@@ -90,7 +101,7 @@ static void json_named(writer *j, const char *key, bool (*at)(uint32_t, rad_name
     put_close(j, ']');
 }
 
-static void list_json(cli *c)
+static void list_json(cli *c, bool all)
 {
     const rad_machine *m;
     writer j;
@@ -98,7 +109,9 @@ static void list_json(cli *c)
     put_text(&j, "verb", "list");
     put_array(&j, "machines");
     for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
-        json_machine(&j, m);
+        if (all || !m->self_test) {
+            json_machine(&j, m);
+        }
     }
     put_close(&j, ']');
     json_named(&j, "policies", rad_policy_at);
@@ -117,11 +130,7 @@ static int list_run(cli *c, int argc, char **argv)
     if (w.count > 0) {
         return bad_usage(c, "list takes no words: '%.80s'", w.at[0]);
     }
-    if (a.json) {
-        list_json(c);
-    } else {
-        list_text(c);
-    }
+    (a.json ? list_json : list_text)(c, a.all);
     return EXIT_FINE;
 }
 
@@ -130,6 +139,8 @@ static const char *const LIST_EXAMPLES[] = {
     "what there is to explore, and how",
     "raddle list --json | jq -r .machines[].name",
     "only the names of the machines",
+    "raddle list --all",
+    "also those that test raddle itself: its executor, its runtime one memory operation at a time",
     NULL,
 };
 
@@ -140,7 +151,9 @@ const verb VERB_LIST = {
     "Lists the machines that ship with raddle: what each is about, its parameters with preset and "
     "range, what is wrong with it, and its repaired twin. Then the policies, which choose within "
     "one "
-    "run, and the strategies, which arrange many runs.",
+    "run, and the strategies, which arrange many runs. Machines that test raddle itself (exec, "
+    "load, "
+    "l2-…) are listed with --all only; the other verbs take them as they take any other.",
     LIST_OPTIONS,
     LIST_EXAMPLES,
     list_run,

@@ -17,8 +17,22 @@ for name in auto dfs preempt delay dedup; do
     check "strategy $name is listed" sh -c "sed -n '/^Strategies/,\$p' out | grep -q '^    .*$name'"
 done
 
-# Every machine of the list runs.
+# What tests raddle itself is listed on demand.
+hasnt out "l2-" "no model of the runtime is listed"
+check "nor is the executor" sh -c "! grep -q '^exec  ' out"
+has out "more test raddle itself: raddle list --all" "but the way to them is"
+try list --all
+status 0 "list --all"
+check "the executor is listed with --all" grep -q '^exec  ' out
+check "and every other machine, too" grep -q '^counter  ' out
+hasnt out "more test raddle" "nothing is left out"
 try list --json
+hasnt out '"self_test": true' "the same in JSON"
+try list --all --json
+has out '"self_test": true' "with --all, JSON says which ones test raddle itself"
+
+# Every machine of the list runs.
+try list --all --json
 sed -n '/"machines"/,/"policies"/p' out | sed -n 's/^      "name": "\(.*\)",$/\1/p' >machines
 check "there are machines" [ "$(wc -l <machines)" -ge 10 ]
 while read -r machine; do

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "core/kernel.h"
+#include "lab/l2/model.h"
 #include "lab/rig.h"
 
 #include <dirent.h>
@@ -290,6 +291,21 @@ static void running_out_of_memory_is_reported(void **state)
     }
 }
 
+/* A model may say that it has a bug without saying where. */
+static void a_bug_needs_no_place(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    rad_model m = {.name = "l2-x", .file = "models/message.c", .bug = "something is wrong"};
+    assert_int_equal(rad__l2_bug_site(&m), RAD_NONE);
+    m.bug_at = "hear_by_load";
+    assert_int_not_equal(rad__l2_bug_site(&m), RAD_NONE);
+    m.bug_at = "no_such_function";
+    assert_int_equal(rad__l2_bug_site(&m), RAD_NONE);
+    m.bug = NULL;
+    assert_int_equal(rad__l2_bug_site(&m), RAD_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +320,7 @@ int main(void)
         cmocka_unit_test(addresses_do_not_matter),
         cmocka_unit_test(threads_end_with_the_machine),
         cmocka_unit_test(machines_are_described),
+        cmocka_unit_test(a_bug_needs_no_place),
         cmocka_unit_test(sites_have_names),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };

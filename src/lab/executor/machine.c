@@ -527,6 +527,7 @@ const rad_machine rad__machine_exec = {
     .about = "the work-stealing executor: production's steps under bytecode tasks",
     .oracles = oracle_names,
     .bug_site = RAD_NONE,
+    .self_test = true,
     .body = exec_preset,
     .create = exec_create,
     .destroy = exec_destroy,

@@ -221,15 +221,15 @@ static const rad_param no_params[] = {{.name = NULL}};
 static const char *const l2_oracles[] = {"data race",    "use after free", "leak",
                                          "unseen write", "bad address",    NULL};
 
-static uint32_t bug_site(const rad_model *m)
+uint32_t rad__l2_bug_site(const rad_model *m)
 {
     static uint16_t number[UINT16_MAX], inverse[UINT16_MAX];
     uint32_t covered = 0;
-    if (m->bug == NULL) return RAD_NONE;
+    if (m->bug == NULL || m->bug_at == NULL) return RAD_NONE;
     number_sites(m, number, inverse, &covered);
     for (uint32_t i = 0; i < covered; i++)
         if (strcmp(rad__l2_sites[inverse[i]].function, m->bug_at) == 0) return i;
-    return 0;
+    return RAD_NONE;
 }
 
 static const char *about(const rad_model *m)
@@ -258,7 +258,8 @@ const rad_machine *rad__l2_machine(uint32_t index)
         .params = model->params ? model->params : no_params,
         .oracles = l2_oracles,
         .bug = model->bug,
-        .bug_site = bug_site(model),
+        .bug_site = rad__l2_bug_site(model),
+        .self_test = true,
         .create = creators[index],
         .destroy = l2_destroy,
         .reset = l2_reset,

@@ -6,3 +6,9 @@ const rad_machine *rad__l2_machine(uint32_t index)
     (void)index;
     return NULL;
 }
+
+uint32_t rad__l2_bug_site(const struct rad_model *m)
+{
+    (void)m;
+    return RAD_NONE;
+}

@@ -406,6 +406,7 @@ const rad_machine rad__machine_load = {
     .params = load_params,
     .oracles = load_oracles,
     .bug_site = RAD_NONE,
+    .self_test = true,
     .create = trial_create,
     .destroy = trial_destroy,
     .reset = trial_reset,
