@@ -101,6 +101,7 @@ typedef struct rad_run_request {
     uint64_t log_limit; /* bytes; 0 = 256 MiB */
     /* The run as an artifact, which expects what happened, be it a pass; rad_artifact_free it. NULL: no. */
     struct rad_artifact **artifact;
+    double hang_seconds; /* as in rad_explore_options */
 } rad_run_request;
 
 RAD_API int rad_lab_run(const rad_target *t, const rad_run_request *r, rad_verdict *v,
@@ -161,8 +162,9 @@ typedef struct rad_explore_options {
     uint64_t seed;
     uint32_t jobs; /* worker processes; 0 = 1. Results do not depend on it. */
     bool stop_on_first;
-    bool twice;          /* run everything twice and compare */
-    double hang_seconds; /* CPU time one step may take; 0 = 10 */
+    bool twice; /* run everything twice and compare */
+    /* CPU time one step may take, 0 = 10; a step that sleeps may take six times that by the clock. */
+    double hang_seconds;
     void (*progress)(void *context,
                      const rad_progress *p); /* several times a second; may be NULL */
     /* Called as soon as a failure of a new identity is found, lowest run first; may be NULL. */
@@ -232,7 +234,7 @@ typedef struct rad_measure {
 typedef struct rad_shrink_options {
     uint64_t checks;       /* runs the reducers may use; 0 = 20,000 */
     uint64_t certify_runs; /* runs the certificate may use; 0 = 200,000 */
-    double hang_seconds;   /* CPU time one step may take; 0 = 10 */
+    double hang_seconds;   /* as in rad_explore_options */
     void (*progress)(void *context, const char *stage, uint64_t checks, const rad_measure *m);
     void *context;
     volatile const int *interrupted;
@@ -243,7 +245,7 @@ typedef struct rad_shrink_report {
     uint64_t checks;
     enum rad_certificate certificate;
     uint64_t certified_runs; /* schedules tried for it */
-    rad_artifact *second;    /* another bug met on the way, or NULL */
+    rad_artifact *second; /* another bug met on the way that fails on the original case, or NULL */
 } rad_shrink_report;
 
 /* *out is a new artifact with the same failure identity, at most as large by rad_measure. `o` may be NULL:

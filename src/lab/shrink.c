@@ -52,7 +52,7 @@ static bool measure_less(const rad_measure *a, uint64_t a_sum, const rad_measure
     return false;
 }
 
-static void finding_free(rad_unit_finding *f)
+void rad__finding_free(rad_unit_finding *f)
 {
     rad__free(f->choices);
     rad__free(f->set_hashes);
@@ -64,9 +64,7 @@ static bool shrink_consider(rad_shrinker *s, const rad_target *t, rad_unit_findi
 {
     bool first = s->best.choices == NULL;
     if (!first && strcmp(f->verdict.identity, s->best.verdict.identity) != 0) {
-        if (s->second == NULL)
-            rad__artifact_of_choices(&s->second, t, "shrink", 0, f->choices, f->choice_count,
-                                     &f->verdict, s->error);
+        rad__shrink_note(s, f);
         return false;
     }
     rad_measure m;
@@ -81,7 +79,7 @@ static bool shrink_consider(rad_shrinker *s, const rad_target *t, rad_unit_findi
     } else {
         s->target = *t;
     }
-    finding_free(&s->best);
+    rad__finding_free(&s->best);
     s->best = *f;
     *f = (rad_unit_finding){0};
     s->recorded = false;
@@ -106,38 +104,46 @@ static bool shrink_pool(rad_shrinker *s, const rad_target *t)
     return code == 0;
 }
 
-bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
+/* What a run left whose process died, as the result of a unit. */
+static bool shrink_death(rad_shrinker *s, const rad_pool_answer *a, rad_unit_result *out)
+{
+    *out = (rad_unit_result){.runs = 1, .failures = 1, .steps = a->verdict.steps};
+    rad_choice *choices = rad__alloc(a->choice_count, sizeof *choices);
+    rad_unit_finding *f = choices ? rad__unit_finding_add(out) : NULL;
+    if (f == NULL) {
+        rad__free(choices);
+        rad__error_memory(s->error);
+        return false;
+    }
+    if (a->choice_count) memcpy(choices, a->choices, a->choice_count * sizeof *choices);
+    *f = (rad_unit_finding){
+        .verdict = a->verdict, .choices = choices, .choice_count = a->choice_count};
+    return true;
+}
+
+bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_unit *u, rad_unit_result *out)
 {
     rad_pool_answer a = {0};
-    s->ran = 0;
-    if (!rad__shrink_goes_on(s) || !shrink_pool(s, t)) return false;
-    if (rad__pool_start(s->pool, u, s, s->error) != 0) return false;
+    *out = (rad_unit_result){0};
+    if (!shrink_pool(s, t) || rad__pool_start(s->pool, u, s, s->error) != 0) return false;
     while (a.ticket == NULL)
         if (rad__pool_wait(s->pool, 100, &a, s->error) != 0) return false;
+    if (a.died) return shrink_death(s, &a, out);
+    *out = a.result;
+    if (out->error.code != 0) rad__error(s->error, out->error.code, "%s", out->error.text);
+    return true;
+}
+
+bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
+{
+    rad_unit_result r;
     bool better = false;
-    if (a.died) {
-        s->checks++;
-        rad_unit_finding f = {
-            .verdict = a.verdict,
-            .choices = rad__alloc(a.choice_count, sizeof(rad_choice)),
-            .choice_count = a.choice_count,
-        };
-        if (f.choices == NULL) {
-            rad__error_memory(s->error);
-            return false;
-        }
-        memcpy(f.choices, a.choices, a.choice_count * sizeof *f.choices);
-        better = shrink_consider(s, t, &f);
-        finding_free(&f);
-        return better;
-    }
-    s->checks += a.result.runs;
-    if (a.result.error.code != 0)
-        rad__error(s->error, a.result.error.code, "%s", a.result.error.text);
-    if (a.result.finding_count == 0) s->ran = a.result.runs;
-    for (uint64_t i = 0; i < a.result.finding_count; i++)
-        better |= shrink_consider(s, t, &a.result.findings[i]);
-    rad__unit_result_free(&a.result);
+    s->ran = 0;
+    if (!rad__shrink_goes_on(s) || !rad__shrink_run(s, t, u, &r)) return false;
+    s->checks += r.runs;
+    if (r.finding_count == 0) s->ran = r.runs;
+    for (uint64_t i = 0; i < r.finding_count; i++) better |= shrink_consider(s, t, &r.findings[i]);
+    rad__unit_result_free(&r);
     return better;
 }
 
@@ -295,13 +301,18 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
     if (code == 0) code = shrink_artifact(&s, a, out);
     report->after = s.measure;
     report->checks = s.checks;
-    report->second = code == 0 ? s.second : NULL;
-    if (code != 0) rad_artifact_free(s.second);
+    if (code == 0) report->second = rad__shrink_second(&s, &a->target);
+    if (code == 0 && error->code != 0) {
+        rad_artifact_free(*out);
+        *out = NULL;
+        code = error->code;
+    }
+    rad__shrink_forget(&s);
     rad__pool_close(s.pool);
     rad__recorder_close(&s.recorder);
     rad__set128_free(&s.searched);
     rad_target_free(&s.target);
-    finding_free(&s.best);
+    rad__finding_free(&s.best);
     rad__free(s.draft);
     return code;
 }

@@ -1,8 +1,8 @@
 /* shrink.h — making a failing run small: state shared by its stages.
  *
  * A candidate is run; it is taken when it fails with the same identity and is strictly less by the order
- * below. So shrinking ends, never slips to another bug (which is reported as a second one), and does
- * nothing to its own output. What is kept is not the candidate but what its run recorded: clamped values
+ * below. So shrinking ends, never slips to another bug (shrink_second.c keeps those), and does nothing to its
+ * own output. What is kept is not the candidate but what its run recorded: clamped values
  * and a useless tail disappear by themselves.
  *
  * Order: case, preemptions, switches, choices other than the baseline, their sum, length, steps. */
@@ -12,6 +12,8 @@
 #include "lab/case.h"
 #include "lab/pool.h"
 #include "lab/recorder.h"
+
+enum { RAD_OTHERS_MAX = 8 };
 
 typedef struct rad_shrinker {
     const rad_shrink_options *options;
@@ -25,14 +27,20 @@ typedef struct rad_shrinker {
     uint64_t ran;          /* runs of the last unit; 0 when it ended in a failure */
     rad_recorder recorder; /* the best run step by step, when `recorded` */
     bool recorded;
-    rad_set128 searched; /* cases in which fresh runs found nothing */
-    rad_artifact *second;
+    rad_set128 searched;                     /* cases in which fresh runs found nothing */
+    rad_unit_finding others[RAD_OTHERS_MAX]; /* failures of other identities, in the order met */
+    uint32_t other_count;
     rad_choice *draft; /* the candidate being built */
     uint32_t draft_capacity;
     rad_error *error;
 } rad_shrinker;
 
-/* Runs a unit on `t` and takes what is better; true when something was. */
+/* Runs a unit on `t`; the caller frees the result. A run that kills or hangs its process is a finding like any other.
+ * False when the machine refuses the case, or after an error. */
+RAD_INTERNAL bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_unit *u,
+                                  rad_unit_result *out);
+
+/* The same, and takes what is better; true when something was. */
 RAD_INTERNAL bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u);
 
 /* The same for a choice list on the best target. */
@@ -45,10 +53,17 @@ RAD_INTERNAL bool rad__shrink_record(rad_shrinker *s);
 RAD_INTERNAL bool rad__shrink_goes_on(const rad_shrinker *s);
 
 RAD_INTERNAL uint64_t rad__case_size(const rad_target *t);
+RAD_INTERNAL void rad__finding_free(rad_unit_finding *f);
 
 /* Stages; each may be called any number of times. */
 RAD_INTERNAL void rad__shrink_list(rad_shrinker *s);  /* shrink_list.c: zero, delete, lower */
 RAD_INTERNAL void rad__shrink_case(rad_shrinker *s);  /* shrink_case.c */
 RAD_INTERNAL void rad__shrink_order(rad_shrinker *s); /* shrink_order.c: fewer switches */
+
+/* shrink_second.c: notes a failure of another identity (and takes it over); which of those noted is a failure of the
+ * original case, or NULL; frees them. */
+RAD_INTERNAL void rad__shrink_note(rad_shrinker *s, rad_unit_finding *f);
+RAD_INTERNAL rad_artifact *rad__shrink_second(rad_shrinker *s, const rad_target *original);
+RAD_INTERNAL void rad__shrink_forget(rad_shrinker *s);
 
 #endif

@@ -271,6 +271,48 @@ static void a_fault_is_found_with_its_line_and_shrinks_to_itself(void **state)
     rad_target_free(&t);
 }
 
+/* Code by hand names messages of the protocol. Shrinking may leave out both, but not the declaration alone: such a case
+ * fails because of what was left out. */
+static void shrinking_leaves_no_message_of_the_code_undeclared(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {
+        "set r1 5\nsend B order\nreceive B price\nreceive B parcel\nset r1 6\nsend B pay\nclose\n",
+        "set r1 5\nsend B order\nreceive B price\nset r1 0\ndiv r2 r1 r1\nsend B pay\n"
+        "receive B parcel\nclose\n"};
+    static const char *const messages[] = {"order", "price", "pay", "parcel"};
+    for (uint32_t b = 0; b < 2; b++) {
+        char text[600];
+        snprintf(text, sizeof text,
+                 "protocol Shop {\nroles A, B\nA -> B: order(int)\nB -> A: price(int)\n"
+                 "A -> B: pay(int)\nB -> A: parcel\ncode A {\n%s}\n}\n",
+                 bodies[b]);
+        rad_target t = target_of(text, NULL);
+        rad_exploration e;
+        rad_error error;
+        rad_explore_options o = {.runs = 50, .seed = 1, .jobs = 1, .stop_on_first = true};
+        assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
+        assert_int_equal(e.finding_count, 1);
+        rad_artifact *small;
+        rad_shrink_report report;
+        assert_int_equal(rad_lab_shrink(e.findings[0].artifact, NULL, &small, &report, &error), 0);
+        assert_true(report.after.case_size < report.before.case_size);
+        const char *body = rad_artifact_target(small)->c.body;
+        for (uint32_t i = 0; i < 4; i++) {
+            char declared[20], sent[20], received[20];
+            snprintf(declared, sizeof declared, ": %s", messages[i]);
+            snprintf(sent, sizeof sent, "send B %s", messages[i]);
+            snprintf(received, sizeof received, "receive B %s", messages[i]);
+            if (strstr(body, sent) || strstr(body, received))
+                assert_non_null(strstr(body, declared));
+        }
+        assert_null(report.second); /* the case has one bug */
+        rad_artifact_free(small);
+        rad_exploration_free(&e);
+        rad_target_free(&t);
+    }
+}
+
 /* Sessions are opened on the way, and all coroutines of a round are picked first. Each allocation fails in turn, and
  * all after it. */
 static void a_run_without_memory_is_told(void **state)
@@ -313,6 +355,7 @@ int main(void)
         cmocka_unit_test(the_policies_of_the_machine_go_through_the_kernel),
         cmocka_unit_test(stuck_sessions_leave_an_artifact_that_replays_and_shrinks),
         cmocka_unit_test(a_fault_is_found_with_its_line_and_shrinks_to_itself),
+        cmocka_unit_test(shrinking_leaves_no_message_of_the_code_undeclared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

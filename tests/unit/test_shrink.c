@@ -337,6 +337,90 @@ static void a_second_bug_is_reported_and_never_taken(void **state)
     rad_artifact_free(found);
 }
 
+/* One actor. From three units on it fails in red; below, in green, because the case is too small for what it does.
+ * Unless it is repaired it fails in blue when it picks 0. */
+typedef struct units {
+    int64_t n;
+    bool blues;
+    uint32_t go, red, green, blue;
+} units;
+
+static int units_create(void **self, const rad_case *c, rad_error *error)
+{
+    units *u = malloc(sizeof *u);
+    if (u == NULL) return rad__error_memory(error);
+    *u = (units){.n = c->params[0], .blues = !c->repaired};
+    *self = u;
+    return 0;
+}
+
+static void units_reset(void *self, rad_kernel *k)
+{
+    units *u = self;
+    u->go = rad_action(k, 0, rad_actor(k, RAD_NONE, "actor"), RAD_NONE, 0);
+    u->red = rad_object(k, RAD_NONE, "red");
+    u->green = rad_object(k, RAD_NONE, "green");
+    u->blue = rad_object(k, RAD_NONE, "blue");
+    rad_enable(k, u->go);
+}
+
+static void units_step(void *self, rad_kernel *k, uint32_t action)
+{
+    units *u = self;
+    rad_disable(k, action);
+    bool zero = rad_pick(k, RAD_PICK_VALUE, 0, 2) == 0;
+    if (u->n >= 3 && u->blues && zero) rad_fail(k, RAD_ORACLE_ASSERT, u->blue, "the pick is 0");
+    if (u->n >= 3) rad_fail(k, RAD_ORACLE_ASSERT, u->red, "three or more");
+    rad_fail(k, RAD_ORACLE_ASSERT, u->green, "too small");
+}
+
+static enum rad_end units_idle(void *self, rad_kernel *k)
+{
+    (void)self, (void)k;
+    return RAD_END_FINISHED;
+}
+
+static const rad_param units_params[] = {{"n", 4, 1, 9, "units", false},
+                                         {NULL, 0, 0, 0, NULL, false}};
+static const rad_machine units_machine = {
+    .name = "units",
+    .about = "fails in another way when its case is too small",
+    .params = units_params,
+    .bug_site = RAD_NONE,
+    .create = units_create,
+    .destroy = free,
+    .reset = units_reset,
+    .step = units_step,
+    .idle = units_idle,
+};
+
+static void a_second_bug_fails_on_the_original_case(void **state)
+{
+    (void)state;
+    rad_error error = {0};
+    rad_shrink_report report;
+    rad_target t;
+    assert_int_equal(rad_machine_add(&units_machine, &error), 0);
+    assert_int_equal(rad_target_init(&t, "units", &error), 0);
+    for (int i = 0; i < 2; i++) {
+        t.c.repaired = i == 0;
+        rad_artifact *found = failing(&t, "dfs", "assertion:red");
+        rad_artifact *small = shrunk(found, NULL, &report);
+        check_result(found, small, &report);
+        assert_int_equal(rad_artifact_target(small)->c.params[0], 3);
+        if (i == 0) {
+            assert_null(report.second); /* green was met, and is the smaller case's fault */
+        } else {
+            assert_non_null(report.second);
+            assert_string_equal(rad_artifact_verdict(report.second)->identity, "assertion:blue");
+            assert_int_equal(rad_artifact_target(report.second)->c.params[0], 4);
+        }
+        rad_artifact_free(small);
+        rad_artifact_free(report.second);
+        rad_artifact_free(found);
+    }
+}
+
 /* ---- What cannot be shrunk, and limits ------------------------------------------------------------------ */
 
 static void a_run_that_does_not_fail_is_an_error(void **state)
@@ -437,6 +521,7 @@ int main(void)
         cmocka_unit_test(nothing_is_certified_that_was_not_exhausted),
         cmocka_unit_test(nothing_is_certified_when_findings_were_dropped),
         cmocka_unit_test(a_second_bug_is_reported_and_never_taken),
+        cmocka_unit_test(a_second_bug_fails_on_the_original_case),
         cmocka_unit_test(a_run_that_does_not_fail_is_an_error),
         cmocka_unit_test(with_a_small_budget_the_result_is_just_larger),
         cmocka_unit_test(progress_only_goes_down_and_an_interrupt_keeps_the_best),

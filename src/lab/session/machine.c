@@ -9,8 +9,6 @@
  * in the reference run, N = 1 and round robin. */
 #include "lab/session/trial.h"
 
-#include "lab/source.h"
-
 #include "base/alloc.h"
 #include "core/kernel.h"
 
@@ -436,7 +434,7 @@ const rad_machine rad__machine_session = {
     .step = trial_step,
     .idle = trial_idle,
     .size = rad__session_case_size,
-    .reduce = rad__source_reduce,
+    .reduce = rad__session_case_reduce,
     .prefer = trial_prefer,
     .kind_name = trial_kind,
     .site_name = trial_site,

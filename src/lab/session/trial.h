@@ -36,6 +36,9 @@ typedef struct rad_session_trial {
 /* case.c */
 RAD_INTERNAL uint64_t rad__session_case_size(const rad_case *c);
 
+/* For rad_machine.reduce: leaves lines out, but none that code by hand relies on. */
+RAD_INTERNAL bool rad__session_case_reduce(const rad_case *from, rad_cursor *at, rad_case *to);
+
 /* The name of its protocol; "": the last. */
 RAD_INTERNAL int rad__session_case_protocol(const rad_case *c, char *name, size_t size,
                                             rad_error *error);
