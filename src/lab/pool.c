@@ -13,22 +13,17 @@ typedef struct worker {
     int pid;
     int to, from; /* pipes; -1 = closed */
     void *ticket; /* NULL = idle */
-    /* For the watchdog: where the run was when it was last seen to move, and its CPU time then. */
-    uint64_t seen_run, seen_steps, seen_cpu_ns, seen_ns;
+    rad_watch watch;
 } worker;
 
 struct rad_pool {
     worker *workers;
     uint32_t count;
-    uint64_t hang_ns;
+    double hang_seconds;
     uint64_t looked_ns; /* when the watchdog last looked */
 };
 
-enum {
-    LOOK_EVERY_NS = 50 * 1000 * 1000,
-    ASLEEP_FACTOR =
-        6 /* a step that waits instead of working may take so many times the CPU allowance */
-};
+enum { LOOK_EVERY_NS = 50 * 1000 * 1000 };
 
 /* ---- The worker's side ------------------------------------------------------------------------------ */
 
@@ -146,7 +141,7 @@ int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double ha
                           RAD_JOBS_MAX);
     rad_pool *p = rad__alloc(1, sizeof *p);
     if (p == NULL) return rad__error_memory(error);
-    p->hang_ns = (uint64_t)((hang_seconds > 0 ? hang_seconds : 10) * 1e9);
+    p->hang_seconds = hang_seconds;
     p->workers = rad__alloc(jobs, sizeof *p->workers);
     int code = p->workers ? 0 : rad__error_memory(error);
     for (uint32_t i = 0; i < jobs && code == 0; i++) {
@@ -191,7 +186,7 @@ int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *err
     rad__unit_write(u, &bytes);
     w->ticket = ticket;
     w->rig.shared->run = 0;
-    w->seen_run = w->seen_steps = w->seen_cpu_ns = w->seen_ns = 0;
+    rad__watch_begin(&w->watch, p->hang_seconds);
     int code = message_write(w->to, &bytes, NULL);
     if (code != 0) { /* somebody killed it while it had nothing to do: the next one has not begun */
         worker_stop(w);
@@ -203,7 +198,7 @@ int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *err
 }
 
 void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const rad_os_exit *how,
-                           double hung_seconds)
+                           const rad_watch *watch)
 {
     const rad_beacon *beacon = &shared->beacon;
     char what[40];
@@ -214,11 +209,12 @@ void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const r
         .decisions = shared->choice_count,
     };
     rad__digest_text((rad_digest){beacon->digest_low, beacon->digest_high}, v->trace_hash);
-    if (hung_seconds > 0) {
+    if (watch->hung_seconds > 0) {
         snprintf(v->kind, sizeof v->kind, "hang");
         snprintf(v->identity, sizeof v->identity, "hang");
-        snprintf(v->message, sizeof v->message, "step %llu did not return within %g s of CPU time",
-                 (unsigned long long)v->failure_step, hung_seconds);
+        snprintf(v->message, sizeof v->message, "step %llu did not return within %g s%s",
+                 (unsigned long long)v->failure_step, watch->hung_seconds,
+                 watch->asleep ? ": it sleeps" : " of CPU time");
         return;
     }
     if (how->signal)
@@ -232,8 +228,8 @@ void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const r
 }
 
 /* What became of a worker whose pipe has ended: a verdict on the run it was in, or an error of ours. */
-static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, bool hung,
-                       rad_pool_answer *a, rad_error *error)
+static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_answer *a,
+                       rad_error *error)
 {
     w->pid = 0; /* it has been waited for */
     worker_stop(w);
@@ -241,7 +237,7 @@ static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, bool hung
         return rad__error(error, RAD_ENOMEM, "a worker process ran out of memory");
     if (w->rig.shared->panic)
         return rad__error(error, RAD_EBUG, "a worker process met an internal error (see above)");
-    rad__verdict_of_death(&a->verdict, w->rig.shared, how, hung ? (double)p->hang_ns / 1e9 : 0);
+    rad__verdict_of_death(&a->verdict, w->rig.shared, how, &w->watch);
     a->died = true;
     a->run = w->rig.shared->run;
     a->choices = w->rig.choices;
@@ -259,7 +255,7 @@ static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *
     if (got == 0) {
         rad_os_exit how;
         code = rad__os_wait(w->pid, true, &how, error);
-        if (code >= 0) code = worker_died(p, w, &how, false, a, error);
+        if (code >= 0) code = worker_died(p, w, &how, a, error);
     }
     if (got == 1) {
         rad_reader reader = rad__reader(bytes.data, bytes.size);
@@ -270,21 +266,6 @@ static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *
     }
     rad__bytes_free(&bytes);
     return code;
-}
-
-/* True when the worker has burnt its CPU allowance in one step, or sleeps in it for much longer. */
-static bool worker_hangs(const rad_pool *p, worker *w, uint64_t now_ns)
-{
-    uint64_t run = w->rig.shared->run, steps = w->rig.shared->beacon.steps, cpu_ns = 0;
-    if (rad__os_cpu_ns(w->pid, &cpu_ns, NULL) != 0) return false;
-    if (w->seen_ns == 0 || run != w->seen_run || steps != w->seen_steps) {
-        w->seen_run = run;
-        w->seen_steps = steps;
-        w->seen_cpu_ns = cpu_ns;
-        w->seen_ns = now_ns;
-        return false;
-    }
-    return cpu_ns - w->seen_cpu_ns > p->hang_ns || now_ns - w->seen_ns > ASLEEP_FACTOR * p->hang_ns;
 }
 
 /* True when it has ended without its pipe having ended; an answer that is on its way comes first. */
@@ -304,7 +285,7 @@ static bool pool_watchdog(rad_pool *p, rad_pool_answer *a, int *code, rad_error 
     for (uint32_t i = 0; i < p->count; i++) {
         worker *w = &p->workers[i];
         if (w->ticket == NULL) continue;
-        bool hangs = worker_hangs(p, w, now);
+        bool hangs = rad__watch_hangs(&w->watch, w->rig.shared, w->pid);
         if (hangs) rad__os_kill(w->pid, NULL);
         /* A child that the machine forked may hold the pipe open: look at the process itself too. */
         rad_os_exit how;
@@ -312,7 +293,7 @@ static bool pool_watchdog(rad_pool *p, rad_pool_answer *a, int *code, rad_error 
         if (hangs && rad__os_wait(w->pid, true, &how, error) < 0) return (*code = error->code) != 0;
         a->ticket = w->ticket;
         w->ticket = NULL;
-        *code = worker_died(p, w, &how, hangs, a, error);
+        *code = worker_died(p, w, &how, a, error);
         return true;
     }
     return false;

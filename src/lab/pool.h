@@ -7,12 +7,13 @@
 #define RAD_LAB_POOL_H
 
 #include "lab/unit.h"
+#include "lab/watch.h"
 #include "os/process.h"
 
-/* The verdict on a run whose process is gone, from what it left in shared memory. `hung_seconds` is 0
- * unless it was killed for not returning. */
+/* The verdict on a run whose process is gone, from what it left in shared memory; the watch says whether it was
+ * killed for not returning. */
 RAD_INTERNAL void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared,
-                                        const rad_os_exit *how, double hung_seconds);
+                                        const rad_os_exit *how, const rad_watch *watch);
 
 typedef struct rad_pool rad_pool;
 

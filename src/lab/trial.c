@@ -36,6 +36,7 @@ typedef struct trial {
     uint64_t seed;
     rad_log_out *log;
     trial_answer *answer;
+    rad_watch watch;
     int ends[2]; /* a pipe that ends with the child */
 } trial;
 
@@ -59,9 +60,6 @@ static void trial_run(trial *t)
     }
 }
 
-/* CPU time one step of a single run may take. */
-#define TRIAL_HANG_SECONDS 10.0
-
 static int trial_child(void *context)
 {
     trial *t = context;
@@ -72,28 +70,18 @@ static int trial_child(void *context)
     return 0;
 }
 
-/* Waits until the child has closed its end of the pipe, by ending; kills it when a step does not return.
- * True when it was killed. */
-static bool trial_watch(const trial *t, int pid, rad_error *error)
+/* Waits until the child has closed its end of the pipe, by ending; kills it when a step does not return. */
+static void trial_watch(trial *t, int pid, rad_error *error)
 {
-    uint64_t seen_steps = UINT64_MAX, seen_ns = 0, now_ns = 0;
     bool ended = false;
     while (rad__os_poll(&t->ends[0], 1, 100, &ended, error) == 0) {
-        uint64_t steps = t->rig.shared->beacon.steps;
-        if (rad__os_cpu_ns(pid, &now_ns, NULL) != 0) continue;
-        if (steps != seen_steps) {
-            seen_steps = steps;
-            seen_ns = now_ns;
-        } else if ((double)(now_ns - seen_ns) > TRIAL_HANG_SECONDS * 1e9) {
-            rad__os_kill(pid, NULL);
-            return true;
-        }
+        if (!rad__watch_hangs(&t->watch, t->rig.shared, pid)) continue;
+        rad__os_kill(pid, NULL);
+        return;
     }
-    return false;
 }
 
-static int trial_verdict(const trial *t, const rad_os_exit *how, bool hung, rad_verdict *v,
-                         rad_error *error)
+static int trial_verdict(const trial *t, const rad_os_exit *how, rad_verdict *v, rad_error *error)
 {
     const trial_answer *a = t->answer;
     if (a->done && a->code != 0) return rad__error(error, a->code, "%s", a->error.text);
@@ -104,7 +92,7 @@ static int trial_verdict(const trial *t, const rad_os_exit *how, bool hung, rad_
     if (a->done)
         *v = a->verdict;
     else
-        rad__verdict_of_death(v, t->rig.shared, how, hung ? TRIAL_HANG_SECONDS : 0);
+        rad__verdict_of_death(v, t->rig.shared, how, &t->watch);
     return 0;
 }
 
@@ -120,9 +108,9 @@ static int trial_do(trial *t, rad_verdict *v, rad_error *error)
     if (code == 0) {
         code = rad__os_fork(&pid, t, trial_child, error);
         rad__os_close(t->ends[1]);
-        bool hung = code == 0 && trial_watch(t, pid, error);
+        if (code == 0) trial_watch(t, pid, error);
         if (code == 0) code = rad__os_wait(pid, true, &how, error);
-        if (code >= 0) code = trial_verdict(t, &how, hung, v, error);
+        if (code >= 0) code = trial_verdict(t, &how, v, error);
         rad__os_close(t->ends[0]);
     }
     rad__os_shared_unmap(shared, sizeof *t->answer);
@@ -134,6 +122,7 @@ int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict 
 {
     trial t = {.seed = r->seed};
     rad__error_clear(error);
+    rad__watch_begin(&t.watch, r->hang_seconds);
     int code = rad__rig_open(&t.rig, target, error);
     if (code != 0) return code;
     code = rad__policy_create(&t.policy, r->policy ? r->policy : "random", error);
@@ -156,6 +145,7 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
     rad_log_in *log = NULL;
     trial t = {0};
     rad__error_clear(error);
+    rad__watch_begin(&t.watch, 0);
     *target = (rad_target){0};
     int code = rad__log_open(&log, path, error);
     if (code == 0) code = rad__target_copy(target, &rad__log_head(log)->target, error);

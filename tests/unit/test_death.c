@@ -177,6 +177,29 @@ static void a_step_that_does_not_return_is_a_hang(void **state)
     rad_exploration_free(&e);
 }
 
+/* A step that waits uses no CPU time. Exploring and a single run watch it in the same way. */
+static void a_step_that_sleeps_is_a_hang_wherever_it_runs(void **state)
+{
+    (void)state;
+    int pid = 0;
+    fated f = {.fate = FATE_WAIT, .pid = &pid};
+    puppet p = {.reset = fated_reset, .step = fated_step, .data = &f};
+    rad_target t = puppet_target(&p);
+    rad_exploration e = explore_fate(&t, "dfs", 1000, 2);
+    assert_int_equal(e.failures, DEATHS);
+    assert_string_equal(rad_artifact_verdict(e.findings[0].artifact)->message,
+                        "step 2 did not return within 1.2 s: it sleeps");
+    rad_exploration_free(&e);
+    rad_error error = {0};
+    rad_verdict v = {0};
+    rad_run_request r = {.policy = "random", .hang_seconds = 0.2};
+    for (r.seed = 1; r.seed < 100 && v.result == RAD_RESULT_PASS; r.seed++)
+        assert_int_equal(rad_lab_run(&t, &r, &v, &error), 0);
+    assert_string_equal(v.kind, "hang");
+    assert_string_equal(v.identity, "hang");
+    assert_string_equal(v.message, "step 2 did not return within 1.2 s: it sleeps");
+}
+
 /* Somebody else kills the worker: the supervisor's user, the kernel when memory is short. */
 static void kill_progress(void *context, const rad_progress *progress)
 {
@@ -378,6 +401,7 @@ int main(void)
         cmocka_unit_test(a_death_leaves_its_choices_and_the_rest_is_explored),
         cmocka_unit_test(the_run_index_of_a_death_is_exact),
         cmocka_unit_test(a_step_that_does_not_return_is_a_hang),
+        cmocka_unit_test(a_step_that_sleeps_is_a_hang_wherever_it_runs),
         cmocka_unit_test(a_worker_killed_from_outside_leaves_its_choices),
         cmocka_unit_test(a_death_in_reset_is_at_step_0_without_choices),
         cmocka_unit_test(the_artifact_of_a_late_death_can_be_read),

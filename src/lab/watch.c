@@ -1,0 +1,29 @@
+#include "lab/watch.h"
+
+#include "os/clock.h"
+#include "os/process.h"
+
+void rad__watch_begin(rad_watch *w, double hang_seconds)
+{
+    double seconds = hang_seconds > 0 ? hang_seconds : RAD_HANG_SECONDS;
+    *w = (rad_watch){.hang_ns = (uint64_t)(seconds * 1e9)};
+}
+
+bool rad__watch_hangs(rad_watch *w, const rad_rig_shared *shared, int pid)
+{
+    uint64_t run = shared->run, steps = shared->beacon.steps, cpu_ns = 0;
+    if (rad__os_cpu_ns(pid, &cpu_ns, NULL) != 0) return false;
+    uint64_t now = rad__os_now_ns();
+    if (w->at_ns == 0 || run != w->run || steps != w->steps) {
+        w->run = run;
+        w->steps = steps;
+        w->cpu_ns = cpu_ns;
+        w->at_ns = now;
+        return false;
+    }
+    bool busy = cpu_ns - w->cpu_ns > w->hang_ns;
+    w->asleep = !busy && now - w->at_ns > RAD_ASLEEP_FACTOR * w->hang_ns;
+    if (!busy && !w->asleep) return false;
+    w->hung_seconds = (double)w->hang_ns / 1e9 * (w->asleep ? RAD_ASLEEP_FACTOR : 1);
+    return true;
+}
