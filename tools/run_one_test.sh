@@ -1,9 +1,9 @@
 #!/bin/bash
 # run_one_test.sh BUILD_DIR KIND/NAME — runs one test program in a fresh directory, reads its TAP, and
-# writes BUILD_DIR/test-results/KIND.NAME.{log,summary}; the summary is "passed failed skipped name".
+# writes BUILD_DIR/test-results/KIND.NAME.{log,summary}; the summary is "passed failed skipped cpu-seconds name".
 #
-# Besides each "not ok", one failure is counted for a timeout, for an exit status without a failed
-# test to explain it, and for a program that ran more or fewer tests than it had planned.
+# Besides each "not ok", one failure is counted for a program that was stopped (tools/cpu_limit.c says when), for an
+# exit status without a failed test to explain it, and for a program that ran more or fewer tests than it had planned.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$1
@@ -12,7 +12,6 @@ kind=${test%%/*}
 name=${test#*/}
 log=$build/test-results/$kind.$name.log
 limit=${TEST_TIMEOUT:-120} # seconds of CPU: a busy host does not change them
-patience=$((5 * limit))    # seconds of the clock, for a program that waits and uses no CPU
 
 # What a test finds in its environment.
 export RADDLE="$build/raddle" RADDLE_SRC="$root" RADDLE_BUILD="$build"
@@ -35,12 +34,13 @@ scratch=$(mktemp -d) || exit 0
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/run"
 begin=$EPOCHREALTIME
-(cd "$scratch/run" && ulimit -S -t "$limit" && exec timeout -k 5 "$patience" "${command[@]}") \
+(cd "$scratch/run" && exec "$build/tests/cpu_limit" "$limit" "$scratch/used" "${command[@]}") \
     >"$scratch/out" 2>"$scratch/err" </dev/null
 status=$?
 end=$EPOCHREALTIME
+read -r cpu stopped <"$scratch/used" || stopped="the runner of the test was killed"
 
-why=$(awk -v status="$status" -v limit="$limit" -v patience="$patience" -v test="$test" -v summary="${log%.log}.summary" '
+why=$(awk -v status="$status" -v stopped="$stopped" -v cpu="${cpu:-0}" -v test="$test" -v summary="${log%.log}.summary" '
     /^[ \t]*1\.\.[0-9]+/  { sub(/^[ \t]*1\.\./, ""); planned += $1 + 0; plans++; next }
     /^(not )?ok.*# SKIP/  { skipped++; next }
     /^ok([ \t]|$)/        { passed++; next }
@@ -48,14 +48,13 @@ why=$(awk -v status="$status" -v limit="$limit" -v patience="$patience" -v test=
     /^Bail out!/          { why = $0 }
     END {
         ran = passed + failed + skipped
-        if (status == 124 || status == 137) why = "stopped after " patience " s"
-        else if (status == 152) why = "used more than " limit " s of CPU"
+        if (stopped != "") why = stopped
         else if (status > 128 && !failed) why = "killed by signal " status - 128
         else if (status != 0 && !failed) why = "exit status " status
         else if (!plans) why = "printed no plan (1..N)"
         else if (planned != ran) why = "planned " planned " tests, ran " ran + 0
         if (why != "") { failed++; print why }
-        printf "%d %d %d %s\n", passed, failed, skipped, test > summary
+        printf "%d %d %d %s %s\n", passed, failed, skipped, cpu, test > summary
     }' "$scratch/out")
 {
     [ -z "$why" ] || echo "not ok - $test: $why"
@@ -70,6 +69,6 @@ read -r passed failed _ <"${log%.log}.summary"
 word=ok
 [ "$failed" = 0 ] || word=FAIL
 awk -v word="$word" -v test="$test" -v passed="$passed" -v all="$((passed + failed))" \
-    -v from="$begin" -v to="$end" -v why="$why" \
-    'BEGIN { printf "%-4s %4d/%-4d %-34s %6.2f s%s\n", word, passed, all, test, to - from, why }'
+    -v from="$begin" -v to="$end" -v cpu="${cpu:-0}" -v why="$why" \
+    'BEGIN { printf "%-4s %4d/%-4d %-34s %6.2f s, %6.2f of CPU%s\n", word, passed, all, test, to - from, cpu, why }'
 exit 0

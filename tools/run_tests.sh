@@ -8,8 +8,7 @@
 #   tidy          the rules of tools/tidy.c, and the proof on tests/tidy that each of them bites
 #   symbols       what the libraries export
 #
-# From outside: TEST_JOBS, TEST_TIMEOUT (120 seconds of CPU per program, five times that by the clock), TEST_SKIP (a
-# pattern of programs to leave out),
+# From outside: TEST_JOBS, TEST_TIMEOUT (120 seconds of CPU per program), TEST_SKIP (a pattern of programs to leave out),
 # TEST_WRAP (a command in front of the unit tests, such as valgrind). Results stay in BUILD_DIR/test-results/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -50,7 +49,7 @@ printf '%s\n' "$tests" | xargs -d '\n' -n 1 -P "${TEST_JOBS:-$jobs}" tools/run_o
 # A runner that was killed leaves no result: that is a failure too.
 for test in $tests; do
     summary=$results/${test//\//.}.summary
-    [ -f "$summary" ] || echo "0 1 0 $test" >"$summary"
+    [ -f "$summary" ] || echo "0 1 0 0 $test" >"$summary"
 done
 for test in $tests; do
     log=$results/${test//\//.}.log
@@ -67,9 +66,9 @@ for test in $tests; do
 done
 echo
 cat "$results"/*.summary | awk -v from="$begin" -v to="$EPOCHREALTIME" '
-    { passed += $1; failed += $2; skipped += $3 }
+    { passed += $1; failed += $2; skipped += $3; cpu += $4 }
     END {
-        printf "%d programs in %.1f s", NR, to - from
+        printf "%d programs in %.1f s (%.1f s of CPU)", NR, to - from, cpu
         if (skipped) printf ", %d tests skipped", skipped
         printf "\n%d passed, %d failed\n", passed, failed
         exit failed > 0
