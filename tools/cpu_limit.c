@@ -166,9 +166,9 @@ int main(int argc, char **argv)
         if (used > progress_cpu + next_to_none) progress_at = now(), progress_cpu = used;
         if (!ended && used > limit)
             snprintf(why, sizeof why, "used more than %g s of CPU", limit);
-        else if (!ended && now() - progress_at > QUIET)
-            snprintf(why, sizeof why, "made no progress: less than %g s of CPU in %d s",
-                     next_to_none, QUIET);
+        else if (!ended && now() - progress_at > quiet)
+            snprintf(why, sizeof why, "made no progress: at most %g s of CPU in %g s", next_to_none,
+                     quiet);
         else if (!ended && signal_number > 0 && signal_number != SIGCHLD)
             snprintf(why, sizeof why, "stopped by signal %d", signal_number);
     }
