@@ -2,8 +2,8 @@
  *
  * Everything the `raddle` command does is a call from here; the command adds words and colours. Calls
  * return 0 or a negative RAD_E… code with the text in *error. A failure of the machine on trial is a
- * result, not an error. Nothing here reads a clock, the environment or a random number unless the
- * options ask for it (rad_explore_options.seconds). */
+ * result, not an error. Nothing here reads the environment or a random number. A clock is read for progress, for steps
+ * that do not return, and for the budgets of time: where one of these ends a stage, the result says so. */
 #ifndef RADDLE_LAB_H
 #define RADDLE_LAB_H
 
@@ -77,7 +77,8 @@ RAD_API bool rad_strategy_at(uint32_t index, rad_named *out);
 enum rad_result {
     RAD_RESULT_PASS = 0, /* finished, no oracle complained */
     RAD_RESULT_FAILURE,
-    RAD_RESULT_DIVERGED /* strict replay only */
+    RAD_RESULT_DIVERGED, /* strict replay only */
+    RAD_RESULT_CUT       /* not finished after max_steps steps: neither pass nor failure */
 };
 
 typedef struct rad_verdict {
@@ -151,6 +152,7 @@ typedef struct rad_progress {
     const char *phase; /* "surw", "preempt:2", … */
     uint64_t runs, runs_budget;
     uint64_t failures;
+    uint64_t cut;     /* runs that were not finished at the step limit */
     uint64_t classes; /* distinct trace classes */
     double elapsed;   /* seconds */
 } rad_progress;
@@ -158,7 +160,11 @@ typedef struct rad_progress {
 typedef struct rad_explore_options {
     const char *strategy; /* NULL = "auto" */
     uint64_t runs;        /* 0 = RAD_RUNS_PRESET */
-    double seconds;       /* 0 = no limit; with one, results may depend on the machine's speed */
+    uint64_t
+        steps; /* in all runs together; 0 = RAD_STEPS_PER_RUN a run, at least RAD_STEPS_PRESET */
+    /* At most; when that stops the search, `out_of_time` is set, and the result depends on the computer's speed.
+     * 0 = RAD_SECONDS_PRESET if `runs` is 0, no limit otherwise. */
+    double seconds;
     uint64_t seed;
     uint32_t jobs; /* worker processes; 0 = 1. Results do not depend on it. */
     bool stop_on_first;
@@ -174,6 +180,7 @@ typedef struct rad_explore_options {
 } rad_explore_options;
 
 enum { RAD_RUNS_PRESET = 20000, RAD_FINDINGS_MAX = 16, RAD_PHASES_MAX = 32 };
+enum { RAD_STEPS_PRESET = 100000000, RAD_STEPS_PER_RUN = 5000, RAD_SECONDS_PRESET = 600 };
 
 typedef struct rad_finding {
     rad_artifact *artifact; /* of the lowest failing run with this identity */
@@ -185,22 +192,24 @@ typedef struct rad_phase {
     char name[24];
     uint64_t runs;
     uint64_t failures;
+    uint64_t cut;   /* runs that were not finished at the step limit */
     bool bounded;   /* an exhaustive search (dfs and its bounds) */
     bool exhausted; /* it finished: everything within the bound was tried */
     bool pruned;    /* the bound cut something off, so a higher one would see more */
-    bool endless;   /* some runs hit the step limit or go round in circles: not tried to the end */
+    bool endless;   /* some runs were cut or go round in circles: not tried to the end */
 } rad_phase;
 
 typedef struct rad_exploration {
     uint64_t runs, steps, failures;
+    uint64_t cut;        /* runs that were not finished at the step limit */
     uint64_t classes;    /* distinct trace classes seen */
     bool classes_capped; /* more than the counter holds */
     /* Distinct states met at decisions, with strategy dedup; otherwise 0. Those known to a process that died
      * are counted anew. */
     uint64_t states;
     uint64_t evaluations[RAD_ORACLES_MAX];
-    bool complete; /* some phase tried every schedule there is */
-    bool interrupted, out_of_time;
+    bool complete; /* some phase tried every schedule there is, each to its end */
+    bool interrupted, out_of_time, out_of_steps; /* why it stopped before its runs were used up */
     double elapsed;
     uint32_t finding_count;
     rad_finding findings[RAD_FINDINGS_MAX]; /* by lowest run */
@@ -214,6 +223,18 @@ typedef struct rad_exploration {
 RAD_API int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out,
                             rad_error *error);
 RAD_API void rad_exploration_free(rad_exploration *e);
+
+/* What is known now, in one sentence with its limits: what was found, what was tried, which bound was exhausted, how
+ * many runs were cut, and what the machine leaves out. */
+enum { RAD_STATEMENT_MAX = 600 };
+RAD_API void rad_exploration_text(const rad_target *t, const rad_exploration *e,
+                                  char text[RAD_STATEMENT_MAX]);
+
+/* What no verdict on this case covers (rad_machine.limits); NULL: nothing is left out. */
+RAD_API const char *rad_target_limits(const rad_target *t);
+
+/* No run of it came to an end: nothing is known. */
+RAD_API bool rad_exploration_all_cut(const rad_exploration *e);
 
 /* ---- Shrink ----------------------------------------------------------------------------------------- */
 
@@ -231,20 +252,30 @@ typedef struct rad_measure {
     uint64_t steps;
 } rad_measure;
 
+enum { RAD_SHRINK_SECONDS = 120 };
+
 typedef struct rad_shrink_options {
     uint64_t checks;       /* runs the reducers may use; 0 = 20,000 */
     uint64_t certify_runs; /* runs the certificate may use; 0 = 200,000 */
-    double hang_seconds;   /* as in rad_explore_options */
+    uint64_t steps;        /* steps each of the two may use; 0 = RAD_STEPS_PRESET */
+    double seconds;      /* each of the two may take; 0 = RAD_SHRINK_SECONDS; negative: no limit */
+    double hang_seconds; /* as in rad_explore_options */
     void (*progress)(void *context, const char *stage, uint64_t checks, const rad_measure *m);
     void *context;
     volatile const int *interrupted;
 } rad_shrink_options;
 
+/* Which budget ended a stage before it was done. Steps and runs are the same on every computer, time is not. */
+enum rad_budget { RAD_BUDGET_NONE = 0, RAD_BUDGET_RUNS, RAD_BUDGET_STEPS, RAD_BUDGET_TIME };
+
 typedef struct rad_shrink_report {
     rad_measure before, after;
-    uint64_t checks;
+    uint64_t checks, steps;  /* used by the reducers */
+    enum rad_budget stopped; /* the reducers: NONE: nothing gets smaller any more */
     enum rad_certificate certificate;
     uint64_t certified_runs; /* schedules tried for it */
+    uint64_t certified_cut; /* those that were not finished at the step limit: they prove nothing */
+    enum rad_budget certificate_ended; /* NONE: all schedules with fewer preemptions were tried */
     rad_artifact *second; /* another bug met on the way that fails on the original case, or NULL */
 } rad_shrink_report;
 
@@ -338,7 +369,7 @@ typedef struct rad_exec_shape {
 } rad_exec_shape;
 RAD_API int rad_exec_shape_of(const rad_target *t, rad_exec_shape *out, rad_error *error);
 
-/* How the run of a story ended: "completed", "refused", "deadlock", "livelock", or the oracle that failed. NULL: not
+/* How the run of a story ended: "completed", "refused", "deadlock", "step-limit", or the oracle that failed. NULL: not
  * a run of machine `exec`. */
 RAD_API const char *rad_exec_outcome(const rad_story *s);
 

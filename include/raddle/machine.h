@@ -95,12 +95,13 @@ RAD_API void rad_ended(rad_kernel *k, uint32_t actor);
 
 enum rad_oracle {
     RAD_ORACLE_DEADLOCK = 0,   /* nothing enabled, not finished */
-    RAD_ORACLE_LIVELOCK,       /* the step limit was reached */
+    RAD_ORACLE_LIVELOCK,       /* all that can run go round in circles, and that was shown */
     RAD_ORACLE_CRASH,          /* the machine's process died */
     RAD_ORACLE_HANG,           /* a step does not return */
     RAD_ORACLE_NONDETERMINISM, /* the same choices gave another run */
     RAD_ORACLE_ASSERT,         /* an assertion of the program on trial */
     RAD_ORACLE_INVARIANT,      /* a property of the state after a step */
+    RAD_ORACLE_STEP_LIMIT,     /* a machine that ends under every schedule took max_steps steps */
     RAD_ORACLE_OWN = 8,
     RAD_ORACLES_MAX = 40
 };
@@ -136,10 +137,12 @@ typedef struct rad_param {
     bool fixed; /* shrinking leaves it alone */
 } rad_param;
 
+enum { RAD_MAX_STEPS_PRESET = 100000 };
+
 typedef struct rad_case {
     bool repaired; /* the twin without the bug */
     int64_t params[RAD_PARAMS_MAX];
-    uint64_t max_steps; /* more is a livelock; 0 = the lab's preset */
+    uint64_t max_steps; /* a run that is not finished then is cut; 0 = RAD_MAX_STEPS_PRESET */
     /* The document, for machines that take one (rad_machine.body): the text of a JSON object. NULL is the
      * machine's preset. A case borrows it, always: who made the text keeps it as long as the case is used. */
     const char *body;
@@ -181,7 +184,10 @@ typedef struct rad_machine {
     const char *const *oracles; /* names from RAD_ORACLE_OWN on, NULL at the end; or NULL */
     const char *bug;            /* what is wrong with it, one line; NULL when nothing is */
     uint32_t bug_site;          /* the site at which the bug bites (RAD_NONE: none) */
-    bool self_test;             /* tests raddle itself: 'raddle list' shows it only with --all */
+    /* Every run ends, under every schedule: one that takes max_steps steps is a failure, `step-limit`. Without this
+     * it is cut, which is neither a pass nor a failure: machines that spin do not end under an unfair schedule. */
+    bool ends;
+    bool self_test; /* tests raddle itself: 'raddle list' shows it only with --all */
     /* The preset document of a machine that takes one, the text of a JSON object without blanks; NULL: numbers
      * are enough. Its fields stand beside the parameters in a case file, so they have other names; `machine`,
      * `repaired`, `max_steps` and `schema_version` are taken, too. */
@@ -218,6 +224,9 @@ typedef struct rad_machine {
     /* Which of the enabled actions the machine itself would take now, of a machine with policies of its own: policy
      * `own` asks. RAD_NONE: it has no opinion. */
     uint32_t (*prefer)(const void *self);
+    /* What no verdict on this case covers, as the end of a sentence: "every schedule was tried, under sequential
+     * consistency". NULL, or without it: the schedules of the machine are all there is. */
+    const char *(*limits)(const struct rad_machine *m, const rad_case *c);
     const char *(*kind_name)(const void *self, uint32_t kind); /* of actions and notes */
     const char *(*site_name)(const void *self,
                              uint32_t site); /* NULL beyond the last site; "": unused */

@@ -267,6 +267,29 @@ static void tell_heading(tier *t)
         "tasks", "instructions", "states", "interleavings", "covered", style(t->c, STYLE_OFF));
 }
 
+/* What is known now, with its limits. */
+static void verdict_text(const tier *t, char *text, size_t size)
+{
+    const rad_target any = {.machine = rad_machine_find("exec")};
+    const char *limits = rad_target_limits(&any);
+    uint64_t rest = t->done - t->complete - t->sum.failed;
+    int used =
+        snprintf(text, size, "%s %s case%s%s",
+                 t->sum.failed ? "a failure was found in the last of" : "nothing found in",
+                 number(t->done), plural(t->done), *t->c->stop ? " before it was interrupted" : "");
+    if (t->sum.failed) {
+        snprintf(text + used, size - (size_t)used, ".");
+    } else if (rest == 0) {
+        snprintf(text + used, size - (size_t)used, "; every state of each was visited, %s.",
+                 limits ? limits : "");
+    } else {
+        snprintf(text + used, size - (size_t)used,
+                 "; every state of %s was visited, %s %s searched up to a bound only, %s.",
+                 number(t->complete), number(rest), rest == 1 ? "was" : "were",
+                 limits ? limits : "");
+    }
+}
+
 static void tell_totals(tier *t)
 {
     cli *c = t->c;
@@ -286,10 +309,9 @@ static void tell_totals(tier *t)
     report_evaluations(c, sum->evaluations);
     report_label(c, "seed");
     out(c, "%d\n", TIER_SEED);
-    out(c, "%s%s%s %s %s case%s%s.\n", style(c, sum->failed ? STYLE_BAD : STYLE_GOOD),
-        sum->failed ? "a failure was found" : "nothing found", style(c, STYLE_OFF),
-        sum->failed ? "in the last of" : "in", number(t->done), plural(t->done),
-        *c->stop ? " before it was interrupted" : "");
+    char text[300];
+    verdict_text(t, text, sizeof text);
+    out(c, "%s%s%s\n", style(c, sum->failed ? STYLE_BAD : STYLE_GOOD), text, style(c, STYLE_OFF));
 }
 
 static void totals_json(tier *t, const rad_exploration *e)
@@ -308,6 +330,9 @@ static void totals_json(tier *t, const rad_exploration *e)
     put_count(j, "steps", t->sum.steps);
     put_real(j, "elapsed", t->sum.elapsed);
     put_evaluations(j, t->sum.evaluations);
+    char text[300];
+    verdict_text(t, text, sizeof text);
+    put_text(j, "verdict", text);
     hunt_json(j, t->hunt, e);
     put_end(j);
 }

@@ -3,8 +3,8 @@
  * A seed makes a case, and the case is run under a fair driver and under three that are not, each run twice: the second
  * must be the same. Steps are limited, and what a run into the limit means is found out, not assumed: generated
  * cases end under every schedule, so it is done again with many more (RETRY times as many, at least RETRY_STEPS). If it
- * ends then, the case was large, and it is counted as cut off; if not, the executor goes round in circles, and that is
- * a failure, livelock. With the presets 187 of 200 runs stay below the limit, the longest takes 13,179 steps. */
+ * ends then, the case was large, and the run is counted as one that needed more steps; if not, it is a failure,
+ * step-limit. With the presets 187 of 200 runs stay below the limit, the longest takes 13,179 steps. */
 #include "command/report.h"
 #include "exec.h"
 #include "fan.h"
@@ -49,8 +49,8 @@ static const option STRESS_OPTIONS[] = {
 static const char *const DRIVERS[] = {"fair", "random", "pct:3", "first"};
 enum { DRIVER_COUNT = sizeof DRIVERS / sizeof *DRIVERS };
 
-enum ending { COMPLETED = 0, REFUSED, CUT_OFF, FAILED, ENDINGS };
-static const char *const ENDING_WORDS[ENDINGS] = {"completed", "refused", "cut off", "failed"};
+enum ending { COMPLETED = 0, REFUSED, NEEDED_MORE, FAILED, ENDINGS };
+static const char *const ENDING_WORDS[ENDINGS] = {"completed", "refused", "needed_more", "failed"};
 
 typedef struct seed_result {
     uint64_t runs, steps, longest;
@@ -96,10 +96,10 @@ static int run_once(stress *s, const rad_target *t, uint32_t driver, uint64_t se
     return rad_lab_explore(t, &options, e, error);
 }
 
-static bool is_livelock(const rad_exploration *e)
+static bool is_at_limit(const rad_exploration *e)
 {
     return e->finding_count > 0 &&
-           strcmp(rad_artifact_verdict(e->findings[0].artifact)->kind, "livelock") == 0;
+           strcmp(rad_artifact_verdict(e->findings[0].artifact)->kind, "step-limit") == 0;
 }
 
 /* Under one driver; *e is to be freed, also after an error. */
@@ -110,14 +110,14 @@ static int drive(stress *s, rad_target *t, uint32_t driver, uint64_t seed, rad_e
     t->c.max_steps = s->args->max_steps;
     int code = run_once(s, t, driver, seed, e, error);
     *how = e->failures ? FAILED : rad_exec_met(e, "refused") ? REFUSED : COMPLETED;
-    if (code != 0 || !is_livelock(e)) {
+    if (code != 0 || !is_at_limit(e)) {
         return code;
     }
     rad_exploration longer = {.runs = 0};
     t->c.max_steps = RETRY * s->args->max_steps;
     t->c.max_steps = t->c.max_steps > RETRY_STEPS ? t->c.max_steps : RETRY_STEPS;
     code = run_once(s, t, driver, seed, &longer, error);
-    *how = longer.failures ? FAILED : CUT_OFF;
+    *how = longer.failures ? FAILED : NEEDED_MORE;
     if (code == 0 && longer.failures) { /* that one is the finding, whatever it is */
         rad_exploration_free(e);
         *e = longer;
@@ -251,7 +251,12 @@ static void tell_totals(const stress *s)
     out_text(c, "\n");
     report_label(c, "outcomes");
     for (uint32_t i = 0; i < ENDINGS; i++) {
-        out(c, "%s%s %s", i ? ", " : "", number(sum->endings[i]), ENDING_WORDS[i]);
+        out(c, "%s%s ", i ? ", " : "", number(sum->endings[i]));
+        if (i == NEEDED_MORE) {
+            out(c, "needed more than %s steps", number(s->args->max_steps));
+        } else {
+            out_text(c, ENDING_WORDS[i]);
+        }
     }
     out_text(c, "\n");
     report_evaluations(c, sum->evaluations);
@@ -286,7 +291,7 @@ static void report_json(stress *s, const rad_exploration *e)
     put_real(&j, "elapsed", sum->elapsed);
     put_object(&j, "outcomes");
     for (uint32_t i = 0; i < ENDINGS; i++) {
-        put_count(&j, i == CUT_OFF ? "cut_off" : ENDING_WORDS[i], sum->endings[i]);
+        put_count(&j, ENDING_WORDS[i], sum->endings[i]);
     }
     put_close(&j, '}');
     put_evaluations(&j, sum->evaluations);
@@ -417,7 +422,8 @@ const verb VERB_EXEC_STRESS = {
     "Makes a case from each seed and runs it under 'fair', 'random', 'pct:3' and 'first', each run "
     "twice: the second must be the same. Generated cases end under every schedule. A run that "
     "takes more than --max-steps is done again with twenty times as many, at least 100,000: if it "
-    "ends, it counts as cut off; if not, that is a livelock, a failure. The first failure ends it: "
+    "ends, it counts as one that needed more steps; if not, it is a failure, step-limit. The first "
+    "failure ends it: "
     "the artifact is "
     "written, shrunk and explained.\n\n"
     "Presets come from SCHEDULER_SIM_STRESS_SEEDS, _MAX_STEPS, _MAX_PROGRAMS, _MAX_TASKS and "

@@ -147,7 +147,7 @@ static int shrink(tour *t)
     char path[KEEP_PATH_MAX];
     tour_part(c, 3, "Shrink: the smallest run that breaks in the same way",
               "shrink buffer.raddle.json");
-    int status = shrink_artifact(c, t->found, &t->small);
+    int status = shrink_artifact(c, t->found, 0, &t->small);
     if (status != 0) {
         return status;
     }

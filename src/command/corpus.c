@@ -80,6 +80,8 @@ static void describe(const rad_artifact *a, const rad_replay *r, char *text, siz
     } else if (rad_artifact_expects_failure(a)) {
         snprintf(text, size, "fails as recorded: %s at step %s", r->actual.kind,
                  number(r->actual.failure_step));
+    } else if (r->actual.result == RAD_RESULT_CUT) {
+        snprintf(text, size, "cut as recorded: at step %s", number(r->actual.steps));
     } else {
         snprintf(text, size, "passes as recorded");
     }

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { SITES_MAX = sizeof((rad_exploration *)0)->site_reached };
 
@@ -19,8 +20,10 @@ static void report_phase(cli *c, const rad_phase *p)
     } else if (p->bounded) {
         out_text(c, ", not exhausted");
     }
-    if (p->endless) {
-        out_text(c, "; some runs did not end and were cut off");
+    if (p->cut) {
+        out(c, "; %s cut at the step limit", number(p->cut));
+    } else if (p->endless) {
+        out_text(c, "; some runs do not end");
     }
     out_text(c, "\n");
 }
@@ -68,19 +71,16 @@ static void report_sites(cli *c, const rad_target *t, const rad_exploration *e)
 }
 
 /* The one sentence: what is known now. */
-static void report_statement(cli *c, const rad_exploration *e)
+static void report_statement(cli *c, const rad_target *t, const rad_exploration *e)
 {
-    const char *ended = e->interrupted   ? " before it was interrupted"
-                        : e->out_of_time ? " before its time was up"
-                                         : "";
-    if (e->failures > 0) {
-        out(c, "%s of %s run%s failed%s", number(e->failures), number(e->runs), plural(e->runs),
-            ended);
-    } else {
-        out(c, "%snothing found%s in %s run%s%s", style(c, STYLE_GOOD), style(c, STYLE_OFF),
-            number(e->runs), plural(e->runs), ended);
-    }
-    out(c, "%s.\n", e->complete ? "; every schedule was tried" : "");
+    static const char good[] = "nothing found";
+    char text[RAD_STATEMENT_MAX];
+    rad_exploration_text(t, e, text);
+    size_t lead = strncmp(text, good, sizeof good - 1) == 0 && !rad_exploration_all_cut(e)
+                      ? sizeof good - 1
+                      : 0;
+    out(c, "%s%.*s%s%s\n", lead ? style(c, STYLE_GOOD) : "", (int)lead, text,
+        lead ? style(c, STYLE_OFF) : "", text + lead);
 }
 
 void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed)
@@ -96,6 +96,10 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
         out(c, " (%s runs/s)", number((uint64_t)((double)e->runs / e->elapsed)));
     }
     out_text(c, "\n");
+    if (e->cut) {
+        report_label(c, "cut");
+        out(c, "%s run%s, neither passed nor failed\n", number(e->cut), plural(e->cut));
+    }
     report_label(c, "classes");
     out(c, "%s%s distinct trace class%s\n", number(e->classes), e->classes_capped ? " or more" : "",
         e->classes == 1 ? "" : "es");
@@ -112,7 +116,7 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
     }
     report_label(c, "seed");
     out(c, "%llu\n", (unsigned long long)seed);
-    report_statement(c, e);
+    report_statement(c, t, e);
 }
 
 void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
@@ -120,6 +124,7 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_count(j, "runs", e->runs);
     put_count(j, "steps", e->steps);
     put_count(j, "failures", e->failures);
+    put_count(j, "cut", e->cut);
     put_count(j, "classes", e->classes);
     put_bool(j, "classes_capped", e->classes_capped);
     if (e->states) {
@@ -128,6 +133,7 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_bool(j, "complete", e->complete);
     put_bool(j, "interrupted", e->interrupted);
     put_bool(j, "out_of_time", e->out_of_time);
+    put_bool(j, "out_of_steps", e->out_of_steps);
     put_real(j, "elapsed", e->elapsed);
     put_array(j, "phases");
     for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++) {
@@ -136,6 +142,7 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
         put_text(j, "name", p->name);
         put_count(j, "runs", p->runs);
         put_count(j, "failures", p->failures);
+        put_count(j, "cut", p->cut);
         put_bool(j, "bounded", p->bounded);
         put_bool(j, "exhausted", p->exhausted);
         put_bool(j, "pruned", p->pruned);
@@ -171,4 +178,8 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_close(j, ']');
     sites_close(&names);
     put_count(j, "findings_dropped", e->findings_dropped);
+    char text[RAD_STATEMENT_MAX];
+    put_text(j, "limits", rad_target_limits(t));
+    rad_exploration_text(t, e, text);
+    put_text(j, "verdict", text);
 }

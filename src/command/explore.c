@@ -9,7 +9,7 @@
 
 typedef struct explore_args {
     const char *strategy, *output;
-    uint64_t runs, seed, jobs, max_steps;
+    uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
     bool stop_on_first, repaired, twice, no_shrink, json;
 } explore_args;
@@ -19,9 +19,13 @@ typedef struct explore_args {
 static const option EXPLORE_OPTIONS[] = {
     {"strategy", OPTION_TEXT, AT(strategy), "S", "how to search (preset: auto); see 'raddle list'",
      0, 0, 0},
-    {"runs", OPTION_COUNT, AT(runs), "N", "at most so many runs (preset: 20,000)", 1,
+    {"runs", OPTION_COUNT, AT(runs), "N", "stop after N runs (default: 20,000)", 1,
      UINT64_C(1000000000000), 0},
-    {"time", OPTION_SECONDS, AT(seconds), "S", "at most so many seconds", 0, 0, 0},
+    {"steps", OPTION_COUNT, AT(steps), "N",
+     "stop after N steps of all runs (default: 5,000 a run, at least 100 million)", 1,
+     UINT64_C(1000000000000000), 0},
+    {"time", OPTION_SECONDS, AT(seconds), "S",
+     "stop after S seconds (default: 600, none with --runs)", 0, 0, 0},
     OPTION_SEED(explore_args),
     {"jobs", OPTION_COUNT, AT(jobs), "N", "so many processes; results do not depend on it", 1, 64,
      'j'},
@@ -98,6 +102,7 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a)
     rad_explore_options options = {
         .strategy = a->strategy,
         .runs = a->runs,
+        .steps = a->steps,
         .seconds = a->seconds,
         .seed = a->seed,
         .jobs = (uint32_t)a->jobs,
@@ -123,7 +128,7 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a)
         out_text(h->c, "\n");
         coverage_report(h->c, t, &e, a->seed);
     }
-    bool found = e.finding_count > 0 || h->bug_count > 0;
+    bool found = e.finding_count > 0 || h->bug_count > 0 || rad_exploration_all_cut(&e);
     bool interrupted = e.interrupted;
     rad_exploration_free(&e);
     return status ? status : interrupted ? EXIT_INTERRUPTED : found ? EXIT_FOUND : EXIT_FINE;
@@ -179,7 +184,8 @@ const verb VERB_EXPLORE = {
     "stands what was covered. The same arguments give the same results, whatever -j is (only "
     "--time "
     "depends on the speed of the computer).\n\n"
-    "Exit status: 0 nothing found, 1 a failure was found, 2 bad usage, 3 trouble with files or "
+    "Exit status: 0 nothing found, 1 a failure was found or every run was cut, 2 bad usage, 3 "
+    "trouble with files or "
     "memory, 130 interrupted (what was found is kept).",
     EXPLORE_OPTIONS,
     EXPLORE_EXAMPLES,

@@ -72,12 +72,14 @@ bool minimised_path(char *path, size_t size, const char *from)
 
 /* ---- Shrink ---------------------------------------------------------------------------------------- */
 
-int shrink_artifact(cli *c, const rad_artifact *a, shrunk *s)
+int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s)
 {
     rad_error error = {.code = 0};
     *s = (shrunk){.artifact = NULL};
-    rad_shrink_options options = {
-        .progress = c->progress ? progress_shrink : NULL, .context = c, .interrupted = c->stop};
+    rad_shrink_options options = {.seconds = seconds,
+                                  .progress = c->progress ? progress_shrink : NULL,
+                                  .context = c,
+                                  .interrupted = c->stop};
     int code = rad_lab_shrink(a, &options, &s->artifact, &s->report, &error);
     progress_clear(c);
     if (code == RAD_EINTERRUPTED || (code == 0 && *c->stop)) {
@@ -93,55 +95,95 @@ void shrunk_free(shrunk *s)
     *s = (shrunk){.artifact = NULL};
 }
 
-void certificate_text(const rad_shrink_report *r, char *text, size_t size)
+void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *text, size_t size)
 {
+    const char *limits = rad_target_limits(rad_artifact_target(a));
     if (r->certificate != RAD_MINIMAL) {
         snprintf(text, size, "not certified");
     } else if (r->after.preemptions == 0) {
         snprintf(text, size, "minimal: fails without any preemption");
     } else {
-        snprintf(text, size, "minimal: no failure with %llu preemptions",
-                 (unsigned long long)(r->after.preemptions - 1));
+        snprintf(text, size, "minimal: no failure with %llu preemptions%s%s",
+                 (unsigned long long)(r->after.preemptions - 1), limits ? ", " : "",
+                 limits ? limits : "");
+    }
+}
+
+static const char *budget_name(enum rad_budget b)
+{
+    static const char *const names[] = {NULL, "runs", "steps", "time"};
+    return names[b];
+}
+
+/* Why there is a certificate, or none. */
+static void report_because(cli *c, const rad_shrink_report *r)
+{
+    const char *all = number(r->certified_runs);
+    report_label(c, "because");
+    if (r->certificate == RAD_MINIMAL) {
+        out(c, "all %s schedule%s with fewer preemptions were tried\n", all,
+            plural(r->certified_runs));
+    } else if (r->certificate_ended == RAD_BUDGET_TIME) {
+        out(c, "time was up before all schedules with fewer preemptions were tried (%s were)\n",
+            all);
+    } else if (r->certificate_ended == RAD_BUDGET_NONE && r->certified_cut > 0) {
+        out(c, "of %s schedules with fewer preemptions %s were cut at the step limit\n", all,
+            number(r->certified_cut));
+    } else {
+        out(c, "the schedules with fewer preemptions are too many to try (%s were)\n", all);
+    }
+}
+
+static void report_stopped(cli *c, const rad_shrink_report *r)
+{
+    if (r->stopped == RAD_BUDGET_NONE) {
+        return;
+    }
+    report_label(c, "stopped");
+    if (r->stopped == RAD_BUDGET_TIME) {
+        out_text(c, "time was up: a smaller failure may exist\n");
+    } else {
+        bool runs = r->stopped == RAD_BUDGET_RUNS;
+        out(c, "after %s %s: a smaller failure may exist\n", number(runs ? r->checks : r->steps),
+            runs ? "runs" : "steps");
     }
 }
 
 void shrunk_report(cli *c, const shrunk *s)
 {
     const rad_measure *from = &s->report.before, *to = &s->report.after;
-    char text[80];
+    char text[300];
     report_label(c, "shrunk");
     out(c, "%s → %s choice%s, %s → %s preemption%s, %s → %s step%s (%s runs)\n",
         number(from->choices), number(to->choices), plural(to->choices), number(from->preemptions),
         number(to->preemptions), plural(to->preemptions), number(from->steps), number(to->steps),
         plural(to->steps), number(s->report.checks));
+    report_stopped(c, &s->report);
     if (from->case_size != to->case_size) {
         report_label(c, "case");
         rad_target_text(rad_artifact_target(s->artifact), text, sizeof text);
         out(c, "%s\n", text);
     }
-    certificate_text(&s->report, text, sizeof text);
+    certificate_text(s->artifact, &s->report, text, sizeof text);
     out(c, "%s\n", text);
-    if (s->report.certificate == RAD_MINIMAL && to->preemptions > 0) {
-        report_label(c, "because");
-        out(c, "all %s schedule%s with fewer preemptions were tried\n",
-            number(s->report.certified_runs), plural(s->report.certified_runs));
-    } else if (s->report.certificate != RAD_MINIMAL) {
-        report_label(c, "because");
-        out(c, "the schedules with fewer preemptions are too many to try (%s were)\n",
-            number(s->report.certified_runs));
+    if (s->report.certificate != RAD_MINIMAL || to->preemptions > 0) {
+        report_because(c, &s->report);
     }
 }
 
 void shrunk_json(writer *j, const shrunk *s)
 {
-    char text[80];
-    certificate_text(&s->report, text, sizeof text);
+    char text[300];
+    certificate_text(s->artifact, &s->report, text, sizeof text);
     put_text(j, "certificate", text);
     put_bool(j, "certified", s->report.certificate == RAD_MINIMAL);
     put_measure(j, "before", &s->report.before);
     put_measure(j, "after", &s->report.after);
     put_count(j, "checks", s->report.checks);
+    put_text(j, "stopped", budget_name(s->report.stopped));
     put_count(j, "certified_runs", s->report.certified_runs);
+    put_count(j, "certified_cut", s->report.certified_cut);
+    put_text(j, "certificate_stopped", budget_name(s->report.certificate_ended));
     put_failure(j, "failure", rad_artifact_verdict(s->artifact));
 }
 

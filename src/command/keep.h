@@ -32,12 +32,12 @@ typedef struct shrunk {
     rad_shrink_report report;
 } shrunk;
 
-/* Returns 0 or an exit status, message printed (EXIT_INTERRUPTED without one). */
-int shrink_artifact(cli *c, const rad_artifact *a, shrunk *s);
+/* `seconds` as in rad_shrink_options. Returns 0 or an exit status, message printed (EXIT_INTERRUPTED without one). */
+int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s);
 void shrunk_free(shrunk *s);
 
-/* The certificate, exactly: "minimal: no failure with 1 preemptions" and so on. */
-void certificate_text(const rad_shrink_report *r, char *text, size_t size);
+/* The certificate, exactly: "minimal: no failure with 1 preemptions" and so on, with the limits of the machine. */
+void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *text, size_t size);
 void shrunk_report(cli *c, const shrunk *s);
 void shrunk_json(writer *j, const shrunk *s);
 

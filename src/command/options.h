@@ -49,7 +49,7 @@ struct option {
 #define OPTION_MAX_STEPS(type)                                                                     \
     {                                                                                              \
         "max-steps", OPTION_COUNT, offsetof(type, max_steps), "N",                                 \
-            "a run of more steps is a livelock (preset: 100,000)", 1, UINT64_C(1000000000), 0      \
+            "cut a run after N steps (default: 100,000)", 1, UINT64_C(1000000000), 0               \
     }
 
 typedef struct words {

@@ -33,9 +33,9 @@ void progress_explore(const progress_limits *limits, const rad_progress *p)
     }
     char line[256], span[32];
     span_text(left > 0 ? left : 0, span, sizeof span);
-    snprintf(line, sizeof line, "%-10s %s of %s runs  %s/s  %s failed  %s classes  %s left",
+    snprintf(line, sizeof line, "%-10s %s of %s runs  %s/s  %s failed  %s cut  %s classes  %s left",
              p->phase, number(p->runs), number(p->runs_budget), number((uint64_t)rate),
-             number(p->failures), number(p->classes), span);
+             number(p->failures), number(p->cut), number(p->classes), span);
     show_line(line);
 }
 

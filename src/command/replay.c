@@ -71,6 +71,9 @@ static const char *answer(const rad_artifact *a, bool other, const rad_replay *r
     if (!other) {
         return r->as_recorded ? "as recorded" : "differs";
     }
+    if (r->actual.result == RAD_RESULT_CUT) {
+        return "cut";
+    }
     if (r->actual.result == RAD_RESULT_PASS) {
         return rad_artifact_expects_failure(a) ? "gone" : "passes";
     }

@@ -18,7 +18,8 @@ void report_verdict(cli *c, uint32_t column, const rad_verdict *v)
 {
     static const char *const words[] = {[RAD_RESULT_PASS] = "passed",
                                         [RAD_RESULT_FAILURE] = "FAILED",
-                                        [RAD_RESULT_DIVERGED] = "DIVERGED"};
+                                        [RAD_RESULT_DIVERGED] = "DIVERGED",
+                                        [RAD_RESULT_CUT] = "cut"};
     char text[700] = "";
     switch (v->result) {
     case RAD_RESULT_PASS:
@@ -30,6 +31,10 @@ void report_verdict(cli *c, uint32_t column, const rad_verdict *v)
                  report_message(v));
         break;
     case RAD_RESULT_DIVERGED: snprintf(text, sizeof text, ": %s", v->divergence); break;
+    case RAD_RESULT_CUT:
+        snprintf(text, sizeof text, ": not finished after %s step%s, neither passed nor failed",
+                 number(v->steps), plural(v->steps));
+        break;
     }
     const char *word = words[v->result];
     out(c, "%s%s%s", style(c, v->result == RAD_RESULT_PASS ? STYLE_GOOD : STYLE_BAD), word,
@@ -142,7 +147,8 @@ void put_verdict(writer *j, const rad_verdict *v)
 {
     static const char *const results[] = {[RAD_RESULT_PASS] = "pass",
                                           [RAD_RESULT_FAILURE] = "failure",
-                                          [RAD_RESULT_DIVERGED] = "diverged"};
+                                          [RAD_RESULT_DIVERGED] = "diverged",
+                                          [RAD_RESULT_CUT] = "cut"};
     put_text(j, "result", results[v->result]);
     put_count(j, "steps", v->steps);
     put_count(j, "decisions", v->decisions);

@@ -5,6 +5,7 @@
 
 typedef struct shrink_args {
     const char *output;
+    double seconds;
     bool json;
 } shrink_args;
 
@@ -13,6 +14,8 @@ typedef struct shrink_args {
 static const option SHRINK_OPTIONS[] = {
     {"output", OPTION_TEXT, AT(output), "FILE", "where it goes (preset: NAME.min.raddle.json)", 0,
      0, 0},
+    {"time", OPTION_SECONDS, AT(seconds), "S",
+     "stop after S seconds, and so the certificate (default: 120 each)", 0, 0, 0},
     OPTION_JSON(shrink_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -74,7 +77,7 @@ static int shrink_file(cli *c, const char *path, const shrink_args *args)
         rad_artifact_free(a);
         return bad_usage(c, "the name of the file is too long; give --output FILE");
     }
-    status = shrink_artifact(c, a, &s);
+    status = shrink_artifact(c, a, args->seconds, &s);
     rad_artifact_free(a);
     if (status == 0) {
         keep_artifact(c, s.artifact, args->output ? args->output : target, &k);

@@ -191,10 +191,16 @@ static void kernel_beacon(rad_kernel *k)
     k->options.beacon->digest_high = k->trace.digest.high;
 }
 
-static void kernel_livelock(rad_kernel *k)
+static void kernel_limit(rad_kernel *k)
 {
-    rad_fail(k, RAD_ORACLE_LIVELOCK, RAD_NONE, "not finished after %llu steps",
-             (unsigned long long)k->options.max_steps);
+    if (k->options.limit == RAD_LIMIT_CUTS) {
+        k->outcome = RAD_OUTCOME_CUT;
+        k->ended = true;
+        return;
+    }
+    bool round = k->options.limit == RAD_LIMIT_ROUND;
+    rad_fail(k, round ? RAD_ORACLE_LIVELOCK : RAD_ORACLE_STEP_LIMIT, RAD_NONE,
+             "not finished after %llu steps", (unsigned long long)k->options.max_steps);
 }
 
 static void kernel_loop(rad_kernel *k, uint64_t until)
@@ -257,7 +263,7 @@ bool rad__kernel_advance(rad_kernel *k, uint64_t steps)
 {
     uint64_t left = k->options.max_steps - k->step;
     kernel_loop(k, k->step + (steps < left ? steps : left));
-    if (!k->ended && k->step >= k->options.max_steps && k->enabled.count > 0) kernel_livelock(k);
+    if (!k->ended && k->step >= k->options.max_steps && k->enabled.count > 0) kernel_limit(k);
     return k->ended || k->enabled.count == 0;
 }
 
@@ -265,7 +271,7 @@ enum rad_outcome rad__kernel_end(rad_kernel *k)
 {
     rad_policy *policy = k->options.policy;
     rad_estimates *into = k->options.into;
-    rad_evaluated(k, RAD_ORACLE_LIVELOCK);
+    if (k->options.limit == RAD_LIMIT_FAILS) rad_evaluated(k, RAD_ORACLE_STEP_LIMIT);
     if (!k->ended) {
         rad_evaluated(k, RAD_ORACLE_DEADLOCK);
         if (k->machine->idle(k->self, k) == RAD_END_STUCK) rad__deadlock_report(k);

@@ -29,6 +29,7 @@ enum rad_outcome {
     RAD_OUTCOME_FINISHED = 0,
     RAD_OUTCOME_FAILED,   /* an oracle reported: see failure */
     RAD_OUTCOME_DIVERGED, /* a strict replay met something else: see error */
+    RAD_OUTCOME_CUT,      /* max_steps were taken: neither finished nor failed */
     RAD_OUTCOME_PRUNED,   /* an observer ended the run: nothing new behind this state */
     RAD_OUTCOME_ERROR     /* resources or a bug: see error */
 };
@@ -59,17 +60,25 @@ typedef struct rad_beacon {
     volatile uint64_t digest_low, digest_high;
 } rad_beacon;
 
+/* What it means that a run takes max_steps steps. */
+enum rad_limit {
+    RAD_LIMIT_CUTS = 0, /* nothing: the run is cut there */
+    RAD_LIMIT_FAILS,    /* a failure, step-limit: the machine ends under every schedule */
+    RAD_LIMIT_ROUND     /* a failure, livelock: it is known that the run goes round from here */
+};
+
 typedef struct rad_run_options {
     rad_policy *policy;
     rad_run_info info;
-    uint64_t max_steps;  /* 0 = RAD_MAX_STEPS */
+    uint64_t max_steps; /* 0 = RAD_MAX_STEPS */
+    enum rad_limit limit;
     bool whole_trace;    /* keep every event, not only the last ones */
     rad_estimates *into; /* what the policy learned is added here; may be NULL */
     rad_beacon *beacon;  /* where the run is, for the supervisor; may be NULL */
     rad_observer *observers[RAD_OBSERVERS_MAX];
 } rad_run_options;
 
-#define RAD_MAX_STEPS UINT64_C(100000)
+#define RAD_MAX_STEPS ((uint64_t)RAD_MAX_STEPS_PRESET)
 
 typedef struct rad_actor_entry {
     uint64_t signature;

@@ -278,13 +278,22 @@ rad_observer *rad__log_writer_observer(rad_log_writer *w)
     return &w->observer;
 }
 
+enum rad_log_result rad__log_result(const rad_kernel *k)
+{
+    switch (k->outcome) {
+    case RAD_OUTCOME_FAILED: return RAD_LOG_FAILED;
+    case RAD_OUTCOME_CUT: return RAD_LOG_CUT;
+    default: return RAD_LOG_FINISHED;
+    }
+}
+
 int rad__log_writer_finish(rad_log_writer *w, const rad_kernel *k, rad_error *error)
 {
     RAD_ASSERT(w->error.code != 0 || k->outcome == RAD_OUTCOME_FINISHED ||
-               k->outcome == RAD_OUTCOME_FAILED);
+               k->outcome == RAD_OUTCOME_FAILED || k->outcome == RAD_OUTCOME_CUT);
     write_begin(w, 64);
     w->block[w->size++] = LOG_TYPE_OTHER | LOG_OTHER_END << 2;
-    write_varint(w, k->outcome == RAD_OUTCOME_FAILED ? RAD_LOG_FAILED : RAD_LOG_FINISHED);
+    write_varint(w, rad__log_result(k));
     write_varint(w, k->step);
     write_varint(w, w->decisions);
     memcpy(w->block + w->size, &k->trace.digest, sizeof k->trace.digest);
@@ -556,7 +565,7 @@ static int read_end(rad_log_reader *r, rad_log_record *out, rad_error *error)
     }
     memcpy(&out->digest, r->at, sizeof out->digest);
     r->at += sizeof out->digest;
-    if (result > RAD_LOG_FAILED) {
+    if (result > RAD_LOG_CUT) {
         return read_bad(r, error, "unknown result %llu", (unsigned long long)result);
     }
     if (out->decisions != r->decisions) {

@@ -34,7 +34,7 @@ enum rad_log_what {
     RAD_LOG_END
 };
 
-enum rad_log_result { RAD_LOG_FINISHED = 0, RAD_LOG_FAILED = 1 };
+enum rad_log_result { RAD_LOG_FINISHED = 0, RAD_LOG_FAILED = 1, RAD_LOG_CUT = 2 };
 
 /* ---- Writing -------------------------------------------------------------------------------------- */
 
@@ -49,7 +49,10 @@ RAD_INTERNAL int rad__log_writer_open(rad_log_writer **w, void *context, rad_log
 /* To be given to the one run it writes. */
 RAD_INTERNAL rad_observer *rad__log_writer_observer(rad_log_writer *w);
 
-/* After the run, which must have finished or failed: the END record and the last block. */
+/* How a run ended, as the END record has it. */
+RAD_INTERNAL enum rad_log_result rad__log_result(const rad_kernel *k);
+
+/* After the run, which must have finished, failed or been cut: the END record and the last block. */
 RAD_INTERNAL int rad__log_writer_finish(rad_log_writer *w, const rad_kernel *k, rad_error *error);
 RAD_INTERNAL void rad__log_writer_close(rad_log_writer *w); /* may be NULL */
 

@@ -282,9 +282,16 @@ static void replay_changed(rad_policy *base, rad_kernel *k, uint32_t action, boo
 
 /* ---- The end -------------------------------------------------------------------------------------- */
 
-static const char *replay_result(bool failed)
+static const char *replay_result(enum rad_log_result result)
 {
-    return failed ? "failed" : "finished";
+    static const char *const words[] = {"finished", "failed", "was cut"};
+    return words[result];
+}
+
+/* Logs of earlier versions call a run that was cut a failed one. */
+static bool replay_same_result(enum rad_log_result was, enum rad_log_result is)
+{
+    return was == is || (was == RAD_LOG_FAILED && is == RAD_LOG_CUT);
 }
 
 /* The run is over by itself: was that the end of the log too? */
@@ -293,10 +300,11 @@ static void replay_end(rad_policy *base, rad_kernel *k, rad_estimates *into)
     replay_policy *p = (replay_policy *)base;
     const rad_log_record *r = &p->record;
     (void)into;
-    if (k->outcome != RAD_OUTCOME_FINISHED && k->outcome != RAD_OUTCOME_FAILED) {
+    if (k->outcome != RAD_OUTCOME_FINISHED && k->outcome != RAD_OUTCOME_FAILED &&
+        k->outcome != RAD_OUTCOME_CUT) {
         return;
     }
-    bool failed = k->outcome == RAD_OUTCOME_FAILED;
+    enum rad_log_result result = rad__log_result(k);
     k->ended = false; /* a divergence outranks the result of a run that is another one */
     if (!replay_advance(p, k)) {
         return;
@@ -310,12 +318,12 @@ static void replay_end(rad_policy *base, rad_kernel *k, rad_estimates *into)
             to,
             "the log is not used up: this run %s after %llu steps and %llu decisions, "
             "the log goes on with ",
-            replay_result(failed), (unsigned long long)k->step, (unsigned long long)p->decisions);
+            replay_result(result), (unsigned long long)k->step, (unsigned long long)p->decisions);
         put_question(to, k, r->kind, r->site, r->count);
-    } else if (r->result != (failed ? RAD_LOG_FAILED : RAD_LOG_FINISHED) || r->steps != k->step) {
+    } else if (!replay_same_result(r->result, result) || r->steps != k->step) {
         rad__bytes_format(to, "after the last decision: expected a run that %s after %llu steps, ",
-                          replay_result(r->result == RAD_LOG_FAILED), (unsigned long long)r->steps);
-        rad__bytes_format(to, "actual one that %s after %llu steps", replay_result(failed),
+                          replay_result(r->result), (unsigned long long)r->steps);
+        rad__bytes_format(to, "actual one that %s after %llu steps", replay_result(result),
                           (unsigned long long)k->step);
     } else if (!rad__digest_equal(r->digest, k->trace.digest)) {
         rad__bytes_format(to,

@@ -189,8 +189,8 @@ void rad__action_name(const rad_kernel *k, uint32_t action, char name[2 * RAD_NA
 
 const char *rad_oracle_name(const rad_machine *m, uint32_t oracle)
 {
-    static const char *const own[] = {"deadlock",       "livelock",  "crash",    "hang",
-                                      "nondeterminism", "assertion", "invariant"};
+    static const char *const own[] = {"deadlock",       "livelock",  "crash",     "hang",
+                                      "nondeterminism", "assertion", "invariant", "step-limit"};
     if (oracle < sizeof own / sizeof *own) return own[oracle];
     if (oracle < RAD_ORACLE_OWN || m->oracles == NULL) return NULL;
     for (uint32_t i = 0; m->oracles[i] != NULL; i++)

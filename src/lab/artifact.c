@@ -55,6 +55,13 @@ void rad_free(void *p)
     rad__free(p);
 }
 
+bool rad__artifact_is_round(const rad_artifact *a)
+{
+    uint64_t limit = a->target.c.max_steps ? a->target.c.max_steps : RAD_MAX_STEPS;
+    return a->expects_failure && strcmp(a->expected.identity, "livelock") == 0 &&
+           a->expected.failure_step == limit;
+}
+
 /* ---- Making --------------------------------------------------------------------------------------- */
 
 void rad__verdict_of(const rad_kernel *k, rad_verdict *v)
@@ -70,6 +77,8 @@ void rad__verdict_of(const rad_kernel *k, rad_verdict *v)
         snprintf(v->kind, sizeof v->kind, "%s", kind ? kind : "unnamed");
         snprintf(v->message, sizeof v->message, "%s", k->failure.message);
         snprintf(v->identity, sizeof v->identity, "%s", k->failure.identity);
+    } else if (k->outcome == RAD_OUTCOME_CUT) {
+        v->result = RAD_RESULT_CUT;
     } else if (k->outcome == RAD_OUTCOME_DIVERGED) {
         v->result = RAD_RESULT_DIVERGED;
         snprintf(v->divergence, sizeof v->divergence, "%s", k->error.text);
@@ -136,7 +145,8 @@ int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char
 int rad__artifact_of_run(rad_artifact **out, const rad_target *t, const char *policy, uint64_t seed,
                          const rad_kernel *k, rad_error *error)
 {
-    RAD_ASSERT(k->outcome == RAD_OUTCOME_FINISHED || k->outcome == RAD_OUTCOME_FAILED);
+    RAD_ASSERT(k->outcome == RAD_OUTCOME_FINISHED || k->outcome == RAD_OUTCOME_FAILED ||
+               k->outcome == RAD_OUTCOME_CUT);
     rad_verdict v;
     rad_artifact *a;
     *out = NULL;

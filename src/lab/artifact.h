@@ -38,6 +38,10 @@ RAD_INTERNAL int rad__artifact_of_choices(rad_artifact **a, const rad_target *t,
 RAD_INTERNAL int rad__artifact_set_hashes(rad_artifact *a, const uint64_t *every, uint32_t count,
                                           uint64_t last, uint64_t decisions, rad_error *error);
 
+/* True of an artifact whose failure is a livelock at its step limit: flow validation makes them, cutting a run that is
+ * known to go round, and earlier versions called every run that was cut one. Its runs are limited accordingly. */
+RAD_INTERNAL bool rad__artifact_is_round(const rad_artifact *a);
+
 /* What the kernel's last run looks like from outside. */
 RAD_INTERNAL void rad__verdict_of(const rad_kernel *k, rad_verdict *v);
 

@@ -134,13 +134,14 @@ static int read_failure(const rad_json_source *s, const json_t *root, rad_artifa
     rad_verdict *v = &a->expected;
     const char *word = json_is_string(expect) ? json_string_value(expect) : "";
     a->expects_failure = strcmp(word, "failure") == 0;
-    if (!a->expects_failure && strcmp(word, "pass") != 0) {
-        return rad__json_bad(s, "expect", "\"failure\" or \"pass\"", expect);
+    bool cut = strcmp(word, "cut") == 0;
+    if (!a->expects_failure && !cut && strcmp(word, "pass") != 0) {
+        return rad__json_bad(s, "expect", "\"failure\", \"pass\" or \"cut\"", expect);
     }
-    v->result = a->expects_failure ? RAD_RESULT_FAILURE : RAD_RESULT_PASS;
+    v->result = a->expects_failure ? RAD_RESULT_FAILURE : cut ? RAD_RESULT_CUT : RAD_RESULT_PASS;
     if (!a->expects_failure) {
         bool none = f == NULL || json_is_null(f);
-        return none ? 0 : rad__json_bad(s, "failure", "null, because a pass is expected", f);
+        return none ? 0 : rad__json_bad(s, "failure", "null, because no failure is expected", f);
     }
     int64_t step;
     int code;

@@ -60,7 +60,9 @@ static bool write_fields(json_t *root, const rad_artifact *a)
     memcpy(build.git_sha, a->git_sha, sizeof build.git_sha);
     memcpy(build.compiler, a->compiler, sizeof build.compiler);
     const rad_verdict *v = &a->expected;
-    const char *expect = a->expects_failure ? "failure" : "pass";
+    const char *expect = a->expects_failure            ? "failure"
+                         : v->result == RAD_RESULT_CUT ? "cut"
+                                                       : "pass";
     return rad__json_set(root, "schema_version", json_integer(RAD_ARTIFACT_SCHEMA)) &&
            rad__json_set_build(root, &build) && rad__json_set_target(root, &a->target) &&
            rad__json_set(root, "policy", json_string(a->policy)) &&

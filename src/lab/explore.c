@@ -47,6 +47,8 @@ typedef struct explorer {
     const rad_plan_phase *plan;
     rad_phase *phase;
     uint64_t budget; /* runs the phase may fold */
+    uint64_t steps_budget;
+    double seconds; /* 0: no limit */
     double started, told;
     bool stop;
     bool one_by_one; /* dedup on a machine that dies: see explorer_death */
@@ -144,6 +146,8 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     out->steps += r->steps;
     out->states += r->states;
     out->failures += r->failures;
+    out->cut += r->cut;
+    x->phase->cut += r->cut;
     x->phase->runs += r->runs;
     x->phase->failures += r->failures;
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) out->evaluations[i] += r->evaluations[i];
@@ -154,6 +158,7 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     rad__estimates_fold(&x->learned, &r->learned);
     x->phase->pruned |= r->pruned;
     x->phase->endless |= r->endless;
+    if (out->steps >= x->steps_budget) out->out_of_steps = x->stop = true;
     if (x->options->stop_on_first && out->failures > 0) x->stop = true;
 }
 
@@ -202,6 +207,12 @@ static void explorer_fold(explorer *x)
             p->state = PIECE_WAITING;
             return;
         }
+        uint64_t steps_left = x->steps_budget - x->out->steps;
+        if (p->result.steps > steps_left && p->unit.steps_max != steps_left && p->result.runs > 1) {
+            rad__unit_result_free(&p->result); /* started when more was left */
+            p->state = PIECE_WAITING;
+            return;
+        }
         fold_result(x, &p->result);
         x->front = p->next;
         if (!x->stop) piece_go_on(x, p);
@@ -228,6 +239,7 @@ static int explorer_start(explorer *x)
                 return x->error->code;
             }
         }
+        p->unit.steps_max = x->steps_budget - x->out->steps;
         p->state = PIECE_STARTED;
         if (rad__pool_start(x->pool, &p->unit, p, x->error) != 0) return x->error->code;
     }
@@ -344,7 +356,7 @@ static void explorer_tell(explorer *x)
     double now = rad__os_now_seconds();
     x->out->elapsed = now - x->started;
     if (o->interrupted && *o->interrupted) x->out->interrupted = x->stop = true;
-    if (o->seconds > 0 && x->out->elapsed >= o->seconds) x->out->out_of_time = x->stop = true;
+    if (x->seconds > 0 && x->out->elapsed >= x->seconds) x->out->out_of_time = x->stop = true;
     if (o->progress == NULL || now - x->told < TICK_MS / 1000.0) return;
     x->told = now;
     rad_progress progress = {
@@ -352,6 +364,7 @@ static void explorer_tell(explorer *x)
         .runs = x->out->runs,
         .runs_budget = o->runs ? o->runs : RAD_RUNS_PRESET,
         .failures = x->out->failures,
+        .cut = x->out->cut,
         .classes = x->out->classes,
         .elapsed = x->out->elapsed,
     };
@@ -474,6 +487,16 @@ static void count_sites(const rad_target *t, rad_exploration *out)
     t->machine->destroy(self);
 }
 
+/* Runs and steps come first: they are the same on every computer. Time is for what is slower than expected. */
+static void explorer_budgets(explorer *x, uint64_t runs)
+{
+    const rad_explore_options *o = x->options;
+    uint64_t steps = runs > UINT64_MAX / RAD_STEPS_PER_RUN ? UINT64_MAX : runs * RAD_STEPS_PER_RUN;
+    if (steps < RAD_STEPS_PRESET) steps = RAD_STEPS_PRESET;
+    x->steps_budget = o->steps ? o->steps : steps;
+    x->seconds = o->seconds > 0 ? o->seconds : o->runs == 0 ? RAD_SECONDS_PRESET : 0;
+}
+
 int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out,
                     rad_error *error)
 {
@@ -487,6 +510,7 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
                           (unsigned long long)o->seed, (long long)INT64_MAX);
     int code = rad__plan(&plan, o->strategy, total, t->machine, error);
     if (code != 0) return code;
+    explorer_budgets(&x, total);
     x.classes.limit = CLASSES_MAX;
     x.started = x.told = rad__os_now_seconds();
     count_sites(t, out);

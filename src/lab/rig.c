@@ -3,10 +3,15 @@
 #include "lab/case.h"
 #include "os/shared.h"
 
+enum rad_limit rad__limit_of(const rad_machine *m)
+{
+    return m->ends ? RAD_LIMIT_FAILS : RAD_LIMIT_CUTS;
+}
+
 int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)
 {
     rad_case c = rad__case_of(t);
-    *r = (rad_rig){.target = *t};
+    *r = (rad_rig){.target = *t, .limit = rad__limit_of(t->machine)};
     r->target.c.body = NULL; /* the machine has read it, and it is not ours to keep */
     if (c.body && t->machine->body == NULL)
         return rad__error(error, RAD_EINPUT, "%s takes no body, only numbers", t->machine->name);
@@ -47,6 +52,7 @@ rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy)
         .policy = policy,
         .info = {.estimates = &r->blank},
         .max_steps = r->target.c.max_steps,
+        .limit = r->limit,
         .beacon = &r->shared->beacon,
     };
 }

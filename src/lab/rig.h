@@ -23,7 +23,11 @@ typedef struct rad_rig {
     rad_rig_shared *shared;
     rad_choice *choices; /* of the run under way, behind the head */
     size_t mapping_size;
+    enum rad_limit limit; /* as the machine has it, unless an artifact knows more */
 } rad_rig;
+
+/* What its step limit means. */
+RAD_INTERNAL enum rad_limit rad__limit_of(const rad_machine *m);
 
 /* Memory for the choices is reserved for the worst case and paid for when used. */
 RAD_INTERNAL int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error);

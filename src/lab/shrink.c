@@ -1,11 +1,14 @@
 #include "lab/shrink.h"
 
 #include "base/alloc.h"
+#include "os/clock.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { CHECKS_PRESET = 20000, CERTIFY_PRESET = 200000, CERTIFY_BOUND = 1000 };
+
+#define TELL_SECONDS 0.1
 
 uint64_t rad__case_size(const rad_target *t)
 {
@@ -18,10 +21,32 @@ uint64_t rad__case_size(const rad_target *t)
     return size;
 }
 
-bool rad__shrink_goes_on(const rad_shrinker *s)
+/* Runs and steps first: what they end is the same on every computer. */
+bool rad__shrink_goes_on(rad_shrinker *s)
 {
     bool interrupted = s->options->interrupted && *s->options->interrupted;
-    return s->checks < s->checks_max && s->error->code == 0 && !interrupted;
+    if (s->stopped != RAD_BUDGET_NONE || s->error->code != 0 || interrupted) return false;
+    if (s->checks >= s->checks_max)
+        s->stopped = RAD_BUDGET_RUNS;
+    else if (s->steps >= s->steps_max)
+        s->stopped = RAD_BUDGET_STEPS;
+    else if (s->seconds > 0 && rad__os_now_seconds() - s->started > s->seconds)
+        s->stopped = RAD_BUDGET_TIME;
+    return s->stopped == RAD_BUDGET_NONE;
+}
+
+static void shrink_tell(rad_shrinker *s, const char *stage)
+{
+    const rad_shrink_options *o = s->options;
+    s->stage = stage;
+    s->told = rad__os_now_seconds();
+    if (o->progress) o->progress(o->context, stage, s->checks, &s->measure);
+}
+
+/* Several times a second, for people. */
+static void shrink_tell_again(rad_shrinker *s)
+{
+    if (s->stage && rad__os_now_seconds() - s->told > TELL_SECONDS) shrink_tell(s, s->stage);
 }
 
 /* ---- Taking what is better ------------------------------------------------------------------------- */
@@ -125,9 +150,15 @@ bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_unit *u, ra
 {
     rad_pool_answer a = {0};
     *out = (rad_unit_result){0};
-    if (!shrink_pool(s, t) || rad__pool_start(s->pool, u, s, s->error) != 0) return false;
+    rad_unit unit = *u;
+    unit.round = s->round;
+    if (s->steps < s->steps_max) unit.steps_max = s->steps_max - s->steps;
+    if (!shrink_pool(s, t) || rad__pool_start(s->pool, &unit, s, s->error) != 0) return false;
     while (a.ticket == NULL)
-        if (rad__pool_wait(s->pool, 100, &a, s->error) != 0) return false;
+        if (rad__pool_wait(s->pool, 100, &a, s->error) != 0)
+            return false;
+        else
+            shrink_tell_again(s);
     if (a.died) return shrink_death(s, &a, out);
     *out = a.result;
     if (out->error.code != 0) rad__error(s->error, out->error.code, "%s", out->error.text);
@@ -141,7 +172,9 @@ bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
     s->ran = 0;
     if (!rad__shrink_goes_on(s) || !rad__shrink_run(s, t, u, &r)) return false;
     s->checks += r.runs;
+    s->steps += r.steps;
     if (r.finding_count == 0) s->ran = r.runs;
+    shrink_tell_again(s);
     for (uint64_t i = 0; i < r.finding_count; i++) better |= shrink_consider(s, t, &r.findings[i]);
     rad__unit_result_free(&r);
     return better;
@@ -170,6 +203,7 @@ bool rad__shrink_record(rad_shrinker *s)
         return false;
     }
     for (uint64_t i = 0; i < count; i++) list[i] = s->best.choices[i].chosen;
+    if (s->round) rig.limit = RAD_LIMIT_ROUND;
     rad__rig_guide(&rig, list, count, false, &s->recorder.observer);
     rad__free(list);
     rad__rig_close(&rig);
@@ -179,12 +213,6 @@ bool rad__shrink_record(rad_shrinker *s)
 }
 
 /* ---- The pipeline ---------------------------------------------------------------------------------- */
-
-static void shrink_tell(const rad_shrinker *s, const char *stage)
-{
-    const rad_shrink_options *o = s->options;
-    if (o->progress) o->progress(o->context, stage, s->checks, &s->measure);
-}
 
 /* Round after round until nothing gets smaller any more. */
 static void shrink_rounds(rad_shrinker *s)
@@ -203,6 +231,46 @@ static void shrink_rounds(rad_shrinker *s)
     } while (rad__shrink_goes_on(s) && measure_less(&s->measure, s->sum, &before, sum));
 }
 
+static void certify_progress(void *context, const rad_progress *p)
+{
+    rad_shrinker *s = context;
+    const rad_shrink_options *o = s->options;
+    if (o->progress) o->progress(o->context, "certificate", s->checks + p->runs, &s->measure);
+}
+
+static double certify_seconds_left(const rad_shrinker *s)
+{
+    if (s->seconds == 0) return 0;
+    return s->seconds > s->certify_seconds ? s->seconds - s->certify_seconds : 0.001;
+}
+
+/* Why the search for the certificate proves nothing, or NONE. */
+static enum rad_budget certify_ended(const rad_exploration *found, const char *strategy)
+{
+    const rad_phase *last = found->phase_count ? &found->phases[found->phase_count - 1] : NULL;
+    if (found->out_of_time) return RAD_BUDGET_TIME;
+    if (found->out_of_steps) return RAD_BUDGET_STEPS;
+    /* The budget may have ended exactly where a lower bound did: that proves nothing. */
+    bool whole = found->complete || (last && last->exhausted && strcmp(last->name, strategy) == 0);
+    return whole ? RAD_BUDGET_NONE : RAD_BUDGET_RUNS;
+}
+
+/* The failure, if it is among what was found, becomes the next candidate. */
+static bool certify_failed(rad_shrinker *s, const rad_exploration *found, rad_shrink_report *report)
+{
+    bool better = false;
+    for (uint32_t i = 0; i < found->finding_count && !better; i++) {
+        const rad_artifact *a = found->findings[i].artifact;
+        if (strcmp(a->expected.identity, s->best.verdict.identity) != 0) continue;
+        report->certificate = RAD_NOT_CERTIFIED;
+        if (!RAD_GROW(&s->draft, &s->draft_capacity, (uint32_t)a->choice_count + 1)) break;
+        for (uint64_t c = 0; c < a->choice_count; c++)
+            s->draft[c] = (rad_choice){.chosen = a->choices[c]};
+        better = rad__shrink_try_list(s, s->draft, a->choice_count);
+    }
+    return better;
+}
+
 /* Everything with one preemption fewer. True when that found a smaller failure: go on from there. */
 static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
 {
@@ -210,6 +278,7 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
     if (s->measure.preemptions == 0) return false;
     if (s->measure.preemptions > CERTIFY_BOUND) {
         report->certificate = RAD_NOT_CERTIFIED;
+        report->certificate_ended = RAD_BUDGET_RUNS;
         return false;
     }
     rad_exploration found;
@@ -220,27 +289,26 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
     rad_explore_options o = {
         .strategy = strategy,
         .runs = s->options->certify_runs ? s->options->certify_runs : CERTIFY_PRESET,
+        .steps = s->steps_max > s->certify_steps ? s->steps_max - s->certify_steps : 1,
+        .seconds = certify_seconds_left(s),
+        .progress = certify_progress,
+        .context = s,
         .interrupted = s->options->interrupted,
         .hang_seconds = s->options->hang_seconds,
         .seed = 1,
     };
     if (rad_lab_explore(&s->target, &o, &found, s->error) != 0) return false;
+    s->started += found.elapsed; /* the reducers have a budget of their own */
+    s->certify_seconds += found.elapsed;
+    s->certify_steps += found.steps;
     report->certified_runs = found.runs;
-    const rad_phase *last = found.phase_count ? &found.phases[found.phase_count - 1] : NULL;
-    /* One of the failures that did not fit into the table may have been this one. */
-    /* The budget may have ended exactly where a lower bound did: that proves nothing. */
-    bool whole = found.complete || (last && last->exhausted && strcmp(last->name, strategy) == 0);
-    if (!whole || found.findings_dropped) report->certificate = RAD_NOT_CERTIFIED;
-    bool better = false;
-    for (uint32_t i = 0; i < found.finding_count && !better; i++) {
-        const rad_artifact *a = found.findings[i].artifact;
-        if (strcmp(a->expected.identity, s->best.verdict.identity) != 0) continue;
+    report->certified_cut = found.cut;
+    report->certificate_ended = certify_ended(&found, strategy);
+    /* A run that was cut may fail later; one of the failures that did not fit into the table may have been this one. */
+    if (report->certificate_ended != RAD_BUDGET_NONE || found.cut > 0 || found.findings_dropped ||
+        found.interrupted)
         report->certificate = RAD_NOT_CERTIFIED;
-        if (!RAD_GROW(&s->draft, &s->draft_capacity, (uint32_t)a->choice_count + 1)) break;
-        for (uint64_t c = 0; c < a->choice_count; c++)
-            s->draft[c] = (rad_choice){.chosen = a->choices[c]};
-        better = rad__shrink_try_list(s, s->draft, a->choice_count);
-    }
+    bool better = certify_failed(s, &found, report);
     rad_exploration_free(&found);
     return better;
 }
@@ -283,14 +351,17 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
 {
     const rad_shrink_options presets = {0};
     if (o == NULL) o = &presets;
-    rad_shrinker s = {.options = o, .error = error};
+    rad_shrinker s = {.options = o, .error = error, .round = rad__artifact_is_round(a)};
     s.checks_max = o->checks ? o->checks : CHECKS_PRESET;
+    s.steps_max = o->steps ? o->steps : RAD_STEPS_PRESET;
     *out = NULL;
     *report = (rad_shrink_report){0};
     rad__error_clear(error);
     rad__recorder_open(&s.recorder);
     int code = rad__target_copy(&s.target, &a->target, error);
     if (code == 0) code = shrink_start(&s, a);
+    s.started = rad__os_now_seconds(); /* from here on: one run is made in any case */
+    s.seconds = o->seconds > 0 ? o->seconds : o->seconds < 0 ? 0 : RAD_SHRINK_SECONDS;
     report->before = s.measure;
     if (code == 0) {
         do {
@@ -301,6 +372,8 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
     if (code == 0) code = shrink_artifact(&s, a, out);
     report->after = s.measure;
     report->checks = s.checks;
+    report->steps = s.steps;
+    report->stopped = s.stopped;
     if (code == 0) report->second = rad__shrink_second(&s, &a->target);
     if (code == 0 && error->code != 0) {
         rad_artifact_free(*out);

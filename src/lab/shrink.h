@@ -24,6 +24,13 @@ typedef struct rad_shrinker {
     rad_pool *pool;
     rad_digest pool_case; /* what the pool runs */
     uint64_t checks, checks_max;
+    uint64_t steps, steps_max;
+    double started, seconds, told; /* 0 seconds: no limit */
+    double certify_seconds;        /* used */
+    uint64_t certify_steps;
+    enum rad_budget stopped;
+    const char *stage;
+    bool round;            /* the failure is a livelock at the step limit */
     uint64_t ran;          /* runs of the last unit; 0 when it ended in a failure */
     rad_recorder recorder; /* the best run step by step, when `recorded` */
     bool recorded;
@@ -50,7 +57,7 @@ RAD_INTERNAL bool rad__shrink_try_list(rad_shrinker *s, const rad_choice *list, 
 RAD_INTERNAL bool rad__shrink_record(rad_shrinker *s);
 
 /* False when the budget is used up, the user interrupts, or something went wrong. */
-RAD_INTERNAL bool rad__shrink_goes_on(const rad_shrinker *s);
+RAD_INTERNAL bool rad__shrink_goes_on(rad_shrinker *s);
 
 RAD_INTERNAL uint64_t rad__case_size(const rad_target *t);
 RAD_INTERNAL void rad__finding_free(rad_unit_finding *f);

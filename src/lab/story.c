@@ -184,6 +184,7 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
     const rad_verdict *end = &now.actual;
     bool deadly = strcmp(end->kind, "crash") == 0 || strcmp(end->kind, "hang") == 0;
     rad_kernel *k = t->rig.kernel;
+    if (rad__artifact_is_round(a)) t->rig.limit = RAD_LIMIT_ROUND;
     if (deadly) t->rig.target.c.max_steps = end->failure_step;
     bool nothing = deadly && end->failure_step == 0; /* 0 would mean the preset */
     if (nothing) t->rig.target.c.max_steps = 1;
@@ -199,7 +200,8 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
     t->past = rad__alloc(t->recorder.step_count, sizeof *t->past);
     if (t->past == NULL) return rad__error_memory(error);
     rad__recorder_past(&t->recorder, k, t->past);
-    bool tells_all = deadly || !k->failed || k->failure.oracle == RAD_ORACLE_LIVELOCK;
+    bool tells_all = deadly || !k->failed || k->failure.oracle == RAD_ORACLE_LIVELOCK ||
+                     k->failure.oracle == RAD_ORACLE_STEP_LIMIT;
     for (uint32_t i = 0; i < t->recorder.step_count && tells_all; i++) t->past[i] = true;
     return 0;
 }

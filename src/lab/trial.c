@@ -175,7 +175,11 @@ static int replay_once(const rad_artifact *a, const rad_target *t, rad_pool_answ
     rad_choice *path = rad__alloc(a->choice_count, sizeof *path);
     if (path == NULL) return rad__error_memory(error);
     for (uint64_t i = 0; i < a->choice_count; i++) path[i] = (rad_choice){.chosen = a->choices[i]};
-    rad_unit u = {.kind = RAD_UNIT_TREE, .count = 1, .path = path, .path_count = a->choice_count};
+    rad_unit u = {.kind = RAD_UNIT_TREE,
+                  .round = rad__artifact_is_round(a),
+                  .count = 1,
+                  .path = path,
+                  .path_count = a->choice_count};
     int code = rad__pool_open(&pool, t, 1, 0, error);
     if (code == 0) code = rad__pool_start(pool, &u, answer, error);
     while (code == 0 && answer->ticket == NULL) code = rad__pool_wait(pool, 100, answer, error);
@@ -207,6 +211,8 @@ static void verdict_text(const rad_verdict *v, char *text, size_t size)
 {
     if (v->result == RAD_RESULT_PASS)
         snprintf(text, size, "pass after %llu steps", (unsigned long long)v->steps);
+    else if (v->result == RAD_RESULT_CUT)
+        snprintf(text, size, "a run cut at %llu steps", (unsigned long long)v->steps);
     else
         snprintf(text, size, "%s at step %llu", v->identity, (unsigned long long)v->failure_step);
 }
@@ -254,6 +260,10 @@ int rad_artifact_accept(rad_artifact *a, rad_error *error)
     rad__error_clear(error);
     int code = rad_lab_replay(a, NULL, &now, error);
     if (code != 0) return code;
+    if (now.actual.result == RAD_RESULT_CUT)
+        return rad__error(error, RAD_EINPUT,
+                          "not finished after %llu steps: it neither fails nor passes",
+                          (unsigned long long)now.actual.steps);
     if (now.actual.result != RAD_RESULT_PASS)
         return rad__error(error, RAD_EINPUT, "still fails: %s at step %llu", now.actual.identity,
                           (unsigned long long)now.actual.failure_step);

@@ -164,7 +164,10 @@ static bool unit_fold(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
     }
     if (k->outcome != RAD_OUTCOME_PRUNED) unit_class(b, out);
     bool failed = k->outcome == RAD_OUTCOME_FAILED;
-    if (failed && k->failure.oracle == RAD_ORACLE_LIVELOCK) out->endless = true;
+    bool limit = failed && (k->failure.oracle == RAD_ORACLE_LIVELOCK ||
+                            k->failure.oracle == RAD_ORACLE_STEP_LIMIT);
+    out->cut += k->outcome == RAD_OUTCOME_CUT;
+    out->endless |= limit || k->outcome == RAD_OUTCOME_CUT;
     if (failed || u->twice) {
         rad_verdict v;
         rad__verdict_of(k, &v);
@@ -176,8 +179,10 @@ static bool unit_fold(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
 
 /* A unit of slow runs ends early and leaves the rest to another one: limits and progress are looked at
  * between units, and it does not matter how the runs are cut. Asks the clock every 64 steps. */
-static bool unit_is_long(uint64_t *started_ns, uint64_t *at_steps, const rad_unit_result *out)
+static bool unit_is_long(const rad_unit *u, uint64_t *started_ns, uint64_t *at_steps,
+                         const rad_unit_result *out)
 {
+    if (u->steps_max != 0 && out->steps >= u->steps_max) return true;
     if (*started_ns != 0 && out->steps - *at_steps < 64) return false;
     uint64_t now = rad__os_now_ns();
     *at_steps = out->steps;
@@ -210,7 +215,7 @@ static void unit_sample(rad_unit_bench *b, const rad_unit *u, rad_unit_result *o
         b->rig->shared->run = i;
         options.info.run = u->first + i;
         rad__kernel_run(b->rig->kernel, &options);
-        if (!unit_fold(b, u, out, i) || unit_is_long(&started_ns, &at_steps, out)) return;
+        if (!unit_fold(b, u, out, i) || unit_is_long(u, &started_ns, &at_steps, out)) return;
     }
 }
 
@@ -268,7 +273,7 @@ static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
         length = rig->kernel->decisions;
         out->exhausted = !rad__tree_advance(rig->choices, &length, u->floor, u->bound,
                                             u->bound_limit, &out->pruned);
-        if (out->exhausted || !more || unit_is_long(&started_ns, &at_steps, out)) break;
+        if (out->exhausted || !more || unit_is_long(u, &started_ns, &at_steps, out)) break;
     }
     out->endless |= watch.circles;
     out->states = b->visited.count - known;
@@ -290,6 +295,7 @@ void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
 {
     rad_kernel *k = b->rig->kernel;
     *out = (rad_unit_result){0};
+    b->rig->limit = u->round ? RAD_LIMIT_ROUND : rad__limit_of(b->rig->target.machine);
     memset(k->evaluations, 0, sizeof k->evaluations);
     memset(k->reached, 0, sizeof k->reached);
     rad__set128_clear(&b->seen);

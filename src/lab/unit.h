@@ -29,11 +29,13 @@ typedef struct rad_unit {
     enum rad_unit_kind kind;
     bool stop_on_first;
     bool twice;
+    bool round; /* the step limit is a livelock: rad__artifact_is_round */
     bool dedup;
     char policy[32]; /* sample */
     uint64_t seed;
     uint64_t first; /* sample: index of the first run within the phase */
     uint64_t count;
+    uint64_t steps_max;   /* ends after the run with which it has taken so many; 0: no limit */
     enum rad_bound bound; /* tree */
     uint64_t bound_limit;
     uint64_t floor;
@@ -61,6 +63,7 @@ typedef struct rad_unit_finding {
 
 typedef struct rad_unit_result {
     uint64_t runs, steps, failures;
+    uint64_t cut;          /* runs that were not finished at the step limit */
     uint64_t states;       /* tree with dedup: new ones */
     rad_verdict last;      /* of the last run */
     uint64_t *last_hashes; /* its rolling set hashes, when the unit was one run */

@@ -126,6 +126,10 @@ static void tell_verdict(rad_teller *t)
         style = RAD_STYLE_GOOD;
         snprintf(text, sizeof text, "✓ passed: %s step%s, nothing to report",
                  rad__readable(v->steps, number), v->steps == 1 ? "" : "s");
+    } else if (v->result == RAD_RESULT_CUT) {
+        snprintf(text, sizeof text,
+                 "… cut: not finished after %s step%s, neither passed nor failed",
+                 rad__readable(v->steps, number), v->steps == 1 ? "" : "s");
     } else if (v->result == RAD_RESULT_DIVERGED) {
         snprintf(text, sizeof text, "✗ diverged: %s", v->divergence);
     } else {

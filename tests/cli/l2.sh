@@ -37,7 +37,7 @@ status 0 "it is shown"
 has out "hear_by_load: load" "with its sites"
 try explore l2-message --repaired
 status 0 "the release twin"
-has out "every schedule was tried" "is tried out"
+has out "; every schedule was tried, under sequential consistency." "is tried out, and what that means"
 
 try explore l2-mistakes kind=6 --output .
 status 1 "a lost wakeup"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # explore → artifact → replay in a new process → shrink → show, on several machines.
 . "$(dirname "$0")/tap"
+src=${RADDLE_SRC:-$(dirname "$0")/../..}
 
 for machine in counter buffer buffer-if philosophers locks event aba reorder bank; do
     rm -f ./*.raddle.json
@@ -64,23 +65,25 @@ check "a minimal artifact keeps its name" [ "$(ls default | tr '\n' ' ')" = "ban
 
 # Two kinds of failure in one search: two artifacts, numbered in the order they were found.
 rm -f ./*.raddle.json
-try explore philosophers rounds=2 --max-steps 12 --no-shrink
+echo '{"machine": "program", "threads": [["inc 0", "lock 0", "lock 1", "unlock 1", "unlock 0"],
+    ["inc 0", "lock 1", "lock 0", "unlock 0", "unlock 1"]]}' >both.json
+try explore both.json --no-shrink
 status 1 "two kinds of failure"
-check "two artifacts" [ "$(ls ./*.raddle.json | tr '\n' ' ')" = "./philosophers-2.raddle.json ./philosophers.raddle.json " ]
-grep -h '"identity"' philosophers.raddle.json philosophers-2.raddle.json | sort -u >identities
+check "two artifacts" [ "$(ls ./*.raddle.json | tr '\n' ' ')" = "./both-2.raddle.json ./both.raddle.json " ]
+grep -h '"identity"' both.raddle.json both-2.raddle.json | sort -u >identities
 check "with different identities" [ "$(wc -l <identities)" = 2 ]
-for file in philosophers.raddle.json philosophers-2.raddle.json; do
+for file in both.raddle.json both-2.raddle.json; do
     line out "  replay     raddle replay $file" "how to replay $file"
     try replay $file
     status 0 "$file replays"
-    try explore philosophers rounds=2 --max-steps 12 --no-shrink
+    try explore both.json --no-shrink
 done
 
 # The statement at the end.
 try explore counter
 check "every schedule was tried" grep -qE '^[0-9,]+ of [0-9,]+ runs failed; every schedule was tried\.$' out
 try explore counter --strategy random --runs 100 --repaired
-line out "nothing found in 100 runs." "a random search does not say so"
+line out "nothing found in 100 runs; not every schedule was tried." "a random search says that it was not"
 
 # An artifact of a crash leaves the explorer alive.
 try explore crash --runs 400
@@ -108,4 +111,57 @@ same out seven "the same seed, the same result"
 try explore reorder n=5 --strategy random --runs 300 --seed 8 --json --no-shrink
 sed -i '/"elapsed"/d; /"seed"/d' out seven
 check "another seed, another result" sh -c '! cmp -s out seven'
+
+# Runs that do not end are cut: neither passed nor failed, and nothing is known when all are. Spinning: docs/machine.md.
+echo 'flow f { par { while true { } } and { while true { } } }' >round.flow
+rm -f ./*.raddle.json
+try explore round.flow --runs 20 --max-steps 50
+status 1 "every run is cut"
+has out "nothing found in 20 runs; not every schedule was tried, but all with at most 0 preemptions; every run was cut, not finished after 50 steps: nothing is known." "says so"
+line out "  cut        20 runs, neither passed nor failed" "and counts them"
+check "nothing is written" [ -z "$(ls ./*.raddle.json 2>/dev/null)" ]
+try explore round.flow --runs 20 --max-steps 50 --json
+status 1 "as JSON, too"
+has out '"cut": 20,' "the number"
+has out '"complete": false,' "not complete"
+has out '"verdict": "nothing found in 20 runs; ' "the sentence"
+try explore round.flow --steps 1000 --max-steps 50
+has out "nothing found in 20 runs, stopped after 1,000 steps;" "a budget of steps is told"
+try run round.flow --max-steps 50 --artifact cut.raddle.json --log cut.raddle.log
+status 1 "one run that is cut"
+line out "cut: not finished after 50 steps, neither passed nor failed" "says so"
+try replay cut.raddle.json
+status 0 "replays as recorded"
+try replay cut.raddle.log
+status 0 "and so does its log"
+try corpus .
+status 0 "and as a corpus"
+has out "cut as recorded: at step 50" "says so"
+try show cut.raddle.json
+status 0 "show"
+has out "cut: not finished after 50 steps" "tells the end"
+try shrink cut.raddle.json
+status 2 "there is nothing to shrink"
+
+# A machine whose runs end under every schedule fails at its limit.
+echo '{"machine": "exec", "programs": [{"name": "a", "code": ["jump 0"]}], "tasks": ["a"], "runnable": [0]}' >loop.json
+try explore loop.json --runs 20 --max-steps 500 --no-shrink
+status 1 "a loop"
+has out "FAILED: step-limit at step 500: not finished after 500 steps" "is a failure"
+
+# Earlier versions called a run that was cut a livelock. Their files replay as they were recorded.
+for form in json log; do
+    try replay "$src/tests/fixtures/livelock-flow.raddle.$form"
+    status 0 "an old livelock, $form"
+    has out "as recorded" "as recorded, $form"
+done
+try replay "$src/tests/fixtures/livelock-flow.raddle.json"
+line out "FAILED: livelock at step 50: not finished after 50 steps" "as what it was"
+try shrink "$src/tests/fixtures/livelock-flow.raddle.json" --output small.raddle.json --time 60
+status 0 "it shrinks"
+try replay small.raddle.json
+status 0 "to another one"
+has out "FAILED: livelock at step 50" "of the same kind"
+try show "$src/tests/fixtures/livelock-flow.raddle.json"
+has out "livelock at step 50" "show"
 finish

@@ -43,6 +43,7 @@ rad_run_options bare_options(bare_rig *b, rad_policy *policy)
         .policy = policy,
         .info = {.estimates = &b->blank},
         .max_steps = b->max_steps,
+        .limit = b->limit,
         .whole_trace = b->whole_trace,
         .observers = {b->observer},
     };

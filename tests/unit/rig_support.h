@@ -22,6 +22,7 @@ typedef struct bare_rig {
     rad_estimates blank;
     rad_policy *guide;
     uint64_t max_steps;
+    enum rad_limit limit;
     bool whole_trace;
     rad_observer *observer;
 } bare_rig;

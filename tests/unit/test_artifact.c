@@ -444,10 +444,11 @@ static void test_content(void **state)
     expect_refused("0123456789abcdef0123456789abcdef", "0123456789ABCDEF0123456789abcdef",
                    "x.json: expected_trace_hash: expected 32 hexadecimal digits, found string "
                    "\"0123456789ABCDEF0123456789abcdef\"");
-    expect_refused("\"expect\": \"failure\"", "\"expect\": \"success\"",
-                   "x.json: expect: expected \"failure\" or \"pass\", found string \"success\"");
+    expect_refused(
+        "\"expect\": \"failure\"", "\"expect\": \"success\"",
+        "x.json: expect: expected \"failure\", \"pass\" or \"cut\", found string \"success\"");
     expect_refused("\"expect\": \"failure\"", "\"expect\": \"pass\"",
-                   "x.json: failure: expected null, because a pass is expected, found object");
+                   "x.json: failure: expected null, because no failure is expected, found object");
     expect_refused("\"kind\": \"deadlock\"", "\"kind\": true",
                    "x.json: failure.kind: expected a string of at most 39 bytes, found true");
     expect_refused("\"kind\": \"deadlock\"",

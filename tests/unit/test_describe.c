@@ -364,7 +364,7 @@ static void outcomes_are_told_apart(void **state)
         bool met;
     } cases[] = {{REFUSED, "refused", true},
                  {HANGS, "deadlock", true},
-                 {LOOPS, "livelock", false},
+                 {LOOPS, "step-limit", false},
                  {LEAKS, "permit-leak", false}};
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {

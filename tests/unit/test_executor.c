@@ -273,8 +273,8 @@ static void outcomes_are_told_apart(void **state)
     expect_oracle(ONE("\"wait-io 0\""), "deadlock");
     expect_oracle(WITH("\"expect\":\"deadlock\"", "\"wait-io 0\""), "");
     expect_oracle(WITH("\"expect\":\"deadlock\"", "\"yield local\""), "outcome");
-    expect_oracle(ONE("\"jump 0\""), "livelock");
-    expect_oracle(ONE("\"spawn a local\",\"jump 0\""), "livelock");
+    expect_oracle(ONE("\"jump 0\""), "step-limit");
+    expect_oracle(ONE("\"spawn a local\",\"jump 0\""), "step-limit");
     /* The gate is shut while the task sleeps: what it spawns from outside is refused, what it wakes is not. */
     expect_oracle(WITH("\"expect\":\"refused\",\"events\":[\"1 close\"]",
                        "\"sleep 2\",\"spawn a external\",\"yield external\""),
@@ -458,7 +458,7 @@ static void oracles_look_after_every_action(void **state)
     rad__rig_close(&t.rig);
     trial_open(&t, WITH("\"resources\":[1]", "\"jump 0\""));
     trial_run(&t, "first", 0);
-    assert_string_equal(t.oracle, "livelock");
+    assert_string_equal(t.oracle, "step-limit");
     assert_int_equal(t.rig.kernel->evaluations[RAD_EXEC_PERMIT_UNDERFLOW],
                      t.rig.kernel->step / 1024);
     rad__rig_close(&t.rig);

@@ -188,14 +188,14 @@ static void the_baseline_turns_after_a_thousand_steps_of_one_actor(void **state)
     witness_open(&w);
     b.observer = &w.observer;
     b.max_steps = 4000;
-    assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_FAILED);
+    assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_CUT);
     for (uint32_t i = 0; i < 4000; i++) assert_int_equal(w.actions_run[i], i / 1000 % 3);
     for (uint32_t i = 0; i < 4000; i++) /* a forced turn is not a preemption */
         assert_int_equal(b.choices[i].flags, i % 1000 ? RAD_CHOICE_PREEMPTIBLE : 0);
     /* A switch in between starts the count anew. */
     uint32_t list[501] = {0};
     list[500] = 1;
-    assert_int_equal(bare_guide(&b, list, 501), RAD_OUTCOME_FAILED);
+    assert_int_equal(bare_guide(&b, list, 501), RAD_OUTCOME_CUT);
     for (uint32_t i = 0; i < 1500; i++) assert_int_equal(w.actions_run[i], i >= 500);
     assert_int_equal(w.actions_run[1500], 2);
     bare_close(&b);
@@ -591,7 +591,7 @@ static void ran_gets_the_announced_object_first_then_what_was_touched(void **sta
     witness_open(&w);
     b.observer = &w.observer;
     b.max_steps = 1;
-    assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_FAILED);
+    assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_CUT);
     static const rad_touched first[] = {{2, RAD_WRITE}, {0, RAD_READ}, {1, RAD_WRITE}};
     assert_int_equal(w.touched_count, 3);
     assert_memory_equal(w.touched, first, sizeof first);

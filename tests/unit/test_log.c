@@ -434,7 +434,7 @@ static void test_bad_structure(void **state)
                0, DIGEST, 0);
     EXPECT_BAD("x.log: record 0 (byte 2): the end record counts 3 decisions, found 0", BLOCK_HEAD,
                END_HEAD, 0, 5, 3, DIGEST);
-    EXPECT_BAD("x.log: record 0 (byte 2): unknown result 2", BLOCK_HEAD, END_HEAD, 2, 5, 0, DIGEST);
+    EXPECT_BAD("x.log: record 0 (byte 2): unknown result 3", BLOCK_HEAD, END_HEAD, 3, 5, 0, DIGEST);
     EXPECT_BAD("x.log: record 0 (byte 2): expected a digest, found the end of the block",
                BLOCK_HEAD, END_HEAD, 0, 5, 0, 1, 2, 3);
     EXPECT_BAD("x.log: record 0 (byte 2): expected a number, found one that is too large",

@@ -522,11 +522,19 @@ static void exec_describe(const void *self, void (*line)(void *context, const ch
     rad__bytes_free(&text);
 }
 
+static const char *exec_limits(const rad_machine *m, const rad_case *c)
+{
+    (void)m, (void)c;
+    return "with each step of the executor indivisible";
+}
+
 const rad_machine rad__machine_exec = {
     .name = "exec",
     .about = "the work-stealing executor: production's steps under bytecode tasks",
     .oracles = oracle_names,
     .bug_site = RAD_NONE,
+    .limits = exec_limits,
+    .ends = true, /* or the case has a program that does not end, which no case expects */
     .self_test = true,
     .body = exec_preset,
     .create = exec_create,

@@ -43,6 +43,13 @@ static bool shows(enum rad_flow_property property, bool other, const rad_kernel 
     }
 }
 
+/* The search has shown that the run goes round for ever: it is cut where it has been round once. */
+static bool is_round(const rad_flow_validation *v, enum rad_flow_property property)
+{
+    return v->verdicts[RAD_FLOW_NO_LIVELOCK].answer == RAD_FLOW_FAILS &&
+           (property == RAD_FLOW_NO_LIVELOCK || property == RAD_FLOW_CAN_END);
+}
+
 static rad_target case_of(const rad_target *t, const rad_flow_validation *v,
                           enum rad_flow_property property)
 {
@@ -53,10 +60,9 @@ static rad_target case_of(const rad_target *t, const rad_flow_validation *v,
     snprintf(words, sizeof words, "outcomes=%llu fail=0 proper=%d", (unsigned long long)f->outcomes,
              property == RAD_FLOW_PROPER_END);
     rad_target_set(&own, words, &ignored);
-    /* What goes round for ever is cut off where it has been round once. */
-    bool round = v->verdicts[RAD_FLOW_NO_LIVELOCK].answer == RAD_FLOW_FAILS &&
-                 (property == RAD_FLOW_NO_LIVELOCK || property == RAD_FLOW_CAN_END);
-    own.c.max_steps = round ? f->steps : f->steps > RAD_MAX_STEPS / 2 ? 2 * f->steps : 0;
+    own.c.max_steps = is_round(v, property)          ? f->steps
+                      : f->steps > RAD_MAX_STEPS / 2 ? 2 * f->steps
+                                                     : 0;
     return own;
 }
 
@@ -72,6 +78,7 @@ int rad_flow_counterexample(const rad_target *t, const rad_flow_validation *v,
     rad_rig rig;
     int status = rad__rig_open(&rig, &own, error);
     if (status != 0) return status;
+    if (is_round(v, property)) rig.limit = RAD_LIMIT_ROUND;
     if (other)
         rad__rig_guide(&rig, f->other, f->other_count, false, NULL);
     else

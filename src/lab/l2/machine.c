@@ -241,6 +241,15 @@ static const char *about(const rad_model *m)
     return texts[used++];
 }
 
+static const char *l2_limits(const rad_machine *m, const rad_case *c)
+{
+    for (uint32_t i = 0; m->params[i].name; i++)
+        if (strcmp(m->params[i].name, "coarse") == 0 && c->params[i] != 0)
+            return "under sequential consistency, with operations that have models of their own as "
+                   "one step";
+    return "under sequential consistency";
+}
+
 const rad_machine *rad__l2_machine(uint32_t index)
 {
     static rad_machine machines[L2_MACHINES_MAX];
@@ -259,6 +268,8 @@ const rad_machine *rad__l2_machine(uint32_t index)
         .oracles = l2_oracles,
         .bug = model->bug,
         .bug_site = rad__l2_bug_site(model),
+        .limits = l2_limits,
+        .ends = true, /* who spins stands aside: threads.c */
         .self_test = true,
         .create = creators[index],
         .destroy = l2_destroy,

@@ -96,6 +96,7 @@ void rad__l2_changed(l2 *l, uint32_t location)
 /* Nobody can go on except those who stand aside. */
 static void spin_stall(l2 *l)
 {
+    rad_evaluated(l->k, RAD_ORACLE_LIVELOCK);
     if (++l->stalls > L2_STALLS_MAX) {
         uint32_t first = (uint32_t)__builtin_ctz(l->spinning);
         const l2_thread *t = &l->threads[first];

@@ -1,0 +1,129 @@
+/* statement.c — what an exploration shows, in one sentence that carries its limits.
+ *
+ *     nothing found in 20,000 runs; every schedule was tried, under sequential consistency.
+ *     nothing found in 812 runs; not every schedule was tried, but all with at most 2 preemptions; 3 runs were cut, not
+ *     finished after 100,000 steps: neither passed nor failed.
+ *
+ * What stopped it comes with the number of runs, what was tried after it, then what was not, and last what the machine
+ * leaves out. */
+#include <raddle/lab.h>
+
+#include "view/words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct sentence {
+    char *text;
+    size_t size, used;
+} sentence;
+
+static void say(sentence *s, const char *format, ...) RAD_PRINTF(2, 3);
+static void say(sentence *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (s->used < s->size) {
+        int more = vsnprintf(s->text + s->used, s->size - s->used, format, args);
+        s->used += more > 0 ? (size_t)more : 0;
+    }
+    va_end(args);
+}
+
+static const char *plural_of(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+const char *rad_target_limits(const rad_target *t)
+{
+    return t->machine->limits ? t->machine->limits(t->machine, &t->c) : NULL;
+}
+
+bool rad_exploration_all_cut(const rad_exploration *e)
+{
+    return e->runs > 0 && e->cut == e->runs;
+}
+
+static void say_runs(sentence *s, const rad_exploration *e)
+{
+    char number[32], all[32];
+    rad__readable(e->runs, all);
+    if (e->failures > 0)
+        say(s, "%s of %s run%s failed", rad__readable(e->failures, number), all,
+            plural_of(e->runs));
+    else
+        say(s, "nothing found in %s run%s", all, plural_of(e->runs));
+    if (e->interrupted)
+        say(s, " before it was interrupted");
+    else if (e->out_of_time)
+        say(s, ", stopped after %.3g s", e->elapsed);
+    else if (e->out_of_steps)
+        say(s, ", stopped after %s steps", rad__readable(e->steps, number));
+}
+
+/* The last bound below which everything was tried. */
+static const rad_phase *last_bound(const rad_exploration *e)
+{
+    const rad_phase *last = NULL;
+    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++)
+        if (e->phases[i].bounded && e->phases[i].exhausted && e->phases[i].pruned)
+            last = &e->phases[i];
+    return last;
+}
+
+static void say_bound(sentence *s, const rad_phase *p)
+{
+    const char *bound = strchr(p->name, ':');
+    const char *what = strncmp(p->name, "delay", 5) == 0 ? "delay" : "preemption";
+    if (bound == NULL) return;
+    say(s, ", but all with at most %s %s%s", bound + 1, what, strcmp(bound, ":1") == 0 ? "" : "s");
+}
+
+static void say_tried(sentence *s, const rad_exploration *e)
+{
+    const rad_phase *last = e->phase_count ? &e->phases[e->phase_count - 1] : NULL;
+    const rad_phase *bound = last_bound(e);
+    bool visited = last && strcmp(last->name, "dedup") == 0 && last->exhausted;
+    if (visited)
+        say(s, "; every state was visited");
+    else if (e->complete)
+        say(s, "; every schedule was tried");
+    else if (last && last->bounded && last->exhausted && !last->pruned)
+        say(s, "; not every schedule was tried to its end");
+    else
+        say(s, "; not every schedule was tried");
+    if (!e->complete && bound) say_bound(s, bound);
+}
+
+static void say_cut(sentence *s, const rad_target *t, const rad_exploration *e)
+{
+    char number[32], steps[32];
+    bool circles = false;
+    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++)
+        circles |= e->phases[i].endless && e->phases[i].cut == 0 && e->phases[i].failures == 0;
+    if (circles) say(s, "; some schedules go round in circles and never end");
+    if (e->cut == 0) return;
+    rad__readable(t->c.max_steps ? t->c.max_steps : RAD_MAX_STEPS_PRESET, steps);
+    if (rad_exploration_all_cut(e))
+        say(s, "; every run was cut, not finished after %s steps: nothing is known", steps);
+    else
+        say(s, "; %s run%s cut, not finished after %s steps: neither passed nor failed",
+            rad__readable(e->cut, number), e->cut == 1 ? " was" : "s were", steps);
+}
+
+void rad_exploration_text(const rad_target *t, const rad_exploration *e,
+                          char text[RAD_STATEMENT_MAX])
+{
+    sentence s = {text, RAD_STATEMENT_MAX, 0};
+    const char *limits = rad_target_limits(t);
+    text[0] = 0;
+    say_runs(&s, e);
+    if (e->complete || e->failures == 0) { /* a failure is one, whatever else was tried */
+        say_tried(&s, e);
+        if (limits) say(&s, ", %s", limits);
+    }
+    say_cut(&s, t, e);
+    say(&s, ".");
+}
