@@ -51,7 +51,7 @@ struct rad_slot {
     rad_locals *locals;          /* only the fiber touches them; NULL: none was set */
     rad_time deadline;           /* of the nurseries it is in */
     rad_family *family;          /* the nursery it is in, or NULL */
-    rad_slot *younger;           /* in it */
+    _Atomic(rad_slot *) younger; /* in it; itself: it is not listed there */
     union {
         rad_slot *elder; /* in it */
         rad_slot *next;  /* in a pool */

@@ -41,7 +41,7 @@ static void look_at_nursery(rad_waited *w, rad_waitable *o)
 {
     rad_family *f = (rad_family *)o;
     rad__lock(&o->lock);
-    w->left = f->count;
+    w->left = f->count + atomic_load_explicit(&f->told, memory_order_relaxed);
     rad__unlock(&o->lock);
 }
 

@@ -31,46 +31,109 @@ bool rad__family_admits(const rad_family *f, const rad_slot *spawner)
 
 /* ---- Children ---------------------------------------------------------------------------------------- */
 
+static void younger_set(rad_slot *slot, rad_slot *younger)
+{
+    atomic_store_explicit(&slot->younger, younger, memory_order_relaxed);
+}
+
+/* Asked by the child itself, or under the lock. */
+static bool is_listed(const rad_slot *slot)
+{
+    /* Pairs with the store in rad__family_untold: who was taken off the list sees that the family is cancelled. */
+    return atomic_load_explicit(&slot->younger, memory_order_acquire) != slot;
+}
+
+/* The youngest. */
+static void list_put(rad_family *f, rad_slot *slot)
+{
+    younger_set(slot, NULL);
+    slot->elder = f->youngest;
+    if (f->youngest) younger_set(f->youngest, slot);
+    f->youngest = slot;
+}
+
+static void list_remove(rad_family *f, rad_slot *slot)
+{
+    rad_slot *younger = atomic_load_explicit(&slot->younger, memory_order_relaxed);
+    if (younger)
+        younger->elder = slot->elder;
+    else
+        f->youngest = slot->elder;
+    if (slot->elder) younger_set(slot->elder, younger);
+}
+
 bool rad__family_enter(rad_family *f, rad_slot *slot)
 {
     rad__lock(&f->object.lock);
     bool open = !f->closed;
     if (open) {
-        f->count++;
         slot->family = f;
         slot->deadline = f->deadline;
-        slot->younger = NULL;
-        slot->elder = f->youngest;
-        if (f->youngest) f->youngest->younger = slot;
-        f->youngest = slot;
-        if (f->canceled) /* M2; it is not queued yet, so there is nobody to unpark. Pairs with rad__slot_cancel. */
+        if (RAD_LIKELY(!f->canceled)) {
+            list_put(f, slot);
+            f->count++;
+        } else { /* M2; it is not queued yet, so there is nobody to unpark. Pairs with rad__slot_cancel. */
+            younger_set(slot, slot);
+            atomic_fetch_add_explicit(&f->told, 1, memory_order_relaxed);
             atomic_store_explicit(&slot->canceled, rad__fiber_generation(&slot->strand),
                                   memory_order_release);
+        }
     }
     rad__unlock(&f->object.lock);
     return open;
 }
 
-/* Under the lock, which is given back: one less that keeps the family. From here on it may be gone. */
-static void family_less(rad_family *f)
+/* How many keep it: under the lock. */
+static uint64_t family_size(const rad_family *f)
+{
+    /* E2 and D1, pairs with L2. */
+    return f->count + atomic_load_explicit(&f->told, memory_order_acquire);
+}
+
+/* Under the lock, which is given back: somebody keeps it no longer. From here on it may be gone. */
+static void family_left(rad_family *f)
 {
     rad_clause *c = NULL;
-    if (--f->count == 0 && (c = rad__queue_claim(&f->owner_waits)) != NULL) f->closed = true;
+    if (family_size(f) == 0 && (c = rad__queue_claim(&f->owner_waits)) != NULL) f->closed = true;
     rad__unlock(&f->object.lock);
     if (c != NULL) rad__clause_notify(rad__core(), c);
 }
 
+/* L1, L2, without the lock. False: it may be the last. */
+static bool leaves_others(rad_family *f)
+{
+    uint64_t told = atomic_load_explicit(&f->told, memory_order_relaxed);
+    while (told > 1) /* L2, pairs with the load in family_size. */
+        if (atomic_compare_exchange_weak_explicit(&f->told, &told, told - 1, memory_order_release,
+                                                  memory_order_relaxed))
+            return true;
+    return false;
+}
+
+/* Whether this code of a child is the first failure: under the lock, or by a child that is not listed. */
+static bool is_first_failure(const rad_family *f, int code)
+{
+    if (code == 0 || atomic_load_explicit(&f->failed, memory_order_relaxed) != 0) return false;
+    return !(f->on_purpose && code == RAD_ECANCELED);
+}
+
+static void failed_set(rad_family *f, int code)
+{
+    atomic_store_explicit(&f->failed, code, memory_order_relaxed);
+}
+
 void rad__family_leave(rad_family *f, rad_slot *slot, int code)
 {
+    if (!is_listed(slot) && !is_first_failure(f, code) && leaves_others(f)) return;
     rad__lock(&f->object.lock);
-    if (f->untold == slot) f->untold = slot->elder;
-    if (slot->younger)
-        slot->younger->elder = slot->elder;
-    else
-        f->youngest = slot->elder;
-    if (slot->elder) slot->elder->younger = slot->younger;
-    if (f->failed == 0 && !(f->on_purpose && code == RAD_ECANCELED)) f->failed = code;
-    family_less(f);
+    if (is_listed(slot)) { /* it may have been taken off since */
+        list_remove(f, slot);
+        f->count--;
+    } else {
+        atomic_fetch_sub_explicit(&f->told, 1, memory_order_relaxed); /* E1 */
+    }
+    if (is_first_failure(f, code)) failed_set(f, code);
+    family_left(f);
 }
 
 /* ---- The owner --------------------------------------------------------------------------------------- */
@@ -113,7 +176,7 @@ static bool wait_attempt(rad_clause *c, rad_wakes *wakes)
 {
     (void)wakes;
     rad_family *f = (rad_family *)c->object;
-    if (f->count > 0) return false;
+    if (family_size(f) > 0) return false; /* D1 */
     f->closed = true;
     return true;
 }
@@ -134,7 +197,7 @@ int rad__op_nursery_wait(rad_nursery *n)
     family_close(f);
     f->owner->nurseries--;
     f->state = &waited_for;
-    return f->failed;
+    return atomic_load_explicit(&f->failed, memory_order_relaxed);
 }
 
 void rad__op_nursery_close(rad_nursery *n)
@@ -164,7 +227,7 @@ void rad__op_nursery_go(rad_nursery *n, rad_fn fn, void *arg)
         return;
     }
     rad__lock(&f->object.lock);
-    if (f->failed == 0) f->failed = code;
+    if (is_first_failure(f, code)) failed_set(f, code);
     rad__unlock(&f->object.lock);
 }
 
@@ -182,8 +245,7 @@ static void cancel_begin(rad_family *f, int reason)
     if (!f->canceled) {
         f->canceled = true;
         f->on_purpose = reason == 0;
-        if (f->failed == 0) f->failed = reason;
-        f->untold = f->youngest;
+        if (atomic_load_explicit(&f->failed, memory_order_relaxed) == 0) failed_set(f, reason);
     }
     f->unseen = f->first;
     f->count++;
@@ -194,11 +256,16 @@ void rad__family_untold(rad_family *f, rad_untold *some)
     rad_slot *s;
     some->count = 0;
     rad__lock(&f->object.lock);
-    for (s = f->untold; s != NULL && some->count < RAD_FAMILY_AT_ONCE; s = s->elder) {
+    for (s = f->youngest; s != NULL && some->count < RAD_FAMILY_AT_ONCE; s = s->elder) {
         some->generations[some->count] = rad__fiber_generation(&s->strand);
         some->slots[some->count++] = s;
     }
-    f->untold = s;
+    f->count -= some->count;
+    atomic_fetch_add_explicit(&f->told, some->count, memory_order_relaxed);
+    for (uint32_t i = 0; i < some->count; i++) /* pairs with the load in is_listed */
+        atomic_store_explicit(&some->slots[i]->younger, some->slots[i], memory_order_release);
+    f->youngest = s;
+    if (s != NULL) younger_set(s, NULL);
     f->holds++;
     rad__unlock(&f->object.lock);
 }
@@ -226,7 +293,7 @@ static rad_family *next_below(rad_family *f, int reason)
             rad_family *next = f->unseen;
             f->unseen = next->elder;
             rad__lock(&next->object.lock);
-            bool empty = next->count == 0;
+            bool empty = family_size(next) == 0;
             cancel_begin(next, reason);
             if (empty)
                 next->count--;
@@ -244,7 +311,8 @@ static rad_family *next_below(rad_family *f, int reason)
 static void cancel_end(rad_family *f)
 {
     rad__lock(&f->object.lock);
-    family_less(f);
+    f->count--;
+    family_left(f);
 }
 
 /* All families below `top` and itself, parents first. */

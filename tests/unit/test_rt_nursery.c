@@ -9,6 +9,10 @@
 
 #include <cmocka.h>
 
+#include "rt/nursery.h"
+
+#include <time.h>
+
 static void run(rad_fn fn, void *arg)
 {
     for (uint32_t workers = 1; workers <= 3; workers++) {
@@ -241,6 +245,45 @@ static void who_is_canceled_while_it_ends_one_is_not_told_by_it(void **state)
     run(cancels_the_owner, NULL);
 }
 
+/* ---- Who was told leaves by itself ------------------------------------------------------------------------ */
+
+enum { CHILDREN = 200 };
+
+static int counts_and_waits(void *begun)
+{
+    atomic_fetch_add((_Atomic int *)begun, 1);
+    return rad_sleep_until(RAD_FOREVER);
+}
+
+/* The owner keeps its worker and the lock of the nursery; the other worker runs the children. Each can end without the
+ * lock, but for the last one. */
+static int holds_the_lock_meanwhile(void *unused)
+{
+    rad_nursery n;
+    rad_family *f = (rad_family *)(void *)&n;
+    _Atomic int begun = 0;
+    (void)unused;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < CHILDREN; i++) rad_nursery_go(&n, counts_and_waits, &begun);
+    while (atomic_load(&begun) < CHILDREN) assert_int_equal(rad_sleep(1000000), 0);
+    rad_nursery_cancel(&n, 0);
+    rad__lock(&f->object.lock);
+    clock_t began = clock();
+    while (atomic_load(&f->told) > 1 && clock() - began < 20 * CLOCKS_PER_SEC) continue;
+    uint64_t left = atomic_load(&f->told);
+    rad__unlock(&f->object.lock);
+    assert_int_equal(left, 1);
+    assert_int_equal(rad_nursery_wait(&n), 0);
+    return 0;
+}
+
+static void children_who_were_told_end_without_the_lock(void **state)
+{
+    rad_options o = {.workers = 2};
+    (void)state;
+    assert_int_equal(rad_main(&o, holds_the_lock_meanwhile, NULL, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_fiber_finds_its_nursery),
         cmocka_unit_test(ended_on_purpose_is_no_failure),
         cmocka_unit_test(who_is_canceled_while_it_ends_one_is_not_told_by_it),
+        cmocka_unit_test(children_who_were_told_end_without_the_lock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
