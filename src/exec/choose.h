@@ -15,6 +15,11 @@ enum {
     RAD_BATCH_MAX = 32
 };
 
+/* So many woken tasks of one worker are a crowd. The lab compiles a smaller number, so that one is within reach. */
+#ifndef RAD_CROWD
+#define RAD_CROWD 64
+#endif
+
 /* Whom worker `self` of `workers` tries to steal from: uniform over the others for a uniform draw in
  * 0 … workers-2. At least two workers. */
 static inline uint32_t rad__choose_victim(uint32_t self, uint32_t workers, uint32_t draw)
@@ -74,6 +79,13 @@ static inline uint32_t rad__choose_batch(uint64_t queued, uint32_t workers, uint
     if (most > RAD_BATCH_MAX) most = RAD_BATCH_MAX;
     if (share > queued) share = queued;
     return (uint32_t)(share < most ? share : most);
+}
+
+/* How many more woken tasks a thief takes along from a worker that has `woken` of them: none unless it is a crowd, as
+ * when a large nursery is cancelled. Then one at a time costs more than many of them take to run. */
+static inline uint32_t rad__choose_loot(uint64_t woken)
+{
+    return woken < RAD_CROWD ? 0 : RAD_BATCH_MAX - 1;
 }
 
 /* Which of the parked workers (bit i of parked[i / 64]) to wake: the first one at or after `next`, going

@@ -312,14 +312,27 @@ static void step_search(rad_worker *w)
     go_to(w, w->searching ? RAD_PHASE_STEAL : RAD_PHASE_SETTLE);
 }
 
+/* More of a crowd of woken tasks, which keep their order and rank. Searchers find them here. */
+static void take_crowd(rad_worker *w, rad_worker *victim, rad_step *step)
+{
+    uint32_t most = rad__choose_loot(rad__deque_count(&victim->woken));
+    rad_task *task;
+    while (step->moved < most && (task = take_oldest(&victim->woken)) != NULL) {
+        if (RAD_UNLIKELY(!rad__deque_push(&w->woken, task))) rad__inbox_push(&w->inbox, task);
+        w->ahead = true;
+        step->moved++;
+    }
+}
+
 /* What goes first there goes first here. */
-static rad_task *take_from_victim(rad_worker *victim, rad_step *step)
+static rad_task *take_from_victim(rad_worker *w, rad_worker *victim, rad_step *step)
 {
     rad_task *task = rad__worker_is_brief(victim) ? NULL : take_oldest(&victim->due);
     step->source = RAD_FROM_VICTIM_DUE;
     if (task == NULL) {
         step->source = RAD_FROM_VICTIM_WOKEN;
         task = take_oldest(&victim->woken);
+        if (task != NULL) take_crowd(w, victim, step);
     }
     if (task == NULL) {
         step->source = RAD_FROM_VICTIM;
@@ -344,7 +357,7 @@ static void step_steal(rad_worker *w, rad_step *step, uint32_t draw)
     } else {
         step->victim = w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, live, draw);
         w->hint = RAD_NONE;
-        w->current = take_from_victim(w->sched->workers[step->victim], step);
+        w->current = take_from_victim(w, w->sched->workers[step->victim], step);
     }
     if (w->current != NULL) {
         count_source(w, step->source);

@@ -17,8 +17,9 @@
  *           rad__choose_fair.
  * RUN       runs the current task until it is finished, yields or is blocked (AGAIN: one call per step).
  * SEARCH    becomes a searcher, unless half of the workers are.       FOUND, SPREAD  is one no longer: R1, R2
- * STEAL     its own queues and the injector, then one victim a step: the oldest of its tasks. The first victim is
- *           the one RECHECK saw work at, if that is why it is awake; otherwise it could look past that one for ever.
+ * STEAL     its own queues and the injector, then one victim a step: the oldest of its tasks, and more when they are a
+ *           crowd of woken ones. The first victim is the one RECHECK saw work at, if that is why it is awake;
+ *           otherwise it could look past that one for ever.
  * SETTLE    gives its credit back to the gate. Only here can the count reach zero.
  * ANNOUNCE, RECHECK, NOTIFY, PARKED   K1-K2, K3, W2-W4 and K4 of idle.h.
  *
@@ -101,7 +102,7 @@ typedef struct rad_step {
     uint8_t phase;   /* the phase that was stepped */
     uint8_t source;  /* PICK, STEAL: where the current task came from */
     uint8_t run;     /* RUN: what the task answered */
-    uint8_t moved;   /* PICK, STEAL: how many more came along from the injector */
+    uint8_t moved;   /* PICK, STEAL: how many more came along, from the injector or a crowd */
     uint32_t victim; /* STEAL: who was tried; RAD_NONE: its own inbox and the injector */
     uint32_t woken;  /* whose thread must be woken, or RAD_NONE */
 } rad_step;

@@ -429,11 +429,13 @@ static void nurseries_are_clean(void **state)
         {"l2-nursery kind=7", "preempt:1", 100},
         {"l2-nursery kind=8", "preempt:1", 300},
         {"l2-nursery kind=9", "preempt:1", 300},
+        {"l2-nursery kind=10", "preempt:1", 300},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
     mostly_clean("l2-nursery kind=4 whole=1", 2000);
     mostly_clean("l2-nursery kind=5", 2000);
+    mostly_clean("l2-nursery kind=10 whole=1", 1000);
 }
 
 static void waits_of_fibers_are_clean(void **state)

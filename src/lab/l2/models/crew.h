@@ -7,7 +7,7 @@
 
 #include "rt/runtime.h"
 
-enum { RAD_CREW_WORKERS = 2, RAD_CREW_SLOTS = 8 };
+enum { RAD_CREW_WORKERS = 2, RAD_CREW_SLOTS = 9 };
 
 /* In setup: so many workers, `outside` slots that all share and `inside` ones that each worker has. */
 RAD_INTERNAL void rad__crew_open(uint32_t workers, uint32_t outside, uint32_t inside, bool whole);

@@ -21,9 +21,10 @@ enum {
     SIDE_BY_SIDE,
     BOTH_CANCEL,
     BELOW,
+    CROWD,
     KINDS
 };
-enum { REASON = -9, CODE = 7 };
+enum { REASON = -9, CODE = 7, WAITING = 3 };
 
 static rad_fiber owner;
 static rad_chan *never; /* nobody sends: whoever receives waits until it is cancelled */
@@ -98,16 +99,23 @@ static int child_spawns(void *arg)
     return 0;
 }
 
-static void with_nursery(rad_fn first, rad_fn second, int answer)
+/* `second` may be NULL; else that many of them. */
+static void with_crowd(rad_fn first, rad_fn second, uint32_t seconds, int answer)
 {
     rad_nursery *n = rad__alloc(1, sizeof *n);
     rad_nursery_open(n, RAD_FOREVER);
     RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, first, n) == 0);
-    if (second) RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, second, NULL) == 0);
+    for (uint32_t i = 0; second && i < seconds; i++)
+        RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, second, NULL) == 0);
     atomic_store_explicit(&shown, n,
                           memory_order_release); /* pairs with the load of the canceller */
     RAD_MODEL_ASSERT(rad_nursery_wait(n) == answer);
     rad__free(n);
+}
+
+static void with_nursery(rad_fn first, rad_fn second, int answer)
+{
+    with_crowd(first, second, 1, answer);
 }
 
 static int child_nests(void *arg)
@@ -155,6 +163,7 @@ static int owner_main(void *arg)
     case OUTSIDE: with_nursery(child_waits, NULL, REASON); break;
     case SIDE_BY_SIDE: with_nursery(child_opens, child_opens, 0); break;
     case BOTH_CANCEL: with_nursery(child_cancels_beside, child_waits, REASON); break;
+    case CROWD: with_crowd(child_cancels, child_waits, WAITING, REASON); break;
     case BELOW: with_nursery(child_cancels, child_ends_below, REASON); break;
     default: with_nursery(child_nests, NULL, RAD_ECANCELED); break;
     }
@@ -163,7 +172,8 @@ static int owner_main(void *arg)
 
 static void nursery_setup(const rad_case *c)
 {
-    uint32_t fibers = c->params[KIND] >= BOTH_CANCEL ? 3 : 2; /* on each worker */
+    static const uint32_t more[KINDS] = {[BOTH_CANCEL] = 1, [BELOW] = 1, [CROWD] = WAITING - 1};
+    uint32_t fibers = 2 + more[c->params[KIND]]; /* on each worker */
     rad__crew_open((uint32_t)c->params[WORKERS], 1, fibers, c->params[WHOLE]);
     if (c->params[COARSE] && !c->params[WHOLE]) rad__crew_coarse();
     RAD_MODEL_ASSERT(rad_chan_create(&never, 0, 0, RAD_CHAN_BLOCKS) == 0);
@@ -194,8 +204,8 @@ static void nursery_body(const rad_case *c, uint32_t thread)
 
 static void nursery_check(const rad_case *c)
 {
-    static const uint32_t children[KINDS] = {2, 2, 1, 2, 2, 2, 1, 2, 3, 3};
-    static const uint32_t waiting[KINDS] = {0, 0, 1, 1, 1, 1, 1, 0, 1, 0};
+    static const uint32_t children[KINDS] = {2, 2, 1, 2, 2, 2, 1, 2, 3, 3, 1 + WAITING};
+    static const uint32_t waiting[KINDS] = {0, 0, 1, 1, 1, 1, 1, 0, 1, 0, WAITING};
     RAD_MODEL_ASSERT(ended == children[c->params[KIND]]);
     RAD_MODEL_ASSERT(told == waiting[c->params[KIND]]);
     rad_release(owner);
@@ -207,7 +217,7 @@ static const rad_param nursery_params[] = {
     [KIND] = {"kind", 0, 0, KINDS - 1,
               "ends, fails, owner cancelled, child cancels, one comes later, nested, a thread "
               "cancels, two "
-              "side by side, two cancel, one below",
+              "side by side, two cancel, one below, a crowd",
               true},
     [WORKERS] = {"workers", 2, 1, RAD_CREW_WORKERS, "workers", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
