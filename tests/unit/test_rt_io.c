@@ -10,13 +10,18 @@
 
 #include <raddle.h>
 
+#include "os/io.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -347,12 +352,75 @@ static void a_child_has_its_own_poll(void **state)
     rad_fd_close(fds[1]);
 }
 
+/* ---- A call that is interrupted --------------------------------------------------------------------------- */
+
+typedef struct caller {
+    struct sockaddr_un at;
+    uint32_t length;
+    int fd;
+    int64_t answer;
+    _Atomic bool done;
+} caller;
+
+static void *connects_and_waits(void *arg)
+{
+    caller *c = arg;
+    c->answer = rad__os_io_connect(c->fd, (struct sockaddr *)&c->at, c->length);
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+static void interrupts(int number)
+{
+    (void)number;
+}
+
+static int local_socket(int flags)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* On TCP the connect would continue by itself. Here the queue is full, the call waits for it and ends with the signal:
+ * it was not begun, and has to be made again. */
+static void an_interrupted_local_connect_is_not_under_way(void **state)
+{
+    struct sigaction act = {.sa_handler = interrupts}, before; /* without SA_RESTART */
+    caller c = {.at.sun_family = AF_UNIX, .fd = local_socket(0)};
+    int listener = local_socket(0), full[64], count = 0;
+    pthread_t thread;
+    (void)state;
+    c.length = (uint32_t)(offsetof(struct sockaddr_un, sun_path) + 1 + 16); /* an abstract name */
+    snprintf(c.at.sun_path + 1, 17, "raddle %9d", (int)getpid());
+    assert_int_equal(bind(listener, (struct sockaddr *)&c.at, c.length), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    do full[count] = local_socket(SOCK_NONBLOCK);
+    while (connect(full[count++], (struct sockaddr *)&c.at, c.length) == 0);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(sigaction(SIGUSR1, &act, &before), 0);
+    assert_int_equal(pthread_create(&thread, NULL, connects_and_waits, &c), 0);
+    while (!atomic_load(&c.done)) {
+        pthread_kill(thread, SIGUSR1);
+        usleep(1000);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+    assert_int_equal(c.answer, RAD_OS_FULL);
+    while (count > 0) close(full[--count]);
+    close(c.fd);
+    close(listener);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(megabytes_over_tcp),       cmocka_unit_test(refusals_come_by_value),
-        cmocka_unit_test(what_was_written_is_told), cmocka_unit_test(select_waits_for_descriptors),
+        cmocka_unit_test(megabytes_over_tcp),
+        cmocka_unit_test(refusals_come_by_value),
+        cmocka_unit_test(what_was_written_is_told),
+        cmocka_unit_test(select_waits_for_descriptors),
         cmocka_unit_test(a_child_has_its_own_poll),
+        cmocka_unit_test(an_interrupted_local_connect_is_not_under_way),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,6 +150,41 @@ static void a_runtime_can_be_sharp(void **state)
     run(&o, is_not_sharp, NULL);
 }
 
+static _Atomic bool is_awake;
+
+static int sleeps_sharply(void *arg)
+{
+    (void)arg;
+    rad_sharp(true);
+    CHECK(rad_sleep(MS) == 0);
+    rad_sharp(false);
+    atomic_store(&is_awake, true);
+    return 0;
+}
+
+/* It keeps the only worker, so the monitor thread finds the timer, and another worker runs the sleeper: long before it
+ * would with the slack, which is a second. */
+static int computes_beside_a_sharp_one(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    atomic_store(&is_awake, false);
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, sleeps_sharply, NULL);
+    rad_yield();
+    uint64_t began = storm_cpu_ns();
+    while (!atomic_load(&is_awake) && storm_cpu_ns() - began < 200 * (uint64_t)MS) continue;
+    CHECK(atomic_load(&is_awake));
+    return rad_nursery_wait(&n);
+}
+
+static void who_is_sharp_has_no_slack_on_a_stuck_worker(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 1, .extra_workers = 1, .slack_us = 1000000};
+    run(&o, computes_beside_a_sharp_one, NULL);
+}
+
 /* ---- Help ---------------------------------------------------------------------------------------------------- */
 
 typedef struct meeting {
@@ -206,6 +241,7 @@ int main(void)
         cmocka_unit_test(too_much_slack_is_refused),
         cmocka_unit_test(a_fiber_can_be_sharp),
         cmocka_unit_test(a_runtime_can_be_sharp),
+        cmocka_unit_test(who_is_sharp_has_no_slack_on_a_stuck_worker),
         cmocka_unit_test(who_computes_after_a_sleep_does_not_keep_the_others),
     };
     storm_choose();

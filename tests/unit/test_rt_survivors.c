@@ -452,6 +452,63 @@ static void what_is_urgent_wakes_somebody(void **state)
     rad_runtime_destroy(rt);
 }
 
+enum { SHARE = 4 };
+
+typedef struct office {
+    _Atomic(rad_strand *) parked[SHARE];
+    _Atomic uint32_t count, ran;
+    uint32_t asleep; /* when the first of them ran */
+    bool brief;
+} office;
+
+static int waits_in_the_office(void *arg)
+{
+    office *o = arg;
+    atomic_store(&o->parked[atomic_fetch_add(&o->count, 1)], rad__running());
+    rad__strand_leave(RAD_LEAVE_PARK);
+    rad_core *core = rad__core();
+    uint32_t asleep = rad__idle_parked(&core->runtime->exec->sched.idle);
+    if (atomic_fetch_add(&o->ran, 1) > 0) return 0;
+    o->asleep = asleep;
+    o->brief = rad__worker_is_brief(core->worker);
+    return 0;
+}
+
+/* One worker sleeps. The other one takes its share of what is urgent, and runs the first: it is not known for how long.
+ */
+static int shares_what_is_urgent(void *arg)
+{
+    office *o = arg;
+    rad_nursery n;
+    rad_runtime *rt = rad__core()->runtime;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < SHARE; i++) rad_nursery_go(&n, waits_in_the_office, o);
+    for (int i = 0; i < SHARE; i++) {
+        rad_strand *s;
+        while ((s = atomic_load(&o->parked[i])) == NULL) rad_yield();
+        while (rad__life_state(rad__life_look(&s->life)) != RAD_FIBER_PARKED) rad_yield();
+    }
+    while (rad__idle_parked(&rt->exec->sched.idle) == 0) storm_block_ms(1);
+    rad__worker_set_brief(rad__core()->worker, true);
+    for (int i = 0; i < SHARE; i++) {
+        rad_strand *s = o->parked[i];
+        CHECK(rad__life_unpark(&s->life, rad__fiber_generation(s)) == RAD_UNPARK_QUEUE);
+        rad__urgent_put(&rt->urgent, s);
+    }
+    while (atomic_load(&o->ran) == 0) rad_yield(); /* now and then by way of the worker */
+    return rad_nursery_wait(&n);
+}
+
+static void a_share_of_what_is_urgent_is_offered_to_others(void **state)
+{
+    office o = {.asleep = 0};
+    rad_options options = {.workers = 2, .extra_workers = RAD_NONE};
+    (void)state;
+    assert_int_equal(rad_main(&options, shares_what_is_urgent, &o, NULL), 0);
+    assert_int_equal(o.asleep, 0);
+    assert_false(o.brief);
+}
+
 /* ---- Shutting down -------------------------------------------------------------------------------------- */
 
 /* A spawner that had looked before the end began: its fiber is told. */
@@ -702,6 +759,7 @@ int main(void)
         cmocka_unit_test(others_run_what_a_stuck_worker_has),
         cmocka_unit_test(urgent_ones_come_and_go),
         cmocka_unit_test(what_is_urgent_wakes_somebody),
+        cmocka_unit_test(a_share_of_what_is_urgent_is_offered_to_others),
         cmocka_unit_test(who_begins_after_the_end_began_is_cancelled),
         cmocka_unit_test(runtimes_come_and_go_at_the_same_time),
         cmocka_unit_test(threads_do_things_once),
