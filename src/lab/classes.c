@@ -26,15 +26,18 @@ static void classes_decided(rad_observer *o, rad_kernel *k, const rad_decision *
 static void classes_ran(rad_observer *o, rad_kernel *k, uint32_t action, const rad_footprint *f)
 {
     rad_classes *c = (rad_classes *)o;
-    uint32_t actor = k->actions[action].actor;
+    const rad_action_entry *a = &k->actions[action];
+    uint32_t actor = a->actor;
     uint32_t slot = actor + 1; /* actions of nobody share slot 0 */
     if (!RAD_GROW(&c->chain, &c->chain_capacity, slot + 1) ||
         !RAD_GROW(&c->written, &c->written_capacity, k->object_count + 1)) {
         c->failed = true;
         return;
     }
-    uint64_t who = actor < k->actor_count ? k->actors[actor].signature : k->actions[action].hash;
-    uint64_t depends = 0;
+    uint64_t who = actor < k->actor_count ? k->actors[actor].signature : a->hash;
+    uint64_t depends =
+        rad__fold(a->kind + 1, a->argument); /* and which of the actor's actions it was */
+    if (a->object < k->object_count) depends += k->objects[a->object].signature;
     for (uint32_t i = 0; i < f->count; i++) {
         uint32_t object = f->items[i].object;
         if (object >= k->object_count || f->items[i].access == RAD_LOCAL) continue;
