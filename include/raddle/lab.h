@@ -166,9 +166,9 @@ typedef struct rad_explore_options {
      * 0 = RAD_SECONDS_PRESET if `runs` is 0, no limit otherwise. */
     double seconds;
     uint64_t seed;
-    uint32_t jobs; /* worker processes; 0 = 1. Results do not depend on it. */
-    bool stop_on_first;
-    bool twice; /* run everything twice and compare */
+    uint32_t jobs;      /* worker processes; 0 = 1. Results do not depend on it. */
+    bool stop_on_first; /* the run that fails is the last one counted */
+    bool twice;         /* run everything twice and compare */
     /* CPU time one step may take, 0 = 10; a step that sleeps may take six times that by the clock. */
     double hang_seconds;
     void (*progress)(void *context,
@@ -204,8 +204,8 @@ typedef struct rad_exploration {
     uint64_t cut;        /* runs that were not finished at the step limit */
     uint64_t classes;    /* distinct trace classes seen */
     bool classes_capped; /* more than the counter holds */
-    /* Distinct states met at decisions, with strategy dedup; otherwise 0. Those known to a process that died
-     * are counted anew. */
+    /* Distinct states met at decisions between actions, with strategy dedup; otherwise 0. Those known to a process
+     * that died are counted anew. */
     uint64_t states;
     uint64_t evaluations[RAD_ORACLES_MAX];
     bool complete; /* some phase tried every schedule there is, each to its end */
@@ -243,6 +243,8 @@ enum rad_certificate {
     RAD_MINIMAL            /* no failure of this identity with one preemption fewer: exhausted */
 };
 
+/* How large a run is. Runs are compared by case_size, then preemptions, switches, nonzero, the sum of the choices,
+ * choices, steps: the first that differs decides. docs/machine.md says what a preemption is. */
 typedef struct rad_measure {
     uint64_t case_size; /* by rad_machine.size */
     uint64_t choices;   /* length of the list */
@@ -273,7 +275,8 @@ typedef struct rad_shrink_report {
     uint64_t checks, steps;  /* used by the reducers */
     enum rad_budget stopped; /* the reducers: NONE: nothing gets smaller any more */
     enum rad_certificate certificate;
-    uint64_t certified_runs; /* schedules tried for it */
+    /* Schedules tried for it, those of earlier rounds that found a smaller failure included. */
+    uint64_t certified_runs;
     uint64_t certified_cut; /* those that were not finished at the step limit: they prove nothing */
     enum rad_budget certificate_ended; /* NONE: all schedules with fewer preemptions were tried */
     rad_artifact *second; /* another bug met on the way that fails on the original case, or NULL */

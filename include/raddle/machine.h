@@ -79,7 +79,7 @@ RAD_API void rad_value(rad_kernel *k, uint64_t value);
  * follows unless it is 0 and there is no object. */
 RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value);
 
-/* The current actor offers its turn: the baseline goes to another one. */
+/* The current actor offers its turn: the baseline goes to another one, and that is no preemption. */
 RAD_API void rad_yields(rad_kernel *k);
 
 /* `actor` now waits for `object`, which `holder` has (or RAD_NONE). For reports; ends when any action
@@ -203,7 +203,7 @@ typedef struct rad_machine {
     enum rad_end (*idle)(void *self, rad_kernel *k);
 
     /* Optional. */
-    void (*check)(void *self, rad_kernel *k);           /* invariants, after every step */
+    void (*check)(void *self, rad_kernel *k); /* invariants, after reset and after every step */
     void (*state)(const void *self, rad_state_hash *h); /* the *whole* state: allows dedup */
     size_t (*save)(const void *self, void *to);         /* snapshot; to == NULL asks for the size */
     void (*load)(void *self, const void *from);
