@@ -1,0 +1,594 @@
+/* test_judge_explore.c — searches of the lab on random small machines, judged by brute force.
+ *
+ * The brute force (weave_brute.c) knows nothing of the lab: it has every schedule with its decisions, preemptions,
+ * delays, class, outcome and failure. The machine writes down every run that the lab makes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "weave_trial.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t failing(const struct weave_trial *trial, int identity)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < trial->b.count; i++) {
+        int of = trial->b.leaves[i].identity;
+        count += identity < 0 ? of >= 0 : of == identity;
+    }
+    return count;
+}
+
+static int identity_number(const struct weave_trial *trial, const char *name)
+{
+    for (uint32_t i = 0; i < trial->b.identity_count; i++) {
+        if (strcmp(trial->b.identities[i], name) == 0) return (int)i;
+    }
+    return -1;
+}
+
+/* The schedule of run `run` of one job. */
+static const struct weave_leaf *spied(const struct weave_trial *trial, uint64_t run)
+{
+    return weave_find(&trial->b, weave_spy()->runs[run].path);
+}
+
+/* A finding is what the run of that number was, and replays. */
+static void judge_finding(const struct weave_trial *trial, const rad_finding *f,
+                          const struct weave_leaf *leaf)
+{
+    uint32_t list[WEAVE_DECISIONS], length = weave_choices(f->artifact, list, WEAVE_DECISIONS);
+    const rad_verdict *v = rad_artifact_verdict(f->artifact);
+    struct weave_book scratch = {0};
+    struct weave_leaf again;
+    rad_replay replay = {0};
+    rad_error error = {0};
+    weave_run_list(&trial->w, list, length, &scratch, &again);
+    weave_check(trial, again.path == leaf->path, "%s: the choices are another run", v->identity);
+    weave_check(trial, length == leaf->length, "%s: %u choices, expected %u", v->identity, length,
+                leaf->length);
+    weave_check(trial, v->steps == leaf->steps && v->decisions == leaf->decisions,
+                "%s: %" PRIu64 " steps", v->identity, v->steps);
+    uint64_t step = leaf->oracle == RAD_ORACLE_DEADLOCK ? leaf->steps : leaf->steps - 1u;
+    weave_check(trial, v->failure_step == step, "%s: at step %" PRIu64, v->identity,
+                v->failure_step);
+    weave_check(trial,
+                rad_lab_replay(f->artifact, NULL, &replay, &error) == 0 && replay.as_recorded,
+                "%s: %s %s", v->identity, replay.reason, error.text);
+    weave_check(trial, strcmp(replay.actual.trace_hash, v->trace_hash) == 0, "%s", v->identity);
+    weave_book_free(&scratch);
+}
+
+/* Findings of an exploration whose every run was spied in order. */
+static void judge_findings(const struct weave_trial *trial, const rad_exploration *x,
+                           const char *where)
+{
+    uint64_t failures = 0;
+    weave_check(trial, weave_spy()->count == x->runs, "%s: %u runs came to their end", where,
+                weave_spy()->count);
+    for (uint32_t i = 0; i < x->finding_count; i++) {
+        const rad_finding *f = &x->findings[i];
+        const rad_verdict *v = rad_artifact_verdict(f->artifact);
+        int identity = identity_number(trial, v->identity);
+        uint64_t first = UINT64_MAX, times = 0;
+        weave_check(trial, identity >= 0, "%s: %s is no failure of it", where, v->identity);
+        for (uint64_t run = 0; run < x->runs; run++) {
+            if (spied(trial, run)->identity != identity) continue;
+            if (times++ == 0) first = run;
+        }
+        weave_check(trial, f->run == first && f->failures == times,
+                    "%s: %s in run %" PRIu64 ", %" PRIu64 " times; expected %" PRIu64 ", %" PRIu64,
+                    where, v->identity, f->run, f->failures, first, times);
+        weave_check(trial, i == 0 || x->findings[i - 1].run < f->run, "%s: order of findings",
+                    where);
+        judge_finding(trial, f, spied(trial, f->run));
+        failures += f->failures;
+    }
+    for (uint64_t run = 0, seen = 0; run < x->runs; run++) {
+        seen += spied(trial, run)->identity >= 0;
+        weave_check(trial, run + 1 < x->runs || seen == failures,
+                    "%s: %" PRIu64 " failing runs in findings, %" PRIu64 " seen", where, failures,
+                    seen);
+    }
+    weave_check(trial, x->failures == failures, "%s: %" PRIu64 " failures", where, x->failures);
+}
+
+/* ---- Every schedule ------------------------------------------------------------------------------------------ */
+
+static void judge_totals(const struct weave_trial *trial, const rad_exploration *x)
+{
+    const struct weave_book *b = &trial->b;
+    weave_check(trial, x->runs == b->count && x->steps == b->steps,
+                "%" PRIu64 " runs, %" PRIu64 " steps, expected %u, %" PRIu64, x->runs, x->steps,
+                b->count, b->steps);
+    weave_check(trial, x->failures == failing(trial, -1), "%" PRIu64 " failures", x->failures);
+    weave_check(trial, x->finding_count == b->identity_count, "%u kinds of failure, expected %u",
+                x->finding_count, b->identity_count);
+    weave_check(trial, x->classes == weave_distinct(b, weave_class_of) && !x->classes_capped,
+                "%" PRIu64 " classes, expected %u", x->classes, weave_distinct(b, weave_class_of));
+    weave_check(trial, x->site_count == WEAVE_OP_KINDS, "%u sites", x->site_count);
+    for (uint32_t i = 0; i < WEAVE_OP_KINDS; i++)
+        weave_check(trial, (x->site_reached[i] != 0) == b->reached[i], "site %s", weave_op_name(i));
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
+        uint64_t expected = i == RAD_ORACLE_LIVELOCK ? x->evaluations[i] : b->evaluations[i];
+        weave_check(trial, x->evaluations[i] == expected,
+                    "oracle %u: %" PRIu64 " evaluations, expected %" PRIu64, i, x->evaluations[i],
+                    expected);
+    }
+}
+
+static void dfs_tries_every_schedule_once(void **state)
+{
+    (void)state;
+    uint32_t at = 0;
+    for (uint32_t n = weave_times(40); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_MANY, false);
+        rad_explore_options o = {.strategy = "dfs", .seed = 1, .runs = WEAVE_SPIED};
+        rad_exploration x = weave_explore(&trial, &o);
+        judge_totals(&trial, &x);
+        weave_same_set(&trial, 0, (uint32_t)x.runs, weave_any, 0, "dfs");
+        judge_findings(&trial, &x, "dfs");
+        weave_check(&trial,
+                    x.complete && x.phase_count == 1 && x.phases[0].bounded &&
+                        x.phases[0].exhausted && !x.phases[0].pruned && !x.phases[0].endless &&
+                        x.phases[0].runs == x.runs,
+                    "phase %s", x.phases[0].name);
+        rad_exploration_free(&x);
+        weave_trial_free(&trial);
+    }
+}
+
+/* ---- Bounds --------------------------------------------------------------------------------------------------- */
+
+/* A strategy with bound K makes a phase for each of 0 … K, until one of them sees everything. */
+static void judge_bounds(const struct weave_trial *trial, const char *word, uint32_t highest,
+                         weave_wanted *wanted)
+{
+    char strategy[24];
+    snprintf(strategy, sizeof strategy, "%s:%u", word, highest);
+    rad_explore_options o = {.strategy = strategy, .seed = 1, .runs = WEAVE_SPIED};
+    rad_exploration x = weave_explore(trial, &o);
+    uint32_t from = 0, phase = 0;
+    bool all = false;
+    for (uint32_t bound = 0; bound <= highest && !all; bound++, phase++) {
+        const rad_phase *p = &x.phases[phase];
+        char name[24];
+        snprintf(name, sizeof name, "%s:%u", word, bound);
+        weave_check(trial, phase < x.phase_count && strcmp(p->name, name) == 0, "%s: phase %s",
+                    name, p->name);
+        weave_same_set(trial, from, (uint32_t)p->runs, wanted, bound, name);
+        all = p->runs == trial->b.count;
+        weave_check(trial, p->bounded && p->exhausted && p->pruned == !all && !p->endless,
+                    "%s: %d %d %d", name, p->bounded, p->exhausted, p->pruned);
+        from += (uint32_t)p->runs;
+    }
+    weave_check(trial, x.phase_count == phase && x.complete == all && x.runs == from,
+                "%s: %u phases", strategy, x.phase_count);
+    judge_findings(trial, &x, strategy);
+    rad_exploration_free(&x);
+}
+
+static void bounds_are_exact(void **state)
+{
+    (void)state;
+    uint32_t at = 100000;
+    for (uint32_t n = weave_times(30); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_SOME, false);
+        judge_bounds(&trial, "preempt", n % 5, weave_within_preemptions);
+        judge_bounds(&trial, "delay", n % 7, weave_within_delays);
+        weave_trial_free(&trial);
+    }
+}
+
+/* ---- States ---------------------------------------------------------------------------------------------------- */
+
+static bool outcome_was_seen(uint64_t outcome)
+{
+    const struct weave_spy *spy = weave_spy();
+    for (uint32_t i = 0; i < spy->count; i++) {
+        if (spy->runs[i].outcome == outcome) return true;
+    }
+    return false;
+}
+
+static void dedup_meets_every_state_and_outcome(void **state)
+{
+    (void)state;
+    uint32_t at = 200000;
+    for (uint32_t n = weave_times(40); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_MANY, false);
+        rad_explore_options o = {.strategy = "dedup", .seed = 1, .runs = WEAVE_SPIED};
+        rad_exploration x = weave_explore(&trial, &o);
+        for (uint32_t i = 0; i < weave_spy()->count; i++)
+            weave_check(&trial, weave_find(&trial.b, weave_spy()->runs[i].path),
+                        "run %u is no schedule", i);
+        for (uint32_t i = 0; i < trial.b.count; i++)
+            weave_check(&trial, outcome_was_seen(trial.b.leaves[i].outcome),
+                        "the outcome of schedule %u was not met", i);
+        weave_check(&trial, x.states == trial.b.state_count, "%" PRIu64 " states, expected %u",
+                    x.states, trial.b.state_count);
+        weave_check(&trial, x.runs <= trial.b.count && x.complete, "%" PRIu64 " runs", x.runs);
+        weave_check(&trial, x.finding_count == trial.b.identity_count, "%u findings",
+                    x.finding_count);
+        for (uint32_t i = 0; i < x.finding_count; i++) {
+            rad_replay replay = {0};
+            rad_error error = {0};
+            const char *name = rad_artifact_verdict(x.findings[i].artifact)->identity;
+            weave_check(&trial, identity_number(&trial, name) >= 0, "%s", name);
+            weave_check(&trial,
+                        rad_lab_replay(x.findings[i].artifact, NULL, &replay, &error) == 0 &&
+                            replay.as_recorded,
+                        "%s: %s", name, replay.reason);
+        }
+        rad_exploration_free(&x);
+        weave_trial_free(&trial);
+    }
+}
+
+/* ---- Drawn runs ------------------------------------------------------------------------------------------------ */
+
+static void drawn_runs_are_schedules(void **state)
+{
+    static const char *const strategies[] = {"random", "pct:1", "pct:2", "pct:3",
+                                             "surw",   "first", "fair"};
+    (void)state;
+    uint32_t at = 300000;
+    for (uint32_t n = weave_times(12); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_SOME, false);
+        for (uint32_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+            rad_explore_options o = {.strategy = strategies[i], .seed = n, .runs = 60};
+            rad_exploration x = weave_explore(&trial, &o);
+            uint64_t expected = i < 5 ? 60 : 1;
+            weave_check(&trial, x.runs == expected && x.phase_count == 1, "%s: %" PRIu64 " runs",
+                        strategies[i], x.runs);
+            for (uint64_t run = 0; run < x.runs; run++)
+                weave_check(&trial, spied(&trial, run) != NULL,
+                            "%s: run %" PRIu64 " is no schedule", strategies[i], run);
+            judge_findings(&trial, &x, strategies[i]);
+            weave_check(&trial, !x.complete && !x.phases[0].bounded && !x.phases[0].exhausted,
+                        "%s: complete", strategies[i]);
+            rad_exploration_free(&x);
+        }
+        weave_trial_free(&trial);
+    }
+}
+
+static void auto_finds_what_there_is(void **state)
+{
+    (void)state;
+    uint32_t at = 400000;
+    for (uint32_t n = weave_times(20); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_SOME, false);
+        rad_explore_options o = {.seed = n, .runs = 8000};
+        rad_exploration x = weave_explore(&trial, &o);
+        judge_findings(&trial, &x, "auto");
+        weave_check(&trial, x.complete && x.finding_count == trial.b.identity_count, "%u findings",
+                    x.finding_count);
+        weave_check(&trial, x.classes == weave_distinct(&trial.b, weave_class_of),
+                    "%" PRIu64 " classes", x.classes);
+        uint32_t from = 0;
+        for (uint32_t i = 0; i < x.phase_count; i++) {
+            const rad_phase *p = &x.phases[i];
+            if (strncmp(p->name, "preempt:", 8) == 0)
+                weave_same_set(&trial, from, (uint32_t)p->runs, weave_within_preemptions,
+                               (uint32_t)strtoul(p->name + 8, NULL, 10), p->name);
+            from += (uint32_t)p->runs;
+        }
+        rad_exploration_free(&x);
+        weave_trial_free(&trial);
+    }
+}
+
+/* ---- Ways to search ---------------------------------------------------------------------------------------------- */
+
+static void judge_equal(const struct weave_trial *trial, const rad_exploration *a,
+                        const rad_exploration *b, bool twice, const char *where)
+{
+    rad_error error = {0};
+    weave_check(trial, a->runs == b->runs && a->steps == b->steps && a->failures == b->failures,
+                "%s: totals", where);
+    weave_check(trial, a->classes == b->classes && a->states == b->states, "%s: classes, states",
+                where);
+    weave_check(trial, a->complete == b->complete && a->phase_count == b->phase_count, "%s: phases",
+                where);
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++)
+        weave_check(trial, twice || a->evaluations[i] == b->evaluations[i], "%s: oracle %u", where,
+                    i);
+    weave_check(trial, memcmp(a->site_reached, b->site_reached, sizeof a->site_reached) == 0,
+                "%s: sites", where);
+    weave_check(trial, a->finding_count == b->finding_count, "%s: %u and %u findings", where,
+                a->finding_count, b->finding_count);
+    for (uint32_t i = 0; i < a->phase_count; i++) {
+        const rad_phase *p = &a->phases[i], *q = &b->phases[i];
+        weave_check(trial,
+                    strcmp(p->name, q->name) == 0 && p->runs == q->runs &&
+                        p->failures == q->failures && p->exhausted == q->exhausted &&
+                        p->pruned == q->pruned,
+                    "%s: phase %s", where, p->name);
+    }
+    for (uint32_t i = 0; i < a->finding_count; i++) {
+        const rad_finding *f = &a->findings[i], *g = &b->findings[i];
+        char *one = rad_artifact_json(f->artifact, &error),
+             *two = rad_artifact_json(g->artifact, &error);
+        weave_check(trial, f->run == g->run && f->failures == g->failures && strcmp(one, two) == 0,
+                    "%s: finding %u", where, i);
+        rad_free(one);
+        rad_free(two);
+    }
+}
+
+static const char *const ways[] = {"dfs",   "preempt:2", "delay:3", "dedup", "random",
+                                   "pct:2", "surw",      "auto",    "fair",  "first"};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static void results_do_not_depend_on_jobs(void **state)
+{
+    (void)state;
+    uint32_t at = 500000;
+    for (uint32_t n = weave_times(20); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_SOME, false);
+        const char *way = ways[n % WAYS];
+        rad_explore_options o = {.strategy = way, .seed = n, .runs = n % 3 == 0 ? 100 : 2000};
+        rad_exploration one = weave_explore(&trial, &o);
+        for (o.jobs = 2; o.jobs <= 3; o.jobs++) {
+            rad_exploration more = weave_explore(&trial, &o);
+            judge_equal(&trial, &one, &more, false, way);
+            rad_exploration_free(&more);
+        }
+        o.jobs = 1;
+        o.twice = true;
+        rad_exploration twice = weave_explore(&trial, &o);
+        judge_equal(&trial, &one, &twice, true, way);
+        rad_exploration_free(&twice);
+        rad_exploration_free(&one);
+        weave_trial_free(&trial);
+    }
+}
+
+static void stopping_at_the_first_finds_the_first(void **state)
+{
+    (void)state;
+    uint32_t at = 600000;
+    for (uint32_t n = weave_times(20); n > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_SOME, false);
+        if (trial.b.identity_count > 0) {
+            const char *way = ways[n-- % WAYS];
+            rad_explore_options o = {.strategy = way, .seed = n, .runs = 2000};
+            rad_exploration all = weave_explore(&trial, &o);
+            o.stop_on_first = true;
+            o.jobs = 1 + n % 3;
+            rad_exploration first = weave_explore(&trial, &o);
+            weave_check(&trial, (all.finding_count > 0) == (first.finding_count == 1), "%s: %u",
+                        way, first.finding_count);
+            if (all.finding_count > 0) {
+                rad_error error = {0};
+                char *one = rad_artifact_json(all.findings[0].artifact, &error);
+                char *two = rad_artifact_json(first.findings[0].artifact, &error);
+                weave_check(&trial,
+                            all.findings[0].run == first.findings[0].run && strcmp(one, two) == 0,
+                            "%s", way);
+                weave_check(&trial, first.runs == first.findings[0].run + 1,
+                            "%s: %" PRIu64 " runs, found in run %" PRIu64, way, first.runs,
+                            first.findings[0].run);
+                rad_free(one);
+                rad_free(two);
+            }
+            rad_exploration_free(&all);
+            rad_exploration_free(&first);
+        }
+        weave_trial_free(&trial);
+    }
+}
+
+/* With fewer runs than there are schedules nothing is complete; with as many it is. */
+static void a_budget_is_kept(void **state)
+{
+    (void)state;
+    uint32_t at = 700000;
+    for (uint32_t n = weave_times(12); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_FEW, false);
+        for (int more = -1; more <= 1; more++) {
+            rad_explore_options o = {
+                .strategy = "dfs", .seed = 1, .runs = trial.b.count + (uint32_t)more};
+            if (o.runs == 0) continue;
+            rad_exploration x = weave_explore(&trial, &o);
+            uint64_t expected = more < 0 ? o.runs : trial.b.count;
+            weave_check(&trial, x.runs == expected, "%" PRIu64 " runs of %" PRIu64, x.runs, o.runs);
+            weave_check(&trial, x.complete == (more >= 0) && x.phases[0].exhausted == (more >= 0),
+                        "budget %+d", more);
+            rad_exploration_free(&x);
+        }
+        weave_trial_free(&trial);
+    }
+}
+
+/* ---- Choice lists ------------------------------------------------------------------------------------------------ */
+
+static void judge_list(const struct weave_trial *trial, const uint32_t *list, uint32_t length,
+                       const struct weave_leaf *leaf, char hash[33])
+{
+    rad_artifact *a = weave_artifact(trial, list, length);
+    rad_replay r = {0};
+    rad_error error = {0};
+    weave_spy_forget();
+    weave_check(trial, rad_lab_replay(a, NULL, &r, &error) == 0, "%s", error.text);
+    const char *identity = leaf->identity < 0 ? "" : trial->b.identities[leaf->identity];
+    weave_check(trial, weave_spy()->count == 1 && weave_spy()->runs[0].path == leaf->path,
+                "list of %u: another run", length);
+    weave_check(trial, (r.actual.result == RAD_RESULT_FAILURE) == (leaf->identity >= 0),
+                "result %d", r.actual.result);
+    weave_check(trial, r.actual.steps == leaf->steps && r.actual.decisions == leaf->decisions,
+                "%" PRIu64 " steps, %" PRIu64, r.actual.steps, r.actual.decisions);
+    weave_check(trial, strcmp(r.actual.identity, identity) == 0, "'%s', expected '%s'",
+                r.actual.identity, identity);
+    if (leaf->identity >= 0)
+        weave_check(
+            trial,
+            strcmp(r.actual.kind, rad_oracle_name(trial->t.machine, (uint32_t)leaf->oracle)) == 0,
+            "%s", r.actual.kind);
+    memcpy(hash, r.actual.trace_hash, 33);
+    rad_artifact_free(a);
+}
+
+static int compare_hashes(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Each schedule has its list, the list gives that schedule, and no two have one digest. */
+static void choice_lists_are_total(void **state)
+{
+    (void)state;
+    uint32_t at = 800000;
+    for (uint32_t n = weave_times(12); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_FEW, false);
+        char(*hashes)[33] = calloc(trial.b.count, sizeof *hashes);
+        for (uint32_t i = 0; i < trial.b.count; i++) {
+            const struct weave_leaf *leaf = &trial.b.leaves[i];
+            uint32_t list[WEAVE_DECISIONS + 3];
+            char hash[33];
+            for (uint32_t d = 0; d < leaf->decisions; d++) list[d] = leaf->choices[d];
+            judge_list(&trial, list, i % 2 ? leaf->length : leaf->decisions, leaf, hashes[i]);
+            if (i % 8 != 0) continue;
+            struct weave_book scratch = {0};
+            struct weave_leaf other;
+            list[i % (leaf->decisions + 1u)] = 1000 + i; /* lowered to the last */
+            for (uint32_t d = 0; d < 3; d++)
+                list[leaf->decisions + d] = 7; /* never asked for, or an odd way to go on */
+            weave_run_list(&trial.w, list, leaf->decisions + 3u, &scratch, &other);
+            const struct weave_leaf *known = weave_find(&trial.b, other.path);
+            weave_check(&trial, known != NULL, "list %u", i);
+            judge_list(&trial, list, leaf->decisions + 3u, known, hash);
+            weave_book_free(&scratch);
+        }
+        qsort(hashes, trial.b.count, sizeof *hashes, compare_hashes);
+        for (uint32_t i = 1; i < trial.b.count; i++)
+            weave_check(&trial, strcmp(hashes[i - 1], hashes[i]) != 0,
+                        "two schedules have the digest %s", hashes[i]);
+        free(hashes);
+        weave_trial_free(&trial);
+    }
+}
+
+/* ---- Processes that die ------------------------------------------------------------------------------------ */
+
+/* A failing check of these weaves ends the process. That run is a failure like others, and the search continues. */
+static void crashes_are_failures_like_others(void **state)
+{
+    (void)state;
+    uint32_t at = 900000;
+    for (uint32_t n = weave_times(4); n > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, 60, true);
+        int crash = identity_number(&trial, "crash:exit status 3");
+        if (crash >= 0 && failing(&trial, crash) <= 12) {
+            rad_explore_options o = {.strategy = n % 2 ? "dfs" : "preempt:9",
+                                     .seed = 1,
+                                     .runs = 20000,
+                                     .jobs = 1 + n % 3};
+            rad_exploration x = weave_explore(&trial, &o);
+            const rad_phase *last = &x.phases[x.phase_count - 1];
+            weave_check(&trial, x.complete && last->runs == trial.b.count, "%" PRIu64 " runs",
+                        last->runs);
+            weave_check(&trial, last->failures == failing(&trial, -1), "%" PRIu64 " failures",
+                        last->failures);
+            weave_check(&trial, x.finding_count == trial.b.identity_count, "%u findings",
+                        x.finding_count);
+            for (uint32_t i = 0; i < x.finding_count; i++) {
+                rad_replay r = {0};
+                rad_error error = {0};
+                const rad_artifact *a = x.findings[i].artifact;
+                const char *name = rad_artifact_verdict(a)->identity;
+                int identity = identity_number(&trial, name);
+                weave_check(&trial, identity >= 0, "%s", name);
+                weave_check(&trial,
+                            x.phase_count > 1 ||
+                                x.findings[i].failures == failing(&trial, identity),
+                            "%s: %" PRIu64 " failures", name, x.findings[i].failures);
+                weave_check(&trial, rad_lab_replay(a, NULL, &r, &error) == 0 && r.as_recorded,
+                            "%s: %s", name, r.reason);
+            }
+            rad_exploration_free(&x);
+            n--;
+        }
+        weave_trial_free(&trial);
+    }
+}
+
+/* ---- The generator ------------------------------------------------------------------------------------------- */
+
+static void weaves_are_of_every_kind(void **state)
+{
+    (void)state;
+    uint32_t at = 0, kinds[WEAVE_OP_KINDS] = {0}, failures[RAD_ORACLES_MAX] = {0}, sizes[5] = {0};
+    uint32_t passes = 0, mixed = 0, spawns = 0, yields = 0, picks = 0, blocked = 0,
+             alternatives = 0, deep = 0, saves = 0;
+    for (uint32_t n = 0; n < 150; n++) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_SOME, false);
+        for (uint32_t i = 0; i < WEAVE_OP_KINDS; i++) kinds[i] += trial.b.reached[i];
+        for (uint32_t i = 0; i < trial.b.identity_count; i++) {
+            uint32_t fewest = weave_fewest(&trial.b, trial.b.identities[i]);
+            deep += fewest > 0;
+        }
+        for (uint32_t i = 0; i < trial.b.count; i++) {
+            if (trial.b.leaves[i].oracle >= 0) failures[trial.b.leaves[i].oracle]++;
+        }
+        passes += trial.b.identity_count == 0;
+        mixed += trial.b.identity_count > 1;
+        sizes[trial.c.actors]++;
+        spawns += trial.b.spawns > 0;
+        yields += trial.b.yields > 0;
+        picks += trial.b.picks > 0;
+        blocked += trial.b.blocked > 0;
+        alternatives += trial.b.alternatives > 0;
+        saves += trial.t.machine->save != NULL;
+        weave_trial_free(&trial);
+    }
+    for (uint32_t i = 0; i < WEAVE_OP_KINDS; i++) assert_true(kinds[i] >= 5);
+    assert_true(failures[RAD_ORACLE_DEADLOCK] > 0 && failures[RAD_ORACLE_ASSERT] > 0 &&
+                failures[RAD_ORACLE_INVARIANT] > 0);
+    assert_true(failures[RAD_ORACLE_OWN] > 0 && failures[RAD_ORACLE_OWN + 1] > 0);
+    assert_true(sizes[2] > 20 && sizes[3] > 20 && sizes[4] > 5);
+    print_message("# of 150: pass %u, several failures %u, spawn %u, yield %u, pick %u, block %u, "
+                  "two actions %u, save %u; "
+                  "failures that need a preemption %u\n",
+                  passes, mixed, spawns, yields, picks, blocked, alternatives, saves, deep);
+    assert_true(passes > 10 && mixed > 10 && spawns > 10 && yields > 10 && picks > 10 &&
+                blocked > 10);
+    assert_true(alternatives > 5 && saves > 10 && deep > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weaves_are_of_every_kind),
+        cmocka_unit_test(dfs_tries_every_schedule_once),
+        cmocka_unit_test(bounds_are_exact),
+        cmocka_unit_test(dedup_meets_every_state_and_outcome),
+        cmocka_unit_test(drawn_runs_are_schedules),
+        cmocka_unit_test(auto_finds_what_there_is),
+        cmocka_unit_test(results_do_not_depend_on_jobs),
+        cmocka_unit_test(stopping_at_the_first_finds_the_first),
+        cmocka_unit_test(a_budget_is_kept),
+        cmocka_unit_test(choice_lists_are_total),
+        cmocka_unit_test(crashes_are_failures_like_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* test_judge_shrink.c — shrinking and its certificates on random small machines, judged by brute force. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "weave_trial.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A run as brute force sees it. */
+struct seen {
+    struct weave_trial trial; /* its case; the book has all schedules unless there are too many */
+    uint32_t list[WEAVE_DECISIONS], length;
+    struct weave_leaf leaf;
+    char identity[WEAVE_NAME];
+};
+
+static void look_at_list(struct seen *s)
+{
+    struct weave_book scratch = {0};
+    weave_run_list(&s->trial.w, s->list, s->length, &scratch, &s->leaf);
+    s->identity[0] = 0;
+    if (s->leaf.identity >= 0)
+        memcpy(s->identity, scratch.identities[s->leaf.identity], WEAVE_NAME);
+    weave_book_free(&scratch);
+}
+
+static void look_at(struct seen *s, const rad_artifact *a)
+{
+    s->trial.t = *rad_artifact_target(a);
+    s->trial.c = weave_case_of(&s->trial.t.c);
+    weave_make(&s->trial.w, &s->trial.c);
+    weave_brute(&s->trial.w, 20000, &s->trial.b);
+    s->length = weave_choices(a, s->list, WEAVE_DECISIONS);
+    look_at_list(s);
+}
+
+static rad_measure measure_of(const struct seen *s)
+{
+    const struct weave_case *c = &s->trial.c;
+    return (rad_measure){.case_size = (uint64_t)(c->actors - 1 + c->ops - 1 + c->slack),
+                         .choices = s->leaf.length,
+                         .nonzero = s->leaf.nonzero,
+                         .preemptions = s->leaf.preemptions,
+                         .switches = s->leaf.switches,
+                         .steps = s->leaf.steps};
+}
+
+static uint64_t sum_of(const struct seen *s)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < s->leaf.decisions; i++) sum += s->leaf.choices[i];
+    return sum;
+}
+
+static void judge_measure(const struct seen *s, const rad_measure *m, const char *which)
+{
+    rad_measure own = measure_of(s);
+    weave_check(
+        &s->trial,
+        m->case_size == own.case_size && m->choices == own.choices && m->nonzero == own.nonzero,
+        "%s: case %" PRIu64 "/%" PRIu64 ", choices %" PRIu64 "/%" PRIu64 ", nonzero %" PRIu64
+        "/%" PRIu64,
+        which, m->case_size, own.case_size, m->choices, own.choices, m->nonzero, own.nonzero);
+    weave_check(
+        &s->trial,
+        m->preemptions == own.preemptions && m->switches == own.switches && m->steps == own.steps,
+        "%s: preemptions %" PRIu64 "/%" PRIu64 ", switches %" PRIu64 "/%" PRIu64 ", steps %" PRIu64
+        "/%" PRIu64,
+        which, m->preemptions, own.preemptions, m->switches, own.switches, m->steps, own.steps);
+}
+
+/* The order in which runs are compared. */
+static int compare_runs(const struct seen *one, const struct seen *other)
+{
+    rad_measure a = measure_of(one), b = measure_of(other);
+    const uint64_t x[] = {a.case_size, a.preemptions, a.switches, a.nonzero,
+                          sum_of(one), a.choices,     a.steps};
+    const uint64_t y[] = {b.case_size,   b.preemptions, b.switches, b.nonzero,
+                          sum_of(other), b.choices,     b.steps};
+    for (int i = 0; i < 7; i++) {
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+    }
+    return 0;
+}
+
+static void judge_replay(const struct weave_trial *trial, const rad_artifact *a, const char *which)
+{
+    rad_replay r = {0};
+    rad_error error = {0};
+    weave_check(trial, rad_lab_replay(a, NULL, &r, &error) == 0 && r.as_recorded, "%s: %s %s",
+                which, r.reason, error.text);
+}
+
+/* "No failure of this identity with one preemption fewer", exactly when that is so. */
+static void judge_certificate(const struct seen *s, const rad_shrink_report *r, uint64_t budget)
+{
+    if (s->trial.b.too_many) return;
+    uint32_t fewest = weave_fewest(&s->trial.b, s->identity);
+    uint32_t below = s->leaf.preemptions ? weave_count(&s->trial, weave_within_preemptions,
+                                                       s->leaf.preemptions - 1u)
+                                         : 0;
+    if (r->certificate == RAD_MINIMAL) {
+        weave_check(&s->trial, fewest == s->leaf.preemptions,
+                    "certified with %u preemptions, %u are enough", s->leaf.preemptions, fewest);
+        weave_check(&s->trial, r->certified_runs >= below,
+                    "%" PRIu64 " schedules tried, there are %u", r->certified_runs, below);
+    } else {
+        weave_check(&s->trial, r->certified_runs == budget,
+                    "not certified after %" PRIu64 " of %" PRIu64, r->certified_runs, budget);
+        weave_check(&s->trial, s->leaf.preemptions > 0, "nothing to certify");
+    }
+    weave_check(&s->trial, r->certified_runs <= budget, "%" PRIu64 " of %" PRIu64,
+                r->certified_runs, budget);
+}
+
+/* Nothing is left that a look at single choices would have found. */
+static void judge_choices(const struct seen *s)
+{
+    for (uint32_t i = 0; i < s->length; i++) {
+        for (uint32_t lower = 0; lower < s->list[i]; lower++) {
+            struct seen other = *s;
+            other.list[i] = lower;
+            look_at_list(&other);
+            weave_check(&s->trial,
+                        strcmp(other.identity, s->identity) != 0 || compare_runs(&other, s) >= 0,
+                        "choice %u can be %u instead of %u", i, lower, s->list[i]);
+        }
+    }
+}
+
+/* Nor does the same list fail this way in a case with one parameter lowered. */
+static void judge_case(const struct seen *s)
+{
+    for (uint32_t p = 1; p <= 3; p++) {
+        int64_t lowest = p == 3 ? 0 : 1;
+        for (int64_t value = lowest; value < s->trial.t.c.params[p]; value++) {
+            struct seen other = *s;
+            other.trial.t.c.params[p] = value;
+            other.trial.c = weave_case_of(&other.trial.t.c);
+            weave_make(&other.trial.w, &other.trial.c);
+            look_at_list(&other);
+            weave_check(&s->trial, strcmp(other.identity, s->identity) != 0,
+                        "parameter %u can be %d", p, (int)value);
+        }
+    }
+}
+
+static void judge_second(const struct weave_trial *origin, const struct seen *s,
+                         const rad_artifact *second)
+{
+    if (!second) return;
+    const char *name = rad_artifact_verdict(second)->identity;
+    bool there = false;
+    weave_check(origin, strcmp(name, s->identity) != 0, "the second bug is the first one");
+    for (uint32_t i = 0; i < origin->b.identity_count; i++)
+        there = there || strcmp(origin->b.identities[i], name) == 0;
+    weave_check(origin, there, "%s is no failure of the original", name);
+    weave_check(origin,
+                memcmp(rad_artifact_target(second)->c.params, origin->t.c.params,
+                       sizeof origin->t.c.params) == 0,
+                "%s: another case", name);
+    judge_replay(origin, second, "second");
+}
+
+static void judge_shrink(const struct weave_trial *origin, const rad_artifact *a,
+                         uint64_t certify_runs)
+{
+    rad_shrink_options o = {.certify_runs = certify_runs};
+    rad_shrink_report report = {0}, again = {0};
+    rad_artifact *small = NULL, *smaller = NULL;
+    rad_error error = {0};
+    struct seen before, after;
+    look_at(&before, a);
+    weave_check(origin, rad_lab_shrink(a, &o, &small, &report, &error) == 0, "%s", error.text);
+    look_at(&after, small);
+    judge_measure(&before, &report.before, "before");
+    judge_measure(&after, &report.after, "after");
+    weave_check(origin, strcmp(before.identity, after.identity) == 0, "'%s' became '%s'",
+                before.identity, after.identity);
+    weave_check(origin, strcmp(rad_artifact_verdict(small)->identity, after.identity) == 0, "%s",
+                after.identity);
+    weave_check(origin, compare_runs(&after, &before) <= 0, "it grew");
+    weave_check(origin,
+                after.trial.c.seed == origin->c.seed && after.trial.c.fixed == origin->c.fixed,
+                "fixed parameters changed");
+    weave_check(origin,
+                after.trial.c.actors <= origin->c.actors && after.trial.c.ops <= origin->c.ops &&
+                    after.trial.c.slack <= origin->c.slack,
+                "a parameter grew");
+    judge_replay(origin, small, "shrunk");
+    judge_certificate(&after, &report, certify_runs ? certify_runs : 200000);
+    judge_choices(&after);
+    judge_case(&after);
+    judge_second(origin, &before, report.second);
+    weave_check(origin, rad_lab_shrink(small, &o, &smaller, &again, &error) == 0, "%s", error.text);
+    char *one = rad_artifact_json(small, &error), *two = rad_artifact_json(smaller, &error);
+    weave_check(origin, strcmp(one, two) == 0, "shrinking again changed it:\n%s\n%s", one, two);
+    rad_free(one);
+    rad_free(two);
+    rad_artifact_free(small);
+    rad_artifact_free(smaller);
+    rad_artifact_free(report.second);
+    rad_artifact_free(again.second);
+    weave_trial_free(&before.trial);
+    weave_trial_free(&after.trial);
+}
+
+static void what_is_shrunk_is_small_and_certified(void **state)
+{
+    static const char *const ways[] = {"dfs", "random", "surw", "pct:3"};
+    (void)state;
+    uint32_t at = 0;
+    for (uint32_t n = weave_times(40); n > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, WEAVE_SOME, false);
+        if (trial.b.identity_count > 0) {
+            n--;
+            rad_explore_options o = {.strategy = ways[n % 4], .seed = n, .runs = 2000};
+            rad_exploration x = weave_explore(&trial, &o);
+            for (uint32_t i = 0; i < x.finding_count; i++)
+                judge_shrink(&trial, x.findings[i].artifact, n % 5 == 0 ? 1 + n % 7 : 0);
+            rad_exploration_free(&x);
+        }
+        weave_trial_free(&trial);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_shrunk_is_small_and_certified),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

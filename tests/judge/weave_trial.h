@@ -1,0 +1,51 @@
+/* weave_trial.h — one weave on trial: its case, all its schedules, and what the lab makes of it. */
+#ifndef RADDLE_TESTS_WEAVE_TRIAL_H
+#define RADDLE_TESTS_WEAVE_TRIAL_H
+
+#include "weave_brute.h"
+
+struct weave_trial {
+    struct weave_case c;
+    struct weave w;
+    struct weave_book b;
+    rad_target t;
+};
+
+/* What to draw: weaves with 2 to `limit` schedules. */
+enum { WEAVE_FEW = 200, WEAVE_SOME = 1200, WEAVE_MANY = 3000 };
+
+/* `count` times RADDLE_STRESS (1). */
+uint32_t weave_times(uint32_t count);
+
+/* The next weave with 2 to `limit` schedules that crashes, or does not. *at counts the seeds that were tried;
+ * RADDLE_STRESS_SEED (1) says where they begin. */
+void weave_draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool crashing);
+void weave_trial_free(struct weave_trial *trial);
+
+rad_exploration weave_explore(const struct weave_trial *trial, const rad_explore_options *o);
+
+/* Fails the test, with everything needed to repeat it. */
+void weave_fail(const struct weave_trial *trial, const char *what, const char *file, int line,
+                const char *format, ...) RAD_PRINTF(5, 6);
+#define weave_check(trial, condition, ...)                                                         \
+    ((condition) ? (void)0 : weave_fail((trial), #condition, __FILE__, __LINE__, __VA_ARGS__))
+
+/* The choices of an artifact, read from its text. Returns how many. */
+uint32_t weave_choices(const rad_artifact *a, uint32_t *choices, uint32_t room);
+/* An artifact with these choices, by way of a file. */
+rad_artifact *weave_artifact(const struct weave_trial *trial, const uint32_t *choices,
+                             uint32_t count);
+/* Where files may be written; removed at exit. */
+const char *weave_file(const char *name);
+
+/* How many of the runs that were spied from `from` on, `count` of them, are schedules that `wanted` wants, each
+ * once. Fails when one is no schedule of the weave, occurs twice, or is not wanted. */
+typedef bool weave_wanted(const struct weave_leaf *leaf, uint32_t bound);
+void weave_same_set(const struct weave_trial *trial, uint32_t from, uint32_t count,
+                    weave_wanted *wanted, uint32_t bound, const char *where);
+uint32_t weave_count(const struct weave_trial *trial, weave_wanted *wanted, uint32_t bound);
+bool weave_within_preemptions(const struct weave_leaf *leaf, uint32_t bound);
+bool weave_within_delays(const struct weave_leaf *leaf, uint32_t bound);
+bool weave_any(const struct weave_leaf *leaf, uint32_t bound);
+
+#endif
