@@ -30,7 +30,8 @@ enum rad_flow_holding { RAD_FLOW_HOLDS = 0, RAD_FLOW_FAILS, RAD_FLOW_UNKNOWN };
 
 typedef struct rad_flow_verdict {
     enum rad_flow_holding answer;
-    char text[400]; /* of one that fails: what happens; of an unknown one: why */
+    char text
+        [400]; /* of one that fails: what happens; of an unknown one: why; of one that holds: for what only, or "" */
     /* A run that shows it, as a choice list for the case of machine `flow` with outcomes=`outcomes`: choices, then the
      * baseline; `steps` steps until it shows. Both 0 when there is no such run (of dead tasks and dead code). */
     uint32_t *choices;

@@ -206,7 +206,7 @@ static int tell_property(validating *w, uint32_t property)
                  property == RAD_FLOW_CAN_END && is_shown(w, property) ? " (the run above)" : "");
         out_wrapped(c, 29, 6, text);
     } else {
-        out_text(c, "\n");
+        out(c, "%s%s\n", *f->text ? " " : "", f->text);
     }
     return tell_run(w, property);
 }

@@ -130,6 +130,17 @@ static int try_threads(const rad_protocols *p, const invariant_args *a,
     return 0;
 }
 
+/* What holds, and as far as what. */
+static void verdict_text(const invariant_args *a, const rad_invariance *r, char *text, size_t size)
+{
+    int used = snprintf(text, size, "no thread can tell any two of these runs apart");
+    if (r->exhausted > 0) {
+        snprintf(text + used, size - (size_t)used,
+                 ", as far as they went: %s of %s were out of fuel after %s rounds",
+                 number(r->exhausted), number(r->runs), number(a->run.fuel));
+    }
+}
+
 static void report_text(cli *c, const invariant_args *a, const rad_invariance *r)
 {
     out(c, "%ssession invariant%s: n %s, policies %s, %s seed%s from %llu, %s session%s\n",
@@ -143,8 +154,9 @@ static void report_text(cli *c, const invariant_args *a, const rad_invariance *r
     out(c, "%s (seed %llu)\n", r->digest, (unsigned long long)a->run.seed);
     report_label(c, "answer");
     if (r->holds && r->stuck == 0) {
-        out(c, "%sthe same%s: no thread can tell any two of these runs apart\n",
-            style(c, STYLE_GOOD), style(c, STYLE_OFF));
+        char text[200];
+        verdict_text(a, r, text, sizeof text);
+        out(c, "%sthe same%s: %s\n", style(c, STYLE_GOOD), style(c, STYLE_OFF), text);
         return;
     }
     if (r->holds) {
@@ -181,6 +193,9 @@ static void report_json(cli *c, const invariant_args *a, const rad_invariance *r
     put_count(&j, "exhausted", r->exhausted);
     put_count(&j, "stuck", r->stuck);
     put_text(&j, "digest", r->digest);
+    char text[200];
+    verdict_text(a, r, text, sizeof text);
+    put_text(&j, "verdict", r->holds && r->stuck == 0 ? text : NULL);
     put_text(&j, "difference", r->holds ? NULL : r->difference);
     put_text(&j, "differs_n", r->holds || r->n == 0 ? NULL : n);
     put_text(&j, "differs_policy", r->holds || r->n == 0 ? NULL : policy_name(r->policy));

@@ -456,7 +456,7 @@ static int judge_confluence(validation *v, const rad_flow_program *p,
                             const rad_flow_validate_options *o, rad_error *error)
 {
     uint32_t seeds = !rad__flow_draws(p) ? 1 : o->seeds > 0 ? o->seeds : SEEDS_PRESET;
-    const rad_flow_verdict *f = verdict(v, RAD_FLOW_CONFLUENT);
+    rad_flow_verdict *f = verdict(v, RAD_FLOW_CONFLUENT);
     for (uint32_t i = 1; i <= seeds && f->answer != RAD_FLOW_FAILS; i++) {
         rad_flow_search s;
         int status = rad__flow_search_open(&s, p, o, i, error);
@@ -466,6 +466,8 @@ static int judge_confluence(validation *v, const rad_flow_program *p,
         rad__flow_search_close(&s);
         if (status != 0) return status;
     }
+    if (seeds > 1 && f->answer == RAD_FLOW_HOLDS)
+        snprintf(f->text, sizeof f->text, "for outcomes drawn from %u seeds", seeds);
     if (seeds > 1 &&
         !assume(v, "confluence: outcomes drawn from the seeds 1 … %u, not all there are", seeds))
         return rad__error_memory(error);

@@ -108,6 +108,7 @@ try session invariant buyer.session --seeds 2 --n 1,inf --policies cooperative,p
 status 0 "invariant --json, with fuel"
 has out '"holds": true' "holds"
 check "some runs were cut short" grep -qE '"exhausted": [1-9]' out
+check "and the verdict says so" grep -qE '"verdict": "no thread .* apart, as far as they went: [1-9][0-9]* of [0-9]+ were out of fuel after 9 rounds"' out
 try session invariant two.session
 status 1 "stuck everywhere"
 try session invariant buyer.session --n 1,x
