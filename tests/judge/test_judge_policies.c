@@ -308,6 +308,78 @@ static void pct_keeps_priorities(void **state)
     }
 }
 
+/* ---- A long turn ------------------------------------------------------------------------------------------- */
+
+/* Actor 0 runs until actor 1, which has one step, has stopped it. */
+static struct spinner {
+    uint32_t go[2];
+    bool yields, stopped;
+} spinner;
+
+static int spinner_create(void **self, const rad_case *c, rad_error *error)
+{
+    (void)error;
+    spinner.yields = c->params[0] != 0;
+    *self = &spinner;
+    return 0;
+}
+
+static void spinner_destroy(void *self)
+{
+    (void)self;
+}
+
+static void spinner_reset(void *self, rad_kernel *k)
+{
+    struct spinner *s = self;
+    s->stopped = false;
+    for (int i = 0; i < 2; i++) {
+        s->go[i] = rad_action(k, 0, rad_actor(k, RAD_NONE, "spinner"), RAD_NONE, 0);
+        rad_enable(k, s->go[i]);
+    }
+}
+
+static void spinner_step(void *self, rad_kernel *k, uint32_t action)
+{
+    struct spinner *s = self;
+    if (action == s->go[1] || s->stopped) rad_disable(k, action);
+    if (action == s->go[1]) s->stopped = true;
+    if (s->yields) rad_yields(k);
+}
+
+static enum rad_end spinner_idle(void *self, rad_kernel *k)
+{
+    (void)self, (void)k;
+    return RAD_END_FINISHED;
+}
+
+/* The baseline leaves an actor after 1,000 steps, or when it yields. The last step is of the one that was stopped. */
+static void the_baseline_ends_long_turns(void **state)
+{
+    static const rad_param params[] = {{.name = "yields", .max = 1, .about = "after each step"},
+                                       {0}};
+    static const rad_machine machine = {.name = "spinner",
+                                        .about = "one spins, one stops it",
+                                        .params = params,
+                                        .bug_site = RAD_NONE,
+                                        .create = spinner_create,
+                                        .destroy = spinner_destroy,
+                                        .reset = spinner_reset,
+                                        .step = spinner_step,
+                                        .idle = spinner_idle};
+    (void)state;
+    for (int yields = 0; yields < 2; yields++) {
+        rad_target t = {.machine = &machine, .c = {.params = {yields}}};
+        rad_run_request r = {.policy = "own", .seed = 1}; /* it has no opinion: the baseline */
+        rad_verdict v = {0};
+        rad_error error = {0};
+        assert_int_equal(rad_lab_run(&t, &r, &v, &error), 0);
+        assert_int_equal(v.result, RAD_RESULT_PASS);
+        assert_int_equal(v.steps, yields ? 3 : 1002);
+        assert_int_equal(v.decisions, yields ? 2 : 1001);
+    }
+}
+
 /* ---- Logs ------------------------------------------------------------------------------------------------- */
 
 /* A log of a run replays to the same end, and so does its artifact. */
@@ -354,6 +426,7 @@ int main(void)
         cmocka_unit_test(random_is_uniform_at_every_decision),
         cmocka_unit_test(surw_is_uniform_over_interleavings),
         cmocka_unit_test(pct_keeps_priorities),
+        cmocka_unit_test(the_baseline_ends_long_turns),
         cmocka_unit_test(logs_replay_strictly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,7 @@ struct weave {
     uint8_t manner;
     uint8_t same_role; /* cells 0 … same_role have one role */
     bool crashes;      /* oracle ASSERT is a real crash */
+    uint8_t max_steps; /* not finished after as many: the run is cut; 0: there is no limit */
 };
 
 /* The case of a weave: what the parameters of the machine are, in this order. `fixed` is one of these. */

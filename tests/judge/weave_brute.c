@@ -311,6 +311,12 @@ static void walk(const struct weave *w, const struct trail *t, uint32_t limit, s
     uint8_t order[WEAVE_ACTIONS];
     uint32_t first, count = choices_of(t, order, &first);
     if (b->too_many) return;
+    if (count > 0 && w->max_steps && t->leaf.steps == w->max_steps) {
+        struct trail cut = *t;
+        cut.leaf.cut = true;
+        add_leaf(w, &cut, limit, b);
+        return;
+    }
     if (count > 1) add_state(&t->s, b);
     for (uint32_t i = 0; i < count; i++) {
         struct wheel wheel = {0};

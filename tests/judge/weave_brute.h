@@ -22,6 +22,7 @@ struct weave_leaf {
     uint8_t length;  /* of the list without its trailing zeros */
     int8_t identity; /* -1: a pass */
     int8_t oracle;
+    bool cut; /* neither a pass nor a failure */
 };
 
 struct weave_book {
