@@ -133,11 +133,13 @@ RAD_API int64_t rad_exec_join(rad_exec *exec);
 
 RAD_API uint32_t rad_exec_workers(const rad_exec *exec);
 
-/* Counted by each worker for itself and added up without stopping anybody: exact when nothing runs. */
+/* Counted by each worker for itself and added up without stopping anybody: exact when nothing runs. A group whose last
+ * job ended on another worker spawns a task of its own that ends the wait: it counts as one that ran, ended and was
+ * spawned. */
 typedef struct rad_exec_counts {
     uint64_t ran;     /* calls of run */
-    uint64_t ended;   /* tasks that answered DONE or FAILED */
-    uint64_t spawned; /* by tasks */
+    uint64_t ended;   /* answers DONE and FAILED */
+    uint64_t spawned; /* by rad_worker_spawn … and rad_group_spawn; not by rad_exec_spawn … */
     uint64_t
         in_flight; /* tasks taken and not ended; up to 128 too many for each worker that is awake */
     uint64_t from_local; /* where tasks were found: spawned or woken by the worker itself */
