@@ -90,6 +90,7 @@ static __attribute__((noinline)) enum rad_run job_answered(rad_worker *w, rad_gr
     RAD_ASSERT(answer != RAD_RUN_BLOCKED);
     if (answer == RAD_RUN_YIELD_GLOBAL) return RAD_RUN_YIELD; /* Q3 */
     if (answer != RAD_RUN_FAILED) return answer;
+    rad__worker_note_failure(w); /* before the waiter knows, which will fail, too */
     group_spoil(g);
     group_leave(w, g);
     return answer;

@@ -272,7 +272,7 @@ static void task_ended(rad_worker *w)
     RAD_ASSERT(left != RAD_GATE_LAST);
 }
 
-static void task_failed(rad_worker *w)
+void rad__worker_note_failure(rad_worker *w)
 {
     rad_sched *s = w->sched;
     int64_t none = 0;
@@ -282,8 +282,13 @@ static void task_failed(rad_worker *w)
     w->failure = 0;
     bool drained = rad__sched_shut(s);
     RAD_ASSERT(!drained); /* this task is still counted */
+}
+
+static void task_failed(rad_worker *w)
+{
+    rad__worker_note_failure(w);
     task_ended(w);
-    if (s->config.stop_on_failure) stop_all(w);
+    if (w->sched->config.stop_on_failure) stop_all(w);
 }
 
 /* Any answer. */

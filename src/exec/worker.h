@@ -260,6 +260,10 @@ static inline bool rad__worker_is_ahead(const rad_worker *w)
     return rad__deque_count(&w->due) > 0 || rad__deque_count(&w->woken) > 0;
 }
 
+/* The current task fails: its code is the executor's if it is the first, and the gate is shut. What follows from the
+ * failure comes after this. Once more does nothing. */
+RAD_INTERNAL void rad__worker_note_failure(rad_worker *w);
+
 /* In PICK: takes what is its own, without a look at what is shared. Every 61st time it begins with something else than
  * its newest task, with `oldest_too` also with the oldest. False: there is nothing. */
 RAD_INTERNAL bool rad__worker_take_own(rad_worker *w, bool oldest_too);

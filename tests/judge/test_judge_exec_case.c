@@ -21,10 +21,10 @@
 enum {
     STEPPED = 500, /* cases, one run each, followed step by step */
     LOOPING = 60,  /* the same with loops */
-    SAMPLED = 140, /* cases, SAMPLES runs each */
+    SAMPLED = 120, /* cases, SAMPLES runs each */
     SAMPLES = 20,
-    EXPLORED = 24, /* cases with several results, as many runs as they take */
-    EXPLORED_RUNS = 1000,
+    EXPLORED = 18, /* cases with several results, as many runs as they take */
+    EXPLORED_RUNS = 800,
     MOST_STATES = 20000
 };
 
