@@ -1,0 +1,51 @@
+/* object.c — see object.h. */
+#define _GNU_SOURCE
+#include "os/object.h"
+
+#include "base/alloc.h"
+#include "os/file.h"
+
+#include <link.h>
+#include <stdio.h>
+
+typedef struct search {
+    uintptr_t address;
+    char *path;
+    size_t size;
+} search;
+
+static int look_at(struct dl_phdr_info *info, size_t info_size, void *context)
+{
+    search *s = context;
+    (void)info_size;
+    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD || s->address - (info->dlpi_addr + p->p_vaddr) >= p->p_memsz)
+            continue;
+        if (info->dlpi_name && *info->dlpi_name) /* the program itself has no name */
+            snprintf(s->path, s->size, "%s", info->dlpi_name);
+        return 1;
+    }
+    return 0;
+}
+
+void rad__os_object_of(const void *address, char *path, size_t size)
+{
+    search s = {(uintptr_t)address, path, size}; /* only compared. tidy: address ok */
+    snprintf(path, size, "/proc/self/exe");
+    dl_iterate_phdr(look_at, &s);
+}
+
+enum { OBJECT_BYTES_MAX = 1 << 30 };
+
+int rad__os_object_read(const char *path, char **bytes, rad_elf *e, rad_error *error)
+{
+    size_t size;
+    int code = rad__os_read_file(path, OBJECT_BYTES_MAX, bytes, &size, error);
+    if (code != 0) return code;
+    code = rad__elf_open(e, *bytes, size, path, error);
+    if (code == 0) return 0;
+    rad__free(*bytes);
+    *bytes = NULL;
+    return code;
+}

@@ -1,0 +1,15 @@
+/* object.h — files of programs and shared objects. */
+#ifndef RAD_OS_OBJECT_H
+#define RAD_OS_OBJECT_H
+
+#include "base/elf.h"
+
+/* The path of the program or shared object that holds `address` among its segments. What is in none of them (the heap)
+ * counts as the program's. Cut off when it is longer than `size`. */
+RAD_INTERNAL void rad__os_object_of(const void *address, char *path, size_t size);
+
+/* Reads the whole file, which has to be a program or shared object for this computer, of 1 GiB at most. rad__free
+ * *bytes, which *e borrows. */
+RAD_INTERNAL int rad__os_object_read(const char *path, char **bytes, rad_elf *e, rad_error *error);
+
+#endif
