@@ -66,8 +66,8 @@ static const struct {
     [FLOW] = {"flow", BIT(BASE) | BIT(CORE), "flow_run", BIT(OS) | BIT(EXEC)},
     [LOAD] = {"load", BIT(BASE) | BIT(CORE), "live", BIT(OS) | BIT(EXEC)},
     [VIEW] = {"view", BIT(BASE) | BIT(CORE), NULL, 0},
-    [COMMAND] = {"command", 0, NULL, 0},
-    [CLI] = {"cli", BIT(COMMAND), NULL, 0},
+    [COMMAND] = {"command", 0, "program", BIT(LAB)},
+    [CLI] = {"cli", BIT(COMMAND), "program", BIT(BASE) | BIT(OS)},
 };
 
 static enum layer layer_by_name(const char *name, size_t length)

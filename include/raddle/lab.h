@@ -24,8 +24,39 @@ RAD_API const char *rad_build_compiler(void);
 RAD_API const rad_machine *rad_machine_at(uint32_t index); /* NULL after the last */
 RAD_API const rad_machine *rad_machine_find(const char *name);
 
-/* Adds a machine to the table above for this process; it must outlive its use. */
+/* Adds a machine to the table above for this process; it must outlive its use. It hides one of the same name that
+ * ships with raddle. */
 RAD_API int rad_machine_add(const rad_machine *m, rad_error *error);
+RAD_API bool rad_machine_is_added(const rad_machine *m);
+
+/* ---- Programs with machines of their own (docs/machine.md) ------------------------------------------ */
+
+/* The whole command for a program with machines: list, run, explore, replay, shrink, show, corpus, with the options
+ * and exit statuses of `raddle`. NULL ends `machines`. Returns the status that main should return:
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         static const rad_machine *const machines[] = {&LAMP, &DOOR, NULL};
+ *         return rad_lab_main(argc, argv, machines);
+ *     }
+ *
+ * `raddle explore ./program` runs such a program as `./program explore`, so main has to pass on the arguments that it
+ * gets. While the call lasts, SIGINT and SIGTERM end the search, not the program. */
+RAD_API int rad_lab_main(int argc, char **argv, const rad_machine *const *machines);
+
+/* A shared object defines this instead, NULL at the end: `raddle explore ./machines.so` finds it by its name. */
+RAD_API extern const rad_machine *const rad_lab_machines[];
+
+/* The program that a run was recorded with. */
+typedef struct rad_lab_program {
+    char path[1024];    /* as it was typed; "": none, the machine ships with raddle */
+    char build_id[132]; /* GNU build id, or "file:" and a digest of the file; "": not known */
+} rad_lab_program;
+
+RAD_API const rad_lab_program *rad_lab_program_own(void); /* NULL outside rad_lab_main */
+
+/* What an artifact or log says, also when its machine is not known here. False: no program, or it cannot be read. */
+RAD_API bool rad_lab_program_of(const char *file, rad_lab_program *out);
 
 /* A machine and the case to try. */
 typedef struct rad_target {
@@ -124,6 +155,7 @@ RAD_API void rad_artifact_free(rad_artifact *a);
 RAD_API void rad_free(void *p);
 
 RAD_API const rad_target *rad_artifact_target(const rad_artifact *a);
+RAD_API const rad_lab_program *rad_artifact_program(const rad_artifact *a); /* NULL: none */
 RAD_API const char *rad_artifact_policy(const rad_artifact *a);
 RAD_API uint64_t rad_artifact_seed(const rad_artifact *a);
 RAD_API bool rad_artifact_expects_failure(const rad_artifact *a);

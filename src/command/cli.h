@@ -8,6 +8,10 @@
 
 #include <raddle/lab.h>
 
+/* Names that cross files are short here, and begin with rad__ in the library, so that they are not in the way of
+ * those of a program that is linked with it. */
+#define RAD_COMMAND(name) __asm__("rad__command_" #name)
+
 enum {
     EXIT_FINE = 0,
     EXIT_FOUND = 1,   /* a failure, a difference */
@@ -18,88 +22,114 @@ enum {
 };
 
 typedef struct cli {
-    const char *verb;          /* for messages; "" before it is known */
-    bool colour;               /* of stdout */
-    bool progress;             /* stderr is a terminal */
-    bool utf8;                 /* what stdout shows; otherwise plain ASCII stands in */
-    uint32_t width;            /* columns of stdout */
-    const char *temp_dir;      /* where temporary folders go */
-    const char *const *stress; /* raddle only: see cli/exec.h */
-    int write_error;           /* errno of the first write to stdout that failed */
-    volatile int *stop;        /* set by SIGINT and SIGTERM */
+    const char *self;     /* what the user types: "raddle", or the program with machines, "./pet" */
+    const char *program;  /* that raddle has started and this is, "./pet"; "": raddle has not */
+    const char *verb;     /* for messages; "" before it is known */
+    bool colour;          /* of stdout */
+    bool progress;        /* stderr is a terminal */
+    bool utf8;            /* what stdout shows; otherwise plain ASCII stands in */
+    uint32_t width;       /* columns of stdout */
+    const char *temp_dir; /* where temporary folders go */
+    const char *const *stress;            /* raddle only: see cli/exec.h */
+    int write_error;                      /* errno of the first write to stdout that failed */
+    volatile int *stop;                   /* set by SIGINT and SIGTERM */
+    const struct signals_before *signals; /* as this process was started with them */
 } cli;
 
 /* ---- Output (out.c) ------------------------------------------------------------------------------ */
 
 /* Text may come from a file somebody sent: control characters become '?', colours stay. */
-void make_harmless(char *text);
-void out(cli *c, const char *format, ...) RAD_PRINTF(2, 3);
-void out_text(cli *c, const char *text); /* of any length */
-void out_paragraph(cli *c, uint32_t indent, const char *text);
+void make_harmless(char *text) RAD_COMMAND(make_harmless);
+void out(cli *c, const char *format, ...) RAD_COMMAND(out) RAD_PRINTF(2, 3);
+void out_text(cli *c, const char *text) RAD_COMMAND(out_text); /* of any length */
+void out_paragraph(cli *c, uint32_t indent, const char *text) RAD_COMMAND(out_paragraph);
 /* From `column` on, wrapped between words; later lines begin at `indent`. Ends the line. */
-void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text);
-void out_flush(cli *c);
+void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text)
+    RAD_COMMAND(out_wrapped);
+void out_flush(cli *c) RAD_COMMAND(out_flush);
 
 /* Flushes; the status to leave with: `status` itself, or EXIT_RUNTIME when stdout could not be
  * written. A reader that has gone away (a closed pipe) is not an error. */
-int out_close(cli *c, int status);
+int out_close(cli *c, int status) RAD_COMMAND(out_close);
 
 enum style { STYLE_OFF = 0, STYLE_BOLD, STYLE_DIM, STYLE_BAD, STYLE_GOOD, STYLE_MARK };
-const char *style(const cli *c, enum style s); /* "" without colour */
+const char *style(const cli *c, enum style s) RAD_COMMAND(style); /* "" without colour */
 
 /* "1,234,567". Up to eight results live at a time. */
-const char *number(uint64_t n);
+const char *number(uint64_t n) RAD_COMMAND(number);
 
 /* "s" unless it is one: number(n), plural(n). */
-const char *plural(uint64_t n);
+const char *plural(uint64_t n) RAD_COMMAND(plural);
 
 /* A word as a shell reads it: quoted when it has to be. Up to four results live at a time. */
-const char *shell_word(const char *word);
+const char *shell_word(const char *word) RAD_COMMAND(shell_word);
+
+/* A command to type that takes a file: "raddle replay x.raddle.json", in a program "./pet replay x.raddle.json". */
+void command_text(const cli *c, const char *name, const char *file, char *text, size_t size)
+    RAD_COMMAND(command_text);
+
+/* Texts name commands as raddle has them ("'raddle list' shows all"); in a program they are its own. */
+void translate(const cli *c, const char *text, char *to, size_t size) RAD_COMMAND(translate);
 
 /* ---- Errors (error.c) ---------------------------------------------------------------------------- */
 
 /* "raddle explore: text" on stderr. */
-void complain(const cli *c, const char *format, ...) RAD_PRINTF(2, 3);
+void complain(const cli *c, const char *format, ...) RAD_COMMAND(complain) RAD_PRINTF(2, 3);
 
 /* The same for an error of the library; returns the exit status that belongs to it. */
-int complain_error(const cli *c, const rad_error *error);
-int exit_status(int code);
+int complain_error(const cli *c, const rad_error *error) RAD_COMMAND(complain_error);
+int exit_status(int code) RAD_COMMAND(exit_status);
 
 /* complain, add "see 'raddle VERB --help'", return EXIT_USAGE. */
-int bad_usage(const cli *c, const char *format, ...) RAD_PRINTF(2, 3);
+int bad_usage(const cli *c, const char *format, ...) RAD_COMMAND(bad_usage) RAD_PRINTF(2, 3);
 
 /* Nearest of many names to a mistyped one. */
 typedef struct nearest {
     const char *word, *best;
     uint32_t distance;
 } nearest;
-void nearest_begin(nearest *n, const char *word);
-void nearest_try(nearest *n, const char *name);
+void nearest_begin(nearest *n, const char *word) RAD_COMMAND(nearest_begin);
+void nearest_try(nearest *n, const char *name) RAD_COMMAND(nearest_try);
 
 /* "; did you mean 'runs'?" or "". The text lives until the next call. */
-const char *nearest_hint(const nearest *n, const char *prefix);
+const char *nearest_hint(const nearest *n, const char *prefix) RAD_COMMAND(nearest_hint);
 
 /* ---- Input (target.c) ---------------------------------------------------------------------------- */
 
 /* "machine name=value …" or "case.json name=value …" → target; rad_target_free it. Returns 0 or an exit
  * status, message printed. */
 int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps,
-                rad_target *t);
-bool target_is_file(const char *word);
-bool ends_with(const char *text, const char *end);
+                rad_target *t) RAD_COMMAND(read_target);
+/* The file among the words of a target, or NULL. */
+const char *target_file(char **words, uint32_t count) RAD_COMMAND(target_file);
+bool target_is_file(const char *word) RAD_COMMAND(target_is_file);
+bool ends_with(const char *text, const char *end) RAD_COMMAND(ends_with);
 
 /* A policy there is, as far as its name goes. Returns 0 or an exit status. */
-int check_policy(cli *c, const char *name);
+int check_policy(cli *c, const char *name) RAD_COMMAND(check_policy);
 
 /* A folder for --output, or NULL. Returns 0 or an exit status. */
-int check_output(cli *c, const char *dir);
+int check_output(cli *c, const char *dir) RAD_COMMAND(check_output);
 
 /* The one FILE of replay, shrink, show. Returns 0 or an exit status. */
-int read_file_word(cli *c, char **words, uint32_t count, const char **path);
-int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a);
+int read_file_word(cli *c, char **words, uint32_t count, const char **path)
+    RAD_COMMAND(read_file_word);
+int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)
+    RAD_COMMAND(read_artifact);
+
+/* The library cannot use the file: complains, returns the exit status. If the file was recorded with a program with
+ * machines, the command to type follows. Nothing starts that program: its name comes from the file. */
+int refuse_file(const cli *c, const char *path, const rad_error *error) RAD_COMMAND(refuse_file);
+void name_program(const cli *c, const char *path, const rad_lab_program *program)
+    RAD_COMMAND(name_program);
+
+/* Whether this program is another build than the one that recorded a run; `recorded` may be NULL. A note says so. */
+bool other_build(const rad_lab_program *recorded) RAD_COMMAND(other_build);
+void note_build(const cli *c, const char *path, const rad_lab_program *recorded)
+    RAD_COMMAND(note_build);
 
 /* "dir/name"; false when it does not fit. */
-bool join_path(char *path, size_t size, const char *dir, const char *name);
+bool join_path(char *path, size_t size, const char *dir, const char *name) RAD_COMMAND(join_path);
 
 /* ---- Verbs --------------------------------------------------------------------------------------- */
 
@@ -115,7 +145,12 @@ typedef struct verb {
     int (*run)(cli *c, int argc, char **argv);
 } verb;
 
-extern const verb VERB_LIST, VERB_RUN, VERB_EXPLORE, VERB_REPLAY, VERB_SHRINK, VERB_SHOW,
-    VERB_CORPUS;
+extern const verb VERB_LIST RAD_COMMAND(list);
+extern const verb VERB_RUN RAD_COMMAND(run);
+extern const verb VERB_EXPLORE RAD_COMMAND(explore);
+extern const verb VERB_REPLAY RAD_COMMAND(replay);
+extern const verb VERB_SHRINK RAD_COMMAND(shrink);
+extern const verb VERB_SHOW RAD_COMMAND(show);
+extern const verb VERB_CORPUS RAD_COMMAND(corpus);
 
 #endif

@@ -27,7 +27,8 @@ static const char *const OUTCOME_WORDS[OUTCOMES] = {"ok", "DIFFERS", "UNREADABLE
 
 typedef struct tally {
     uint64_t counts[OUTCOMES];
-    int trouble; /* the highest exit status of what could not be done */
+    int trouble;             /* the highest exit status of what could not be done */
+    rad_lab_program program; /* of the first artifact that needs one; path "": none does */
 } tally;
 
 static void escape_pattern(char *to, size_t size, const char *dir)
@@ -114,6 +115,10 @@ static enum outcome try_artifact(const char *path, const corpus_args *args, char
         return UNREADABLE;
     }
     describe(a, &r, text, size);
+    if (!r.as_recorded && other_build(rad_artifact_program(a))) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, " (recorded with another build of the program)");
+    }
     enum outcome result = r.as_recorded ? AS_RECORDED : DIFFERS;
     bool fixed = rad_artifact_expects_failure(a) && r.actual.result == RAD_RESULT_PASS;
     if (args->accept && fixed && !r.as_recorded) {
@@ -139,7 +144,7 @@ static void tell_artifact(cli *c, writer *j, const char *path, enum outcome o, c
     out_flush(c);
 }
 
-static int corpus(cli *c, const glob_t *files, const corpus_args *args)
+static int corpus(cli *c, const char *dir, const glob_t *files, const corpus_args *args)
 {
     tally t = {.trouble = 0};
     writer j;
@@ -154,6 +159,9 @@ static int corpus(cli *c, const glob_t *files, const corpus_args *args)
         enum outcome o = try_artifact(files->gl_pathv[i], args, text, sizeof text, &trouble);
         t.counts[o]++;
         t.trouble = trouble > t.trouble ? trouble : t.trouble;
+        if (o == UNREADABLE && t.program.path[0] == 0 && rad_lab_program_own() == NULL) {
+            rad_lab_program_of(files->gl_pathv[i], &t.program);
+        }
         tell_artifact(c, args->json ? &j : NULL, files->gl_pathv[i], o, text);
     }
     if (args->json) {
@@ -167,6 +175,9 @@ static int corpus(cli *c, const glob_t *files, const corpus_args *args)
         out(c, "%s as recorded, %s differ, %s unreadable, %s accepted\n",
             number(t.counts[AS_RECORDED]), number(t.counts[DIFFERS]), number(t.counts[UNREADABLE]),
             number(t.counts[ACCEPTED]));
+    }
+    if (t.program.path[0]) {
+        name_program(c, dir, &t.program);
     }
     if (*c->stop) {
         return EXIT_INTERRUPTED;
@@ -189,7 +200,7 @@ static int corpus_run(cli *c, int argc, char **argv)
     }
     status = find_artifacts(c, w.at[0], &files);
     if (status == 0) {
-        status = corpus(c, &files, &a);
+        status = corpus(c, w.at[0], &files, &a);
     }
     globfree(&files);
     return status;
@@ -206,7 +217,7 @@ static const char *const CORPUS_EXAMPLES[] = {
 const verb VERB_CORPUS = {
     "corpus",
     "replay every artifact of a folder",
-    "DIR [options]",
+    "DIR [options] [-- ./PROGRAM]",
     "Replays each *.raddle.json of a folder, a line each. With --accept an artifact whose recorded "
     "failure is gone is rewritten: from then on it expects to pass. One that still fails, in "
     "whatever "

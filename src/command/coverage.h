@@ -4,7 +4,9 @@
 
 #include "json.h"
 
-void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed);
-void coverage_json(writer *j, const rad_target *t, const rad_exploration *e);
+void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed)
+    RAD_COMMAND(coverage_report);
+void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
+    RAD_COMMAND(coverage_json);
 
 #endif

@@ -7,10 +7,11 @@
 RAD_PRINTF(2, 0)
 static void complain_list(const cli *c, const char *format, va_list args)
 {
-    char text[2048];
+    char text[2048], own[2560];
     vsnprintf(text, sizeof text, format, args);
-    make_harmless(text);
-    fprintf(stderr, "raddle%s%s: %s\n", *c->verb ? " " : "", c->verb, text);
+    translate(c, text, own, sizeof own);
+    make_harmless(own);
+    fprintf(stderr, "%s%s%s: %s\n", c->self, *c->verb ? " " : "", c->verb, own);
 }
 
 void complain(const cli *c, const char *format, ...)
@@ -47,7 +48,7 @@ int bad_usage(const cli *c, const char *format, ...)
     va_start(args, format);
     complain_list(c, format, args);
     va_end(args);
-    fprintf(stderr, "See 'raddle%s%s --help'.\n", *c->verb ? " " : "", c->verb);
+    fprintf(stderr, "See '%s%s%s --help'.\n", c->self, *c->verb ? " " : "", c->verb);
     return EXIT_USAGE;
 }
 

@@ -151,7 +151,7 @@ static int explore_run(cli *c, int argc, char **argv)
     }
     h = (hunt){.c = c, .dir = a.output, .json = a.json};
     h.limits = (progress_limits){c, a.seconds};
-    hunt_name(&h, target_is_file(w.at[0]) ? w.at[0] : NULL, t.machine->name);
+    hunt_name(&h, target_file(w.at, w.count), t.machine->name);
     write_head(&h, &t, &a);
     status = explore(&h, &t, &a);
     hunt_free(&h);
@@ -176,8 +176,10 @@ static const char *const EXPLORE_EXAMPLES[] = {
 const verb VERB_EXPLORE = {
     "explore",
     "many runs: find failures, keep, shrink and explain them",
-    "MACHINE|FILE.json [NAME=VALUE …] [options]",
-    "Runs a machine, or the case of a file, many times under a strategy. Each new kind of failure "
+    "[./PROGRAM] MACHINE|FILE.json [NAME=VALUE …] [options]",
+    "Runs a machine, or the case of a file, many times under a strategy. A path with a slash names "
+    "a program or shared object with machines of its own (docs/machine.md). Each new kind of "
+    "failure "
     "is "
     "written to NAME.raddle.json at once (the machine's name, or the file's), then shrunk to "
     "NAME.min.raddle.json and explained. At the end "

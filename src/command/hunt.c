@@ -120,17 +120,17 @@ int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
 }
 
 /* The one command that replays it. */
-static bool replay_command(const bug *b, char *text, size_t size)
+static bool replay_command(const hunt *h, const bug *b, char *text, size_t size)
 {
     const kept *k = b->is_shrunk && b->minimised.written ? &b->minimised : &b->found;
-    snprintf(text, size, "raddle replay %s", shell_word(k->path));
+    command_text(h->c, "replay", k->path, text, size);
     return k->written;
 }
 
 void hunt_replay_line(hunt *h, const bug *b)
 {
-    char text[KEEP_PATH_MAX + 64];
-    if (replay_command(b, text, sizeof text)) {
+    char text[2 * KEEP_PATH_MAX];
+    if (replay_command(h, b, text, sizeof text)) {
         out_text(h->c, "\n");
         report_label(h->c, "replay");
         out(h->c, "%s\n", text);
@@ -181,7 +181,7 @@ void hunt_json(writer *j, hunt *h, const rad_exploration *e)
     for (uint32_t i = 0; i < h->bug_count; i++) {
         const bug *b = &h->bugs[i];
         const rad_finding *f = finding_of(b, e);
-        char text[KEEP_PATH_MAX + 64];
+        char text[2 * KEEP_PATH_MAX];
         put_object(j, NULL);
         if (f) {
             put_count(j, "run", f->run);
@@ -197,7 +197,7 @@ void hunt_json(writer *j, hunt *h, const rad_exploration *e)
             shrunk_json(j, &b->small);
             put_close(j, '}');
         }
-        put_text(j, "replay", replay_command(b, text, sizeof text) ? text : NULL);
+        put_text(j, "replay", replay_command(h, b, text, sizeof text) ? text : NULL);
         put_close(j, '}');
     }
     put_close(j, ']');

@@ -31,27 +31,27 @@ typedef struct hunt {
 
 /* The name of files: from the file that holds the case, or NULL: from the machine. What was found in an
  * artifact's case does not take the artifact's place. */
-void hunt_name(hunt *h, const char *path, const char *machine);
+void hunt_name(hunt *h, const char *path, const char *machine) RAD_COMMAND(hunt_name);
 
 /* Keeps an artifact under the next name unless its identity is known; NULL when it is, or when there
  * are too many. */
-bug *hunt_keep(hunt *h, const rad_artifact *a);
+bug *hunt_keep(hunt *h, const rad_artifact *a) RAD_COMMAND(hunt_keep);
 
 /* Prints `head` unless that has been done. */
-void hunt_head(hunt *h);
+void hunt_head(hunt *h) RAD_COMMAND(hunt_head);
 
 /* The bug of this identity, or NULL. */
-bug *hunt_find(hunt *h, const char *identity);
+bug *hunt_find(hunt *h, const char *identity) RAD_COMMAND(hunt_find);
 
 /* Shrinks a finding and keeps the result; in text, tells it. Returns 0 or an exit status. */
-int hunt_shrink(hunt *h, bug *b, const rad_finding *f);
+int hunt_shrink(hunt *h, bug *b, const rad_finding *f) RAD_COMMAND(hunt_shrink);
 
 /* Shrinks each finding in turn if that is wanted; the first error is the result, but nothing found is left untold.
  * An interruption meanwhile is noted in *e. */
-int hunt_explain(hunt *h, rad_exploration *e, bool wanted);
+int hunt_explain(hunt *h, rad_exploration *e, bool wanted) RAD_COMMAND(hunt_explain);
 
-void hunt_replay_line(hunt *h, const bug *b);
-void hunt_json(writer *j, hunt *h, const rad_exploration *e);
-void hunt_free(hunt *h);
+void hunt_replay_line(hunt *h, const bug *b) RAD_COMMAND(hunt_replay_line);
+void hunt_json(writer *j, hunt *h, const rad_exploration *e) RAD_COMMAND(hunt_json);
+void hunt_free(hunt *h) RAD_COMMAND(hunt_free);
 
 #endif

@@ -13,19 +13,22 @@ typedef struct writer {
     bool filled[JSON_DEPTH]; /* something stands in it already */
 } writer;
 
-void put_begin(writer *j, cli *c); /* opens the one object */
-void put_end(writer *j);           /* closes it, with a line end */
+void put_begin(writer *j, cli *c) RAD_COMMAND(put_begin); /* opens the one object */
+void put_end(writer *j) RAD_COMMAND(put_end);             /* closes it, with a line end */
 
-void put_object(writer *j, const char *key);
-void put_array(writer *j, const char *key);
-void put_close(writer *j, char bracket); /* '}' or ']' */
+void put_object(writer *j, const char *key) RAD_COMMAND(put_object);
+void put_array(writer *j, const char *key) RAD_COMMAND(put_array);
+void put_close(writer *j, char bracket) RAD_COMMAND(put_close); /* '}' or ']' */
 
-void put_text(writer *j, const char *key, const char *value);    /* NULL → null */
-void put_json(writer *j, const char *key, const char *document); /* the text of any value */
-void put_lines(writer *j, const char *key, const char *text);    /* an array; NULL → nothing */
-void put_count(writer *j, const char *key, uint64_t value);
-void put_integer(writer *j, const char *key, int64_t value);
-void put_real(writer *j, const char *key, double value);
-void put_bool(writer *j, const char *key, bool value);
+void put_text(writer *j, const char *key, const char *value)
+    RAD_COMMAND(put_text); /* NULL → null */
+void put_json(writer *j, const char *key, const char *document)
+    RAD_COMMAND(put_json); /* the text of any value */
+void put_lines(writer *j, const char *key, const char *text)
+    RAD_COMMAND(put_lines); /* an array; NULL → nothing */
+void put_count(writer *j, const char *key, uint64_t value) RAD_COMMAND(put_count);
+void put_integer(writer *j, const char *key, int64_t value) RAD_COMMAND(put_integer);
+void put_real(writer *j, const char *key, double value) RAD_COMMAND(put_real);
+void put_bool(writer *j, const char *key, bool value) RAD_COMMAND(put_bool);
 
 #endif

@@ -15,16 +15,17 @@ typedef struct kept {
 } kept;
 
 /* Writes it; on failure says so on stderr and leaves the base64 form. */
-void keep_artifact(cli *c, const rad_artifact *a, const char *path, kept *k);
-void keep_free(kept *k);
+void keep_artifact(cli *c, const rad_artifact *a, const char *path, kept *k)
+    RAD_COMMAND(keep_artifact);
+void keep_free(kept *k) RAD_COMMAND(keep_free);
 
 /* "  written   FILE", or the base64 text with the command that turns it into the file. */
-void keep_report(cli *c, const char *label, const kept *k);
+void keep_report(cli *c, const char *label, const kept *k) RAD_COMMAND(keep_report);
 /* "artifact": FILE or null, and "artifact_base64" when there is no file. */
-void keep_json(writer *j, const kept *k);
+void keep_json(writer *j, const kept *k) RAD_COMMAND(keep_json);
 
 /* "x.raddle.json" → "x.min.raddle.json"; what is minimal stays. False when it does not fit. */
-bool minimised_path(char *path, size_t size, const char *from);
+bool minimised_path(char *path, size_t size, const char *from) RAD_COMMAND(minimised_path);
 
 /* One shrink, told. */
 typedef struct shrunk {
@@ -33,19 +34,21 @@ typedef struct shrunk {
 } shrunk;
 
 /* `seconds` as in rad_shrink_options. Returns 0 or an exit status, message printed (EXIT_INTERRUPTED without one). */
-int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s);
-void shrunk_free(shrunk *s);
+int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s)
+    RAD_COMMAND(shrink_artifact);
+void shrunk_free(shrunk *s) RAD_COMMAND(shrunk_free);
 
 /* The certificate, exactly: "minimal: no failure with 1 preemptions" and so on, with the limits of the machine. */
-void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *text, size_t size);
-void shrunk_report(cli *c, const shrunk *s);
-void shrunk_json(writer *j, const shrunk *s);
+void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *text, size_t size)
+    RAD_COMMAND(certificate_text);
+void shrunk_report(cli *c, const shrunk *s) RAD_COMMAND(shrunk_report);
+void shrunk_json(writer *j, const shrunk *s) RAD_COMMAND(shrunk_json);
 
 /* The story of an artifact, as `show` draws it. Returns 0 or an exit status. */
-int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all);
+int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all) RAD_COMMAND(tell_story);
 
 /* What suffices without another run: the story, or, of a long run of a machine with words of its own, its verdict, its
  * state and its last events. */
-int tell_summary(cli *c, const rad_artifact *a);
+int tell_summary(cli *c, const rad_artifact *a) RAD_COMMAND(tell_summary);
 
 #endif

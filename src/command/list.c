@@ -21,11 +21,12 @@ static void list_machine(cli *c, const rad_machine *m)
             (long long)p->min, (long long)p->max);
     }
     if (m->body) {
-        out(c, "    case  a document: raddle explore FILE.json\n");
+        out(c, "    case  a document: %s explore FILE.json\n", c->self);
     }
     if (m->bug) {
         out(c, "    bug   %s\n", m->bug);
-        out(c, "    twin  without the bug: raddle explore %s --repaired\n", m->name);
+        out(c, "    twin  without the bug: %s explore %s%s%s --repaired\n", c->self, c->program,
+            *c->program ? " " : "", m->name);
     }
 }
 
@@ -38,20 +39,29 @@ static void list_named(cli *c, const char *title, bool (*at)(uint32_t, rad_named
     }
 }
 
+/* What is listed without --all: in a program, its own machines; in raddle, those that do not test raddle itself. */
+static bool is_shown(const rad_machine *m, bool all)
+{
+    bool program = rad_lab_program_own() != NULL;
+    return all || (program ? rad_machine_is_added(m) : !m->self_test);
+}
+
 static void list_text(cli *c, bool all)
 {
     const rad_machine *m;
     uint32_t hidden = 0;
     out(c, "Machines: explore, run MACHINE [NAME=VALUE …]\n");
     for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
-        if (all || !m->self_test) {
+        if (is_shown(m, all)) {
             list_machine(c, m);
         } else {
             hidden++;
         }
     }
     if (hidden) {
-        out(c, "\n%s more test raddle itself: raddle list --all\n", number(hidden));
+        out(c, "\n%s more %s: %s list%s%s --all\n", number(hidden),
+            rad_lab_program_own() ? "ship with raddle" : "test raddle itself", c->self,
+            *c->program ? " " : "", c->program);
     }
     list_named(c, "Policies: run --policy P", rad_policy_at);
     list_named(c, "Strategies: explore --strategy S", rad_strategy_at);
@@ -109,7 +119,7 @@ static void list_json(cli *c, bool all)
     put_text(&j, "verb", "list");
     put_array(&j, "machines");
     for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
-        if (all || !m->self_test) {
+        if (is_shown(m, all)) {
             json_machine(&j, m);
         }
     }
@@ -147,7 +157,7 @@ static const char *const LIST_EXAMPLES[] = {
 const verb VERB_LIST = {
     "list",
     "machines, their parameters and twins; policies; strategies",
-    "[options]",
+    "[./PROGRAM] [options]",
     "Lists the machines that ship with raddle: what each is about, its parameters with preset and "
     "range, what is wrong with it, and its repaired twin. Then the policies, which choose within "
     "one "

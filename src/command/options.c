@@ -173,23 +173,43 @@ int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, word
     return GO_ON;
 }
 
+int options_word(const verb *v, int argc, char **argv)
+{
+    int i = 0;
+    for (; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+        const char *word = argv[i];
+        bool is_long = word[1] == '-';
+        size_t size = strcspn(word, "=");
+        const option *o = is_long ? find_option(v, word + 2, size - 2) : find_letter(v, word[1]);
+        if (o == NULL) {
+            return argc; /* a mistake, which options_parse names, or --help, or -- */
+        }
+        bool attached = is_long ? word[size] != 0 : word[2] != 0;
+        i += o->kind != OPTION_FLAG && !attached;
+    }
+    return i < argc ? i : argc;
+}
+
 /* ---- Help ------------------------------------------------------------------------------------------ */
 
 static void help_option(cli *c, const option *o)
 {
-    char head[48];
+    char head[48], about[256];
     int used = o->letter ? snprintf(head, sizeof head, "-%c, ", o->letter) : 0;
     used += snprintf(head + used, sizeof head - (size_t)used, "--%s", o->name);
     if (o->value) {
         snprintf(head + used, sizeof head - (size_t)used, " %s", o->value);
     }
-    out(c, "  %-20s  %s\n", head, o->about);
+    translate(c, o->about, about, sizeof about);
+    out(c, "  %-20s  %s\n", head, about);
 }
 
 void verb_help(cli *c, const verb *v)
 {
-    out(c, "raddle %s%s%s\n\n", v->name, *v->usage ? " " : "", v->usage);
-    out_paragraph(c, 0, v->text);
+    char text[4096];
+    out(c, "%s %s%s%s\n\n", c->self, v->name, *v->usage ? " " : "", v->usage);
+    translate(c, v->text, text, sizeof text);
+    out_paragraph(c, 0, text);
     out(c, "\nOptions\n");
     for (const option *o = v->options; o && o->name; o++) {
         help_option(c, o);
@@ -197,6 +217,7 @@ void verb_help(cli *c, const verb *v)
     out(c, "  %-20s  %s\n", "--help", "this text");
     out(c, "\nExamples\n");
     for (const char *const *e = v->examples; e && *e; e += 2) {
-        out(c, "  %s\n      %s\n", e[0], e[1]);
+        translate(c, e[0], text, sizeof text);
+        out(c, "  %s\n      %s\n", text, e[1]);
     }
 }

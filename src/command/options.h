@@ -61,11 +61,15 @@ enum { GO_ON = -1 };
 
 /* Fills `into` and the words that are no options (they are moved to the front of argv). Returns GO_ON,
  * or the exit status: 0 after --help, EXIT_USAGE after a message. */
-int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, words *w);
+int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, words *w)
+    RAD_COMMAND(options_parse);
 
-void verb_help(cli *c, const verb *v);
+/* The place of the first word that is no option, or argc. Nothing is moved. */
+int options_word(const verb *v, int argc, char **argv) RAD_COMMAND(options_word);
+
+void verb_help(cli *c, const verb *v) RAD_COMMAND(verb_help);
 
 /* Digits only; false when it is something else or above max. */
-bool read_count(const char *text, uint64_t max, uint64_t *value);
+bool read_count(const char *text, uint64_t max, uint64_t *value) RAD_COMMAND(read_count);
 
 #endif

@@ -144,7 +144,8 @@ void out_flush(cli *c)
 int out_close(cli *c, int status)
 {
     out_flush(c);
-    if (c->write_error == 0 && (ferror(stdout) || close(STDOUT_FILENO) != 0)) {
+    /* Some file systems report errors when a file is closed. A copy is: a program may still need its stdout. */
+    if (c->write_error == 0 && (ferror(stdout) || close(dup(STDOUT_FILENO)) != 0)) {
         remember(c);
     }
     if (c->write_error == 0 || c->write_error == EPIPE) {
@@ -181,6 +182,53 @@ const char *number(uint64_t n)
 const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
+}
+
+/* ---- Commands to type ------------------------------------------------------------------------------ */
+
+void command_text(const cli *c, const char *name, const char *file, char *text, size_t size)
+{
+    bool given = *c->program != 0;
+    snprintf(text, size, "%s %s %s%s%s", shell_word(c->self), name, shell_word(file),
+             given ? " -- " : "", given ? shell_word(c->program) : "");
+}
+
+/* The size of the verb that follows, of those that programs with machines have; 0: there is none. */
+static size_t verb_size(const char *text, bool *takes_machine)
+{
+    static const char *const verbs[] = {"list",   "run",  "explore", "replay",
+                                        "shrink", "show", "corpus"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        size_t size = strlen(verbs[i]);
+        if (strncmp(text, verbs[i], size) == 0 && strchr(" '`", text[size])) {
+            *takes_machine = i < 3;
+            return size;
+        }
+    }
+    return 0;
+}
+
+void translate(const cli *c, const char *text, char *to, size_t size)
+{
+    static const char raddle[] = "raddle ";
+    const char *begin = text;
+    size_t used = 0;
+    while (*text && used + 1 < size) {
+        bool takes_machine = false, may = text == begin || strchr(" '`", text[-1]);
+        size_t length = may && strncmp(text, raddle, sizeof raddle - 1) == 0
+                            ? verb_size(text + sizeof raddle - 1, &takes_machine)
+                            : 0;
+        if (length == 0) {
+            to[used++] = *text++;
+            continue;
+        }
+        bool given = takes_machine && *c->program;
+        text += sizeof raddle - 1;
+        used += (size_t)snprintf(to + used, size - used, "%s %.*s%s%s", c->self, (int)length, text,
+                                 given ? " " : "", given ? c->program : "");
+        text += length;
+    }
+    to[used < size ? used : size - 1] = 0;
 }
 
 const char *shell_word(const char *word)

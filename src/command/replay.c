@@ -40,8 +40,10 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
                          path);
     }
     if (rad_lab_replay_log(path, &t, &v, &error) != 0) {
-        return complain_error(c, &error);
+        return refuse_file(c, path, &error);
     }
+    rad_lab_program recorded;
+    note_build(c, path, rad_lab_program_of(path, &recorded) ? &recorded : NULL);
     bool same = v.result != RAD_RESULT_DIVERGED;
     if (a->json) {
         writer j;
@@ -176,8 +178,9 @@ static const char *const REPLAY_EXAMPLES[] = {
 const verb VERB_REPLAY = {
     "replay",
     "run an artifact or a log again and compare",
-    "FILE [options]",
-    "Replays an artifact (*.raddle.json) or a log written by 'raddle run --log'. With --repaired "
+    "FILE [options] [-- ./PROGRAM]",
+    "Replays an artifact (*.raddle.json) or a log written by 'raddle run --log'. If the machine is "
+    "in a program, that comes last: raddle replay FILE -- ./program. With --repaired "
     "or "
     "--original the choices are tried on the other twin, and the answer is 'still fails' or "
     "'gone'.\n\n"

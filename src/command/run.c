@@ -43,7 +43,9 @@ static void report_run(cli *c, const rad_target *t, const run_args *a, const rad
         report_label(c, "log");
         out(c, "%s\n", a->log);
         report_label(c, "replay");
-        out(c, "raddle replay %s\n", shell_word(a->log));
+        char command[8192];
+        command_text(c, "replay", a->log, command, sizeof command);
+        out(c, "%s\n", command);
     }
     if (a->artifact) {
         report_label(c, "artifact");
@@ -123,7 +125,7 @@ static const char *const RUN_EXAMPLES[] = {
 const verb VERB_RUN = {
     "run",
     "one run under a policy, perhaps recorded",
-    "MACHINE|FILE.json [NAME=VALUE …] [options]",
+    "[./PROGRAM] MACHINE|FILE.json [NAME=VALUE …] [options]",
     "Runs a machine once, or the case of a file: a case file, an artifact or a log. With --log "
     "every decision is recorded: what could have been chosen and what was. A log replays "
     "strictly.\n\n"

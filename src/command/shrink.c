@@ -36,7 +36,9 @@ static void report_shrink(cli *c, const char *path, const shrunk *s, const kept 
     keep_report(c, "written", k);
     if (k->written) {
         report_label(c, "next");
-        out(c, "raddle show %s\n", shell_word(k->path));
+        char command[2 * KEEP_PATH_MAX];
+        command_text(c, "show", k->path, command, sizeof command);
+        out(c, "%s\n", command);
     }
 }
 
@@ -117,7 +119,7 @@ static const char *const SHRINK_EXAMPLES[] = {
 const verb VERB_SHRINK = {
     "shrink",
     "make an artifact smaller while it fails in the same way",
-    "FILE [options]",
+    "FILE [options] [-- ./PROGRAM]",
     "Makes the case, the list of choices and the number of preemptions smaller as long as the "
     "failure "
     "keeps its identity, then tries every schedule with one preemption fewer: when none of them "

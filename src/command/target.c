@@ -8,6 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static void hint_at_list(const cli *c)
+{
+    char text[1200];
+    translate(c, "'raddle list' shows the machines and their parameters.", text, sizeof text);
+    fprintf(stderr, "%s\n", text);
+}
+
 static int unknown_machine(cli *c, const char *word)
 {
     nearest n;
@@ -17,14 +24,29 @@ static int unknown_machine(cli *c, const char *word)
         nearest_try(&n, m->name);
     }
     if (strchr(word, '/')) {
-        complain(c, "'%.200s' looks like a program: this version explores machines only", word);
+        complain(c, "'%.200s' is not a machine", word);
     } else if (strchr(word, '=')) {
         complain(c, "the machine's name comes before its parameters, not '%.200s'", word);
     } else {
         complain(c, "no machine is called '%.200s'%s", word, nearest_hint(&n, ""));
     }
-    fprintf(stderr, "'raddle list' shows the machines and their parameters.\n");
+    hint_at_list(c);
     return EXIT_USAGE;
+}
+
+/* The machine that is meant when none is named: the only one of a program. */
+static const rad_machine *only_machine(void)
+{
+    const rad_machine *m, *only = NULL;
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
+        if (rad_machine_is_added(m)) {
+            if (only) {
+                return NULL;
+            }
+            only = m;
+        }
+    }
+    return only;
 }
 
 bool target_is_file(const char *word)
@@ -34,13 +56,18 @@ bool target_is_file(const char *word)
             ends_with(word, ".flow") || rad_is_log(word));
 }
 
-static int read_case(cli *c, char **words, rad_target *t, rad_error *error)
+const char *target_file(char **words, uint32_t count)
+{
+    return count > 0 && target_is_file(words[0]) ? words[0] : NULL;
+}
+
+static int read_case(cli *c, char *word, rad_target *t, rad_error *error)
 {
     const char *path;
-    if (!target_is_file(words[0])) {
-        return rad_target_init(t, words[0], error);
+    if (!target_is_file(word)) {
+        return rad_target_init(t, word, error);
     }
-    int status = read_file_word(c, words, 1, &path);
+    int status = read_file_word(c, &word, 1, &path);
     if (status != 0) {
         return status;
     }
@@ -54,22 +81,23 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
                 rad_target *t)
 {
     rad_error error = {.code = 0};
-    if (count == 0) {
+    const rad_machine *only = count == 0 || strchr(words[0], '=') ? only_machine() : NULL;
+    if (count == 0 && only == NULL) {
         return bad_usage(c, "which machine? Expected: raddle %s MACHINE [NAME=VALUE …]", c->verb);
     }
-    if (rad_machine_find(words[0]) == NULL && !target_is_file(words[0])) {
+    if (only == NULL && rad_machine_find(words[0]) == NULL && !target_is_file(words[0])) {
         return unknown_machine(c, words[0]);
     }
     /* All parameters in one call, so that one given twice is noticed. */
     char all[1024] = "";
     size_t used = 0;
-    for (uint32_t i = 1; i < count && used < sizeof all; i++) {
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i > 1 ? " " : "", words[i]);
+    for (uint32_t i = only == NULL; i < count && used < sizeof all; i++) {
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", words[i]);
     }
     if (used >= sizeof all) {
         return bad_usage(c, "the parameters are too long: expected NAME=VALUE words");
     }
-    int code = read_case(c, words, t, &error);
+    int code = only ? rad_target_init(t, only->name, &error) : read_case(c, words[0], t, &error);
     if (code > 0) {
         return code; /* said already */
     }
@@ -78,10 +106,11 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
         code = rad_target_set(t, all, &error);
     }
     if (code != 0) {
-        int status = complain_error(c, &error);
+        const char *file = read || only ? NULL : target_file(words, count);
+        int status = file ? refuse_file(c, file, &error) : complain_error(c, &error);
         if (read) {
             rad_target_free(t);
-            fprintf(stderr, "'raddle list' shows the machines and their parameters.\n");
+            hint_at_list(c);
         }
         return status;
     }
@@ -114,6 +143,44 @@ int read_file_word(cli *c, char **words, uint32_t count, const char **path)
     return 0;
 }
 
+void name_program(const cli *c, const char *path, const rad_lab_program *program)
+{
+    char command[8192];
+    cli with = *c;
+    with.program = program->path;
+    command_text(&with, c->verb, path, command, sizeof command);
+    make_harmless(command);
+    fprintf(stderr, "Type: %s\n", command);
+}
+
+int refuse_file(const cli *c, const char *path, const rad_error *error)
+{
+    rad_lab_program program;
+    int status = complain_error(c, error);
+    if (error->code == RAD_EINPUT && rad_lab_program_own() == NULL &&
+        rad_lab_program_of(path, &program)) {
+        name_program(c, path, &program);
+    }
+    return status;
+}
+
+bool other_build(const rad_lab_program *recorded)
+{
+    const rad_lab_program *own = rad_lab_program_own();
+    return recorded && own && strcmp(recorded->build_id, own->build_id) != 0;
+}
+
+void note_build(const cli *c, const char *path, const rad_lab_program *recorded)
+{
+    if (other_build(recorded)) {
+        complain(c,
+                 "note: '%.400s' was recorded with another build of the program (%.300s, build id "
+                 "%s; this is %s); what differs may be a change of the program, and only the build "
+                 "that recorded it repeats it for certain",
+                 path, recorded->path, recorded->build_id, rad_lab_program_own()->build_id);
+    }
+}
+
 int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)
 {
     rad_error error = {.code = 0};
@@ -122,8 +189,9 @@ int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)
         return EXIT_USAGE;
     }
     if (rad_artifact_read(a, path, edited_ok, &error) != 0) {
-        return complain_error(c, &error);
+        return refuse_file(c, path, &error);
     }
+    note_build(c, path, rad_artifact_program(*a));
     return 0;
 }
 

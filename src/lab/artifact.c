@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "lab/case.h"
+#include "lab/program.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,11 @@
 const rad_target *rad_artifact_target(const rad_artifact *a)
 {
     return &a->target;
+}
+
+const rad_lab_program *rad_artifact_program(const rad_artifact *a)
+{
+    return a->program.path[0] ? &a->program : NULL;
 }
 
 const char *rad_artifact_policy(const rad_artifact *a)
@@ -131,6 +137,7 @@ int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char
     snprintf(a->version, sizeof a->version, "%s", rad_version());
     snprintf(a->git_sha, sizeof a->git_sha, "%s", rad_build_git_sha());
     snprintf(a->compiler, sizeof a->compiler, "%s", rad_build_compiler());
+    rad__program_of_machine(t->machine, &a->program);
     rad__text_clean(a->expected.kind);
     rad__text_clean(a->expected.message);
     rad__text_clean(a->expected.identity);

@@ -16,6 +16,7 @@ struct rad_artifact {
     uint64_t seed;     /* at most INT64_MAX: JSON integers are signed */
     char policy[48];
     char version[24], git_sha[48], compiler[96]; /* of the build that wrote it */
+    rad_lab_program program;                     /* that has the machine; path "": none */
     uint32_t *choices;                           /* total: clamped, baseline after the end */
     uint64_t choice_count;
     uint64_t *set_hashes; /* rolling set hash after every 64th decision, and after the last */
@@ -48,5 +49,8 @@ RAD_INTERNAL void rad__verdict_of(const rad_kernel *k, rad_verdict *v);
 /* From and to text, without files. `name` is for messages. */
 RAD_INTERNAL int rad__artifact_parse(rad_artifact **a, const char *text, size_t size,
                                      const char *name, bool edited_ok, rad_error *error);
+
+/* The program that has the machine, known here or not; path "": none, or the file cannot be read. */
+RAD_INTERNAL void rad__artifact_program(const char *path, rad_lab_program *out);
 
 #endif

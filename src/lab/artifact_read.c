@@ -171,26 +171,20 @@ static int read_build(const rad_json_source *s, const json_t *root, rad_artifact
 static int artifact_read_fields(const rad_json_source *s, const json_t *root, rad_artifact *a)
 {
     static const char *const keys[] = {
-        "schema_version",
-        "build",
-        "machine",
-        "case",
-        "policy",
-        "seed",
-        "expect",
-        "failure",
-        "steps",
-        "decisions",
-        "choices",
-        "set_hashes",
-        "expected_trace_hash",
-        "checksum",
-        NULL,
+        "schema_version", "build",
+        "program",        "machine",
+        "case",           "policy",
+        "seed",           "expect",
+        "failure",        "steps",
+        "decisions",      "choices",
+        "set_hashes",     "expected_trace_hash",
+        "checksum",       NULL,
     };
     int64_t seed, steps, decisions;
     rad_digest hash;
     int code;
     if ((code = rad__json_only(s, root, "", keys)) != 0 || (code = read_build(s, root, a)) != 0 ||
+        (code = rad__json_read_program(s, root, &a->program)) != 0 ||
         (code = rad__json_read_target(s, root, &a->target)) != 0 ||
         (code = rad__json_text(s, root, "", "policy", a->policy, sizeof a->policy)) != 0 ||
         (code = rad__json_integer(s, root, "", "seed", 0, INT64_MAX, &seed)) != 0 ||
@@ -327,27 +321,36 @@ static bool is_base64(const char *text, size_t size)
     return i < size && text[i] == 'e';
 }
 
+/* JSON text as it is, or decoded: *decoded is then its memory, rad__free it in any case. */
+static int artifact_plain(const rad_json_source *s, const char **text, size_t *size, char **decoded)
+{
+    *decoded = NULL;
+    if (*size > RAD_ARTIFACT_BYTES_MAX) {
+        return rad__error(s->error, RAD_EINPUT, "%s: %zu bytes, more than the limit of %d", s->name,
+                          *size, RAD_ARTIFACT_BYTES_MAX);
+    }
+    if (!is_base64(*text, *size)) {
+        return 0;
+    }
+    *decoded = rad__alloc(*size / 4 + 1, 3);
+    if (*decoded == NULL) {
+        return rad__error_memory(s->error);
+    }
+    int code = base64_decode(s, *text, *size, *decoded, size);
+    *text = *decoded;
+    return code;
+}
+
 int rad__artifact_parse(rad_artifact **out, const char *text, size_t size, const char *name,
                         bool edited_ok, rad_error *error)
 {
     rad_error own = {0};
     const rad_json_source s = {name, error ? error : &own};
+    char *decoded;
     *out = NULL;
-    if (size > RAD_ARTIFACT_BYTES_MAX) {
-        return rad__error(s.error, RAD_EINPUT, "%s: %zu bytes, more than the limit of %d", name,
-                          size, RAD_ARTIFACT_BYTES_MAX);
-    }
-    if (!is_base64(text, size)) {
-        return artifact_of_text(out, &s, text, size, edited_ok);
-    }
-    char *decoded = rad__alloc(size / 4 + 1, 3);
-    if (decoded == NULL) {
-        return rad__error_memory(s.error);
-    }
-    size_t used;
-    int code = base64_decode(&s, text, size, decoded, &used);
+    int code = artifact_plain(&s, &text, &size, &decoded);
     if (code == 0) {
-        code = artifact_of_text(out, &s, decoded, used, edited_ok);
+        code = artifact_of_text(out, &s, text, size, edited_ok);
     }
     rad__free(decoded);
     return code;
@@ -364,4 +367,25 @@ int rad_artifact_read(rad_artifact **out, const char *path, bool edited_ok, rad_
     }
     rad__free(text);
     return code;
+}
+
+void rad__artifact_program(const char *path, rad_lab_program *out)
+{
+    rad_error error = {0};
+    const rad_json_source s = {path, &error};
+    char *data = NULL, *decoded = NULL;
+    size_t size = 0;
+    *out = (rad_lab_program){.path = ""};
+    int code = rad__os_read_file(path, RAD_ARTIFACT_BYTES_MAX, &data, &size, &error);
+    const char *text = data;
+    if (code == 0) {
+        code = artifact_plain(&s, &text, &size, &decoded);
+    }
+    json_t *root = code == 0 ? rad__json_load(&s, text, size) : NULL;
+    if (root && rad__json_read_program(&s, root, out) != 0) {
+        *out = (rad_lab_program){.path = ""};
+    }
+    json_decref(root);
+    rad__free(decoded);
+    rad__free(data);
 }

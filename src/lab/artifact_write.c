@@ -64,7 +64,8 @@ static bool write_fields(json_t *root, const rad_artifact *a)
                          : v->result == RAD_RESULT_CUT ? "cut"
                                                        : "pass";
     return rad__json_set(root, "schema_version", json_integer(RAD_ARTIFACT_SCHEMA)) &&
-           rad__json_set_build(root, &build) && rad__json_set_target(root, &a->target) &&
+           rad__json_set_build(root, &build) && rad__json_set_program(root, &a->program) &&
+           rad__json_set_target(root, &a->target) &&
            rad__json_set(root, "policy", json_string(a->policy)) &&
            rad__json_set(root, "seed", json_integer((json_int_t)a->seed)) &&
            rad__json_set(root, "expect", json_string(expect)) &&

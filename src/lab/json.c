@@ -308,6 +308,17 @@ static int json_read_body(const rad_json_source *s, const json_t *c, rad_target 
     return code;
 }
 
+/* A machine of a program is not one of raddle's own that happens to have its name. */
+static int check_program(const rad_json_source *s, const json_t *root, const char *name,
+                         const rad_machine *m)
+{
+    rad_lab_program program;
+    int code = rad__json_read_program(s, root, &program);
+    if (code != 0 || program.path[0] == 0 || (m && rad_machine_is_added(m))) return code;
+    return rad__error(s->error, RAD_EINPUT, "%s: machine: \"%s\" is in the program %.300s", s->name,
+                      name, program.path);
+}
+
 int rad__json_read_target(const rad_json_source *s, const json_t *root, rad_target *out)
 {
     const char *keys[] = {"repaired", "params", "max_steps", NULL, NULL};
@@ -320,6 +331,9 @@ int rad__json_read_target(const rad_json_source *s, const json_t *root, rad_targ
         return code;
     }
     out->machine = rad_machine_find(name);
+    if ((code = check_program(s, root, name, out->machine)) != 0) {
+        return code;
+    }
     if (out->machine == NULL) {
         return rad__json_no_machine(s, name);
     }
@@ -349,4 +363,22 @@ int rad__json_read_build(const rad_json_source *s, const json_t *root, rad_json_
         return code;
     }
     return rad__json_only(s, b, "build", keys);
+}
+
+int rad__json_read_program(const rad_json_source *s, const json_t *root, rad_lab_program *out)
+{
+    static const char *const keys[] = {"path", "build_id", NULL};
+    const json_t *p;
+    int code;
+    *out = (rad_lab_program){.path = ""};
+    if (json_object_get(root, "program") == NULL) return 0;
+    if ((code = rad__json_object(s, root, "", "program", &p)) != 0 ||
+        (code = rad__json_text(s, p, "program", "path", out->path, sizeof out->path)) != 0 ||
+        (code = rad__json_text(s, p, "program", "build_id", out->build_id, sizeof out->build_id))) {
+        return code;
+    }
+    if (out->path[0] == 0) {
+        return rad__json_bad(s, "program.path", "a path", json_object_get(p, "path"));
+    }
+    return rad__json_only(s, p, "program", keys);
 }

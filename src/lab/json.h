@@ -83,6 +83,10 @@ typedef struct rad_json_build {
 RAD_INTERNAL int rad__json_read_build(const rad_json_source *s, const json_t *root,
                                       rad_json_build *out);
 
+/* `program`, which may be missing: the path is then "". */
+RAD_INTERNAL int rad__json_read_program(const rad_json_source *s, const json_t *root,
+                                        rad_lab_program *out);
+
 /* ---- Writing -------------------------------------------------------------------------------------- */
 
 /* False when memory ran out; `value` may be NULL for the same reason and is taken in any case. */
@@ -93,6 +97,8 @@ RAD_INTERNAL int rad__json_seed(uint64_t seed, rad_error *error);
 
 RAD_INTERNAL bool rad__json_set_target(json_t *root, const rad_target *t); /* machine, case */
 RAD_INTERNAL bool rad__json_set_build(json_t *root, const rad_json_build *b);
+RAD_INTERNAL bool rad__json_set_program(json_t *root,
+                                        const rad_lab_program *p); /* nothing for none */
 
 /* The layout for people, without a newline at the end. */
 RAD_INTERNAL void rad__json_print(rad_bytes *to, const json_t *value);

@@ -77,6 +77,15 @@ bool rad__json_set_build(json_t *root, const rad_json_build *b)
     return rad__json_set(root, "build", o) && ok;
 }
 
+bool rad__json_set_program(json_t *root, const rad_lab_program *p)
+{
+    if (p->path[0] == 0) return true;
+    json_t *o = json_object();
+    bool ok = o && rad__json_set(o, "path", json_string(p->path)) &&
+              rad__json_set(o, "build_id", json_string(p->build_id));
+    return rad__json_set(root, "program", o) && ok;
+}
+
 bool rad__json_set_target(json_t *root, const rad_target *t)
 {
     const rad_param *known = t->machine->params;

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/digest_inline.h"
 #include "lab/case.h"
+#include "lab/program.h"
 #include "os/file.h"
 
 #include <stdio.h>
@@ -113,10 +114,12 @@ static int out_head(rad_log_out *out, const rad_target *own, const char *policy,
     snprintf(build.version, sizeof build.version, "%s", rad_version());
     snprintf(build.git_sha, sizeof build.git_sha, "%s", rad_build_git_sha());
     snprintf(build.compiler, sizeof build.compiler, "%s", rad_build_compiler());
+    rad_lab_program program;
+    rad__program_of_machine(own->machine, &program);
     json_t *root = json_object();
     rad_bytes text = {0};
-    if (root && rad__json_set_build(root, &build) && rad__json_set_target(root, own) &&
-        rad__json_set(root, "policy", json_string(policy)) &&
+    if (root && rad__json_set_build(root, &build) && rad__json_set_program(root, &program) &&
+        rad__json_set_target(root, own) && rad__json_set(root, "policy", json_string(policy)) &&
         rad__json_set(root, "seed", json_integer((json_int_t)seed))) {
         rad__json_print(&text, root);
         rad__bytes_put(&text, "\n", 1);
@@ -363,7 +366,8 @@ static int in_block(void *context, const uint8_t **block, uint32_t *size, rad_er
 
 static int in_head_fields(rad_log_in *in, const uint8_t *text, size_t size, rad_error *error)
 {
-    static const char *const keys[] = {"build", "machine", "case", "policy", "seed", NULL};
+    static const char *const keys[] = {"build",  "program", "machine", "case",
+                                       "policy", "seed",    NULL};
     const rad_json_source s = {in->name, error};
     rad_log_head *h = &in->head;
     int64_t seed = 0;
@@ -374,6 +378,7 @@ static int in_head_fields(rad_log_in *in, const uint8_t *text, size_t size, rad_
     int code;
     if ((code = rad__json_only(&s, root, "", keys)) == 0 &&
         (code = rad__json_read_build(&s, root, &h->build)) == 0 &&
+        (code = rad__json_read_program(&s, root, &h->program)) == 0 &&
         (code = rad__json_read_target(&s, root, &h->target)) == 0 &&
         (code = rad__json_text(&s, root, "", "policy", h->policy, sizeof h->policy)) == 0) {
         code = rad__json_integer(&s, root, "", "seed", 0, INT64_MAX, &seed);
@@ -451,8 +456,9 @@ static int in_head(rad_log_in *in, rad_error *error)
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
+/* `program` may be NULL; it is set also when the log is of a machine that is not known here. */
 static int in_open(rad_log_in **result, rad_os_reader *file, const void *data, uint64_t size,
-                   const char *name, rad_error *error)
+                   const char *name, rad_lab_program *program, rad_error *error)
 {
     rad_error own = {0};
     error = error ? error : &own;
@@ -475,6 +481,9 @@ static int in_open(rad_log_in **result, rad_os_reader *file, const void *data, u
     if (code == 0) {
         code = in_head(in, error);
     }
+    if (program) {
+        *program = in->head.program;
+    }
     if (code == 0) {
         code = rad__log_reader_open(&in->records, name, in, in_block, error);
     }
@@ -491,13 +500,23 @@ int rad__log_open(rad_log_in **in, const char *path, rad_error *error)
     rad_os_reader *file;
     *in = NULL;
     int code = rad__os_reader_open(&file, path, error);
-    return code ? code : in_open(in, file, NULL, rad__os_reader_size(file), path, error);
+    return code ? code : in_open(in, file, NULL, rad__os_reader_size(file), path, NULL, error);
+}
+
+void rad__log_program(const char *path, rad_lab_program *out)
+{
+    rad_os_reader *file;
+    rad_log_in *in = NULL;
+    *out = (rad_lab_program){.path = ""};
+    if (rad__os_reader_open(&file, path, NULL) != 0) return;
+    in_open(&in, file, NULL, rad__os_reader_size(file), path, out, NULL);
+    rad__log_close(in);
 }
 
 int rad__log_open_bytes(rad_log_in **in, const void *data, size_t size, const char *name,
                         rad_error *error)
 {
-    return in_open(in, NULL, data, size, name, error);
+    return in_open(in, NULL, data, size, name, NULL, error);
 }
 
 const rad_log_head *rad__log_head(const rad_log_in *in)

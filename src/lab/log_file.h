@@ -44,6 +44,7 @@ typedef struct rad_log_head {
     char policy[48];
     uint64_t seed;
     rad_json_build build;
+    rad_lab_program program; /* that has the machine; path "": none */
 } rad_log_head;
 
 typedef struct rad_log_in rad_log_in;
@@ -54,6 +55,10 @@ RAD_INTERNAL int rad__log_open(rad_log_in **in, const char *path, rad_error *err
 /* The same from memory, which is borrowed; `name` is for messages. */
 RAD_INTERNAL int rad__log_open_bytes(rad_log_in **in, const void *data, size_t size,
                                      const char *name, rad_error *error);
+
+/* The program that has the machine, known here or not; path "": none, or the head cannot be read. */
+RAD_INTERNAL void rad__log_program(const char *path, rad_lab_program *out);
+
 RAD_INTERNAL const rad_log_head *rad__log_head(const rad_log_in *in);
 RAD_INTERNAL rad_log_reader *rad__log_reader(rad_log_in *in);
 RAD_INTERNAL void rad__log_close(rad_log_in *in); /* may be NULL */

@@ -43,12 +43,26 @@ const rad_machine *rad_machine_at(uint32_t index)
     return index < machines_added_count ? machines_added[index] : NULL;
 }
 
+static const rad_machine *find_added(const char *name)
+{
+    for (uint32_t i = 0; i < machines_added_count; i++)
+        if (strcmp(machines_added[i]->name, name) == 0) return machines_added[i];
+    return NULL;
+}
+
+/* Those added come first: a new machine of raddle's does not take the name of one in a program. */
 const rad_machine *rad_machine_find(const char *name)
 {
-    const rad_machine *m;
+    const rad_machine *m = find_added(name);
+    if (m != NULL) return m;
     for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++)
         if (strcmp(m->name, name) == 0) return m;
     return NULL;
+}
+
+bool rad_machine_is_added(const rad_machine *m)
+{
+    return find_added(m->name) == m;
 }
 
 /* Names are typed in a shell, and stand before `=` and in file names: a-z, 0-9, - and _. */
@@ -101,7 +115,7 @@ int rad_machine_add(const rad_machine *m, rad_error *error)
             error, RAD_EINPUT,
             "machine \"%s\": a name is a-z, then a-z, 0-9, - or _, %d characters at most",
             m->name ? m->name : "", MACHINES_NAME_MAX);
-    if (rad_machine_find(m->name))
+    if (find_added(m->name))
         return rad__error(error, RAD_EINPUT, "there is a machine called %s already", m->name);
     if (!m->create || !m->destroy || !m->reset || !m->step || !m->idle)
         return rad__error(error, RAD_EINPUT,
@@ -115,6 +129,18 @@ int rad_machine_add(const rad_machine *m, rad_error *error)
         return rad__error_memory(error);
     machines_added[machines_added_count++] = m;
     return 0;
+}
+
+uint32_t rad__machines_added(void)
+{
+    return machines_added_count;
+}
+
+void rad__machines_cut(uint32_t count)
+{
+    RAD_ASSERT(count <= machines_added_count);
+    machines_added_count = count;
+    if (count == 0) rad__machines_forget();
 }
 
 void rad__machines_forget(void)
@@ -142,16 +168,22 @@ uint32_t rad__machine_param(const rad_machine *m, const char *name, size_t lengt
 
 /* ---- Targets -------------------------------------------------------------------------------------- */
 
+void rad__target_preset(rad_target *t, const rad_machine *m)
+{
+    *t = (rad_target){.machine = m};
+    for (uint32_t i = 0; i < rad__machine_param_count(m); i++) t->c.params[i] = m->params[i].preset;
+    t->c.body = m->body;
+}
+
 int rad_target_init(rad_target *t, const char *machine, rad_error *error)
 {
-    *t = (rad_target){.machine = rad_machine_find(machine)};
-    if (t->machine == NULL)
+    const rad_machine *m = rad_machine_find(machine);
+    *t = (rad_target){.machine = NULL};
+    if (m == NULL)
         return rad__error(error, RAD_EINPUT,
                           "there is no machine called \"%.60s\"; `raddle list` names them",
                           machine);
-    for (uint32_t i = 0; i < rad__machine_param_count(t->machine); i++)
-        t->c.params[i] = t->machine->params[i].preset;
-    t->c.body = t->machine->body;
+    rad__target_preset(t, m);
     return 0;
 }
 

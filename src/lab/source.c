@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "lab/machines.h"
 #include "os/file.h"
 
 #include <string.h>
@@ -99,7 +100,7 @@ static char *body_of(const char *text, size_t size, const char *key, const char 
 }
 
 /* Looked at for its errors, which name the file; then line by line. */
-int rad__source_target(rad_target *t, const char *machine, const char *path,
+int rad__source_target(rad_target *t, const rad_machine *machine, const char *path,
                        int (*check)(const char *path, const char *text, size_t size,
                                     rad_error *error),
                        const char *key, const char *value, rad_error *error)
@@ -107,8 +108,8 @@ int rad__source_target(rad_target *t, const char *machine, const char *path,
     char *text;
     size_t size;
     rad__error_clear(error);
-    int status = rad_target_init(t, machine, error);
-    if (status == 0) status = rad__os_read_file(path, SOURCE_MOST, &text, &size, error);
+    rad__target_preset(t, machine);
+    int status = rad__os_read_file(path, SOURCE_MOST, &text, &size, error);
     if (status != 0) return status;
     status = check(path, text, size, error);
     char *own = status == 0 ? body_of(text, size, key, value) : NULL;

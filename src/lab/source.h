@@ -16,7 +16,7 @@ RAD_INTERNAL bool rad__source_reduce(const rad_case *from, rad_cursor *at, rad_c
 
 /* A target of `machine` whose source is a file. `check` looks at the text first: its errors name the file. `key` and
  * `value` (may be NULL) are one more field of the body. */
-RAD_INTERNAL int rad__source_target(rad_target *t, const char *machine, const char *path,
+RAD_INTERNAL int rad__source_target(rad_target *t, const rad_machine *machine, const char *path,
                                     int (*check)(const char *path, const char *text, size_t size,
                                                  rad_error *error),
                                     const char *key, const char *value, rad_error *error);

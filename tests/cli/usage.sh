@@ -38,7 +38,7 @@ bad "raddle explore: --json takes no value: '--json=yes'" explore counter --json
 bad "raddle explore: which machine? Expected: raddle explore MACHINE [NAME=VALUE …]" explore
 bad "raddle explore: no machine is called 'countr'; did you mean 'counter'?" explore countr
 bad "raddle explore: no machine is called '--runs'" explore -- --runs
-bad "raddle explore: './prog' looks like a program: this version explores machines only" explore ./prog
+bad "raddle explore: './prog': No such file or directory" explore ./prog
 bad "raddle explore: the machine's name comes before its parameters, not 'n=3'" explore n=3 counter
 bad "raddle explore: no strategy is called 'surv'; did you mean 'surw'? 'raddle list' shows them" \
     explore counter --strategy surv

@@ -114,6 +114,20 @@ static void machines_can_be_added(void **state)
     assert_null(rad_machine_at(count));
 }
 
+static void an_added_machine_hides_one_of_its_name(void **state)
+{
+    rad_machine m = own_machine("counter", NULL);
+    const rad_machine *shipped = rad_machine_find("counter");
+    (void)state;
+    assert_false(rad_machine_is_added(shipped));
+    assert_int_equal(rad_machine_add(&m, NULL), 0);
+    assert_ptr_equal(rad_machine_find("counter"), &m);
+    assert_true(rad_machine_is_added(&m));
+    assert_false(rad_machine_is_added(shipped));
+    rad__machines_cut(0);
+    assert_ptr_equal(rad_machine_find("counter"), shipped);
+}
+
 static void refuses(const rad_machine *m, const char *text)
 {
     rad_error error = {.code = 0};
@@ -133,8 +147,10 @@ static void bad_machines_are_refused(void **state)
     (void)state;
     for (uint32_t i = 0; i <= RAD_PARAMS_MAX; i++) many[i].name = names[i];
 
-    rad_machine m = own_machine("counter", NULL);
-    refuses(&m, "there is a machine called counter already");
+    rad_machine first = own_machine("own", NULL), m = own_machine("own", NULL);
+    assert_int_equal(rad_machine_add(&first, NULL), 0);
+    refuses(&m, "there is a machine called own already");
+    rad__machines_forget();
     m = own_machine("Own", NULL);
     refuses(&m, "machine \"Own\": a name is a-z, then a-z, 0-9, - or _, 40 characters at most");
     m = own_machine(NULL, NULL);
@@ -277,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_in_order_and_complete),
         cmocka_unit_test(machines_can_be_added),
+        cmocka_unit_test(an_added_machine_hides_one_of_its_name),
         cmocka_unit_test(bad_machines_are_refused),
         cmocka_unit_test(a_target_begins_with_the_presets),
         cmocka_unit_test(words_change_a_target),

@@ -1,4 +1,5 @@
 /* case.c — cases of the flow machine: a flow file as a list of lines, and which of its flows is meant. */
+#include "lab/flow/flow.h"
 #include "lab/flow/trial.h"
 #include "lab/source.h"
 
@@ -40,5 +41,5 @@ static int check(const char *path, const char *text, size_t size, rad_error *err
 
 int rad_target_flow(rad_target *t, const char *path, const char *flow, rad_error *error)
 {
-    return rad__source_target(t, "flow", path, check, "flow", flow, error);
+    return rad__source_target(t, &rad__machine_flow, path, check, "flow", flow, error);
 }

@@ -1,4 +1,5 @@
 /* machine.c — the load tester's scheduler as a machine of the lab. See trial.h. */
+#include "lab/load/load.h"
 #include "lab/load/trial.h"
 
 #include "base/alloc.h"
@@ -175,7 +176,7 @@ static int scenario_check(const char *path, const char *text, size_t size, rad_e
 
 int rad_target_scenario(rad_target *t, const char *path, rad_error *error)
 {
-    return rad__source_target(t, "load-scenario", path, scenario_check, NULL, NULL, error);
+    return rad__source_target(t, &rad__machine_scenario, path, scenario_check, NULL, NULL, error);
 }
 
 static int keep(void *context, const void *data, size_t size, rad_error *error)

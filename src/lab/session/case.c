@@ -1,4 +1,5 @@
 /* case.c — cases of the session machine: a protocol file as a list of lines, and which of its protocols is meant. */
+#include "lab/session/session.h"
 #include "lab/session/trial.h"
 #include "lab/source.h"
 
@@ -112,5 +113,5 @@ static int check(const char *path, const char *text, size_t size, rad_error *err
 
 int rad_target_protocol(rad_target *t, const char *path, const char *protocol, rad_error *error)
 {
-    return rad__source_target(t, "session", path, check, "protocol", protocol, error);
+    return rad__source_target(t, &rad__machine_session, path, check, "protocol", protocol, error);
 }
