@@ -307,8 +307,7 @@ typedef struct rad_shrink_report {
     uint64_t checks, steps;  /* used by the reducers */
     enum rad_budget stopped; /* the reducers: NONE: nothing gets smaller any more */
     enum rad_certificate certificate;
-    /* Schedules tried for it, those of earlier rounds that found a smaller failure included. */
-    uint64_t certified_runs;
+    uint64_t certified_runs; /* made for it: those of every bound from 0 to one preemption fewer */
     uint64_t certified_cut; /* those that were not finished at the step limit: they prove nothing */
     enum rad_budget certificate_ended; /* NONE: all schedules with fewer preemptions were tried */
     rad_artifact *second; /* another bug met on the way that fails on the original case, or NULL */
