@@ -98,26 +98,53 @@ static void judge_replay(const struct weave_trial *trial, const rad_artifact *a,
                 which, r.reason, error.text);
 }
 
+/* Told step by step: who made it, what kind of switch it was, and whether it is in the past of the failure. */
+static void judge_story(const struct seen *s, const rad_artifact *a)
+{
+    rad_story *story = NULL;
+    rad_error error = {0};
+    const struct weave_leaf *leaf = &s->leaf;
+    weave_check(&s->trial, rad_lab_story(a, &story, &error) == 0, "%s", error.text);
+    weave_check(&s->trial, story->line_count == leaf->steps, "%" PRIu64 " lines",
+                story->line_count);
+    for (uint32_t i = 0; i < leaf->steps; i++) {
+        const rad_line *line = &story->lines[i];
+        weave_check(&s->trial, line->step == i && line->actor == leaf->actors[i],
+                    "line %u: actor %u", i, line->actor);
+        weave_check(&s->trial, line->turn == leaf->turns[i], "line %u: turn %d, expected %d", i,
+                    line->turn, leaf->turns[i]);
+        if (leaf->oracle == RAD_ORACLE_DEADLOCK) continue;
+        bool past = leaf->past >> i & 1;
+        weave_check(&s->trial, !(past && line->hidden), "line %u is of the past, and hidden", i);
+        /* Of an actor that spawned another all steps are shown. */
+        weave_check(&s->trial, past || line->hidden || story->actor_count > s->trial.w.first_actors,
+                    "line %u is not of the past", i);
+    }
+    const rad_measure *m = &story->measure;
+    weave_check(&s->trial,
+                m->preemptions == leaf->preemptions && m->switches == leaf->switches &&
+                    m->nonzero == leaf->nonzero && m->choices == leaf->length &&
+                    m->steps == leaf->steps,
+                "measure of the story");
+    rad_story_free(story);
+}
+
 /* "No failure of this identity with one preemption fewer", exactly when that is so. */
 static void judge_certificate(const struct seen *s, const rad_shrink_report *r, uint64_t budget)
 {
     if (s->trial.b.too_many) return;
+    uint64_t tried = 0;
+    for (uint32_t bound = 0, last = 0; bound < s->leaf.preemptions && last < s->trial.b.count;
+         bound++)
+        tried += last = weave_count(&s->trial, weave_within_preemptions, bound);
     uint32_t fewest = weave_fewest(&s->trial.b, s->identity);
-    uint32_t below = s->leaf.preemptions ? weave_count(&s->trial, weave_within_preemptions,
-                                                       s->leaf.preemptions - 1u)
-                                         : 0;
-    if (r->certificate == RAD_MINIMAL) {
-        weave_check(&s->trial, fewest == s->leaf.preemptions,
-                    "certified with %u preemptions, %u are enough", s->leaf.preemptions, fewest);
-        weave_check(&s->trial, r->certified_runs >= below,
-                    "%" PRIu64 " schedules tried, there are %u", r->certified_runs, below);
-    } else {
-        weave_check(&s->trial, r->certified_runs == budget,
-                    "not certified after %" PRIu64 " of %" PRIu64, r->certified_runs, budget);
-        weave_check(&s->trial, s->leaf.preemptions > 0, "nothing to certify");
-    }
-    weave_check(&s->trial, r->certified_runs <= budget, "%" PRIu64 " of %" PRIu64,
-                r->certified_runs, budget);
+    weave_check(&s->trial, (r->certificate == RAD_MINIMAL) == (tried <= budget),
+                "%" PRIu64 " runs are needed, %" PRIu64 " allowed: %d", tried, budget,
+                r->certificate);
+    weave_check(&s->trial, r->certified_runs == (tried < budget ? tried : budget),
+                "%" PRIu64 " runs, expected %" PRIu64, r->certified_runs, tried);
+    weave_check(&s->trial, r->certificate != RAD_MINIMAL || fewest == s->leaf.preemptions,
+                "certified with %u preemptions, %u are enough", s->leaf.preemptions, fewest);
 }
 
 /* Nothing is left that a look at single choices would have found. */
@@ -196,6 +223,8 @@ static void judge_shrink(const struct weave_trial *origin, const rad_artifact *a
                 "a parameter grew");
     judge_replay(origin, small, "shrunk");
     judge_certificate(&after, &report, certify_runs ? certify_runs : 200000);
+    judge_story(&before, a);
+    judge_story(&after, small);
     judge_choices(&after);
     judge_case(&after);
     judge_second(origin, &before, report.second);

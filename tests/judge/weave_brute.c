@@ -14,6 +14,7 @@ struct trail {
     struct weave_leaf leaf;
     uint8_t number[WEAVE_ACTIONS]; /* UINT8_MAX: does not exist yet */
     uint8_t numbers;
+    uint8_t actor_number[WEAVE_ACTORS], actors;
     bool on[WEAVE_ACTIONS];
     uint8_t since[WEAVE_ACTIONS]; /* the step after which it was enabled */
     uint8_t current;              /* actor, or NOBODY */
@@ -22,6 +23,8 @@ struct trail {
     uint8_t evaluations[RAD_ORACLES_MAX];
     uint64_t event[WEAVE_ACTORS]; /* the last event of each actor, with its causes */
     uint64_t written[WEAVE_OBJECTS], read[WEAVE_OBJECTS]; /* the last write, the reads since */
+    /* The same, as the steps that each depends on. */
+    uint32_t past[WEAVE_ACTORS], written_past[WEAVE_OBJECTS], read_past[WEAVE_OBJECTS];
 };
 
 /* ---- The enabled set ------------------------------------------------------------------------------------- */
@@ -50,7 +53,10 @@ static void begin(const struct weave *w, struct trail *t, struct weave_book *b)
     t->leaf.path = WEAVE_PATH_BEGIN;
     t->leaf.identity = t->leaf.oracle = -1;
     weave_begin(w, &t->s);
-    for (uint32_t i = 0; i < w->first_actors; i++) number_action(t, 2 * i);
+    for (uint32_t i = 0; i < w->first_actors; i++) {
+        number_action(t, 2 * i);
+        t->actor_number[i] = t->actors++;
+    }
     look_around(w, t, WEAVE_ACTIONS, b);
     if (w->invariant != 0) t->evaluations[RAD_ORACLE_INVARIANT]++;
 }
@@ -107,26 +113,37 @@ static void note_choice(struct trail *t, uint32_t choice, uint32_t delays)
 
 static void note_switch(struct trail *t, uint32_t actor)
 {
+    t->leaf.actors[t->leaf.steps] = t->actor_number[actor];
+    t->leaf.turns[t->leaf.steps] = RAD_SWITCH_NONE;
     if (t->current == NOBODY || t->current == actor) return;
+    t->leaf.turns[t->leaf.steps] = RAD_SWITCH_FORCED;
     t->leaf.switches++;
-    if (!t->yielded && t->on[2 * t->current] != t->on[2 * t->current + 1]) t->leaf.preemptions++;
+    if (t->yielded || t->on[2 * t->current] == t->on[2 * t->current + 1]) return;
+    t->leaf.turns[t->leaf.steps] = RAD_SWITCH_PREEMPTIVE;
+    t->leaf.preemptions++;
 }
 
-static void touch(struct trail *t, uint64_t *event, uint32_t object, enum rad_access access)
+static void touch(struct trail *t, uint64_t *event, uint32_t *past, uint32_t object,
+                  enum rad_access access)
 {
     if (object >= WEAVE_OBJECTS || access == RAD_LOCAL) return;
+    *past |= t->written_past[object] | (access == RAD_WRITE ? t->read_past[object] : 0);
     *event = weave_mix(*event ^ weave_mix(t->written[object] + object));
     if (access == RAD_WRITE) *event = weave_mix(*event ^ weave_mix(t->read[object] + 99));
 }
 
-static void touched(struct trail *t, uint64_t event, uint32_t object, enum rad_access access)
+static void touched(struct trail *t, uint64_t event, uint32_t past, uint32_t object,
+                    enum rad_access access)
 {
     if (object >= WEAVE_OBJECTS || access == RAD_LOCAL) return;
     if (access == RAD_READ) {
         t->read[object] += event;
+        t->read_past[object] |= past;
     } else {
         t->written[object] = event;
         t->read[object] = 0;
+        t->written_past[object] = past;
+        t->read_past[object] = 0;
     }
 }
 
@@ -136,11 +153,13 @@ static void note_event(struct trail *t, const struct weave_op *op, uint32_t acti
 {
     uint32_t actor = action / 2;
     uint64_t event = weave_mix(t->event[actor] ^ weave_mix(picks + action * 100 + op->kind));
-    touch(t, &event, weave_object(op), weave_access(op));
-    if (op->kind == WEAVE_MOVE) touch(t, &event, op->other, RAD_WRITE);
-    touched(t, event, weave_object(op), weave_access(op));
-    if (op->kind == WEAVE_MOVE) touched(t, event, op->other, RAD_WRITE);
+    uint32_t past = t->past[actor] | 1u << t->leaf.steps;
+    touch(t, &event, &past, weave_object(op), weave_access(op));
+    if (op->kind == WEAVE_MOVE) touch(t, &event, &past, op->other, RAD_WRITE);
+    touched(t, event, past, weave_object(op), weave_access(op));
+    if (op->kind == WEAVE_MOVE) touched(t, event, past, op->other, RAD_WRITE);
     t->event[actor] = event;
+    t->past[actor] = t->leaf.past = past;
     t->leaf.class_ += event;
 }
 
@@ -273,6 +292,8 @@ static bool advance(const struct weave *w, struct trail *t, uint32_t action, str
         b->spawns++;
         number_action(t, 2 * (uint32_t)deed.spawned);
         t->event[deed.spawned] = t->event[actor];
+        t->past[deed.spawned] = t->past[actor];
+        t->actor_number[deed.spawned] = t->actors++;
     }
     t->on[action] = false; /* it waits anew, behind those that this step enabled */
     look_around(w, t, action, b);

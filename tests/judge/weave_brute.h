@@ -23,6 +23,9 @@ struct weave_leaf {
     int8_t identity; /* -1: a pass */
     int8_t oracle;
     bool cut; /* neither a pass nor a failure */
+    uint8_t actors[WEAVE_STEPS],
+        turns[WEAVE_STEPS]; /* of each step: its actor's number, enum rad_switch */
+    uint32_t past; /* the steps in the causal past of the last one, and that one, as bits */
 };
 
 struct weave_book {

@@ -123,6 +123,8 @@ static void reset(void *self, rad_kernel *k)
     for (uint32_t i = 0; i < WEAVE_OBJECTS; i++)
         m->r.object[i] = rad_object(k, RAD_NONE, weave_role(&m->w, i));
     for (uint32_t i = 0; i < m->w.first_actors; i++) add_actor(m, i, RAD_NONE);
+    for (uint32_t i = 0; i < 70 && m->w.manner & WEAVE_WIDE; i++)
+        rad_action(k, 2, m->r.actor[0], RAD_NONE, i);
     report(m);
 }
 

@@ -39,11 +39,12 @@ static void fail(struct weave_world *s, uint32_t oracle, bool blind, uint32_t ob
     s->failed_object = (int8_t)(blind ? -1 : (int)object);
 }
 
-/* One choice, and where that was not 0 another one, with as many sides as the first came to and one more. */
+/* One choice, and where that was not 0 another one, with as many sides as the first came to and one more. Some
+ * choices come to the same. */
 static uint8_t pick_twice(const struct weave_op *op, weave_picker *pick, void *context)
 {
     uint32_t first = pick(context, RAD_PICK_VALUE, op->count);
-    return (uint8_t)(first == 0 ? 0 : first + 2 * pick(context, RAD_PICK_FAULT, first + 1));
+    return (uint8_t)(first == 0 ? 0 : first + pick(context, RAD_PICK_FAULT, first + 1));
 }
 
 static void do_op(struct weave_world *s, uint32_t actor, bool gives_up, const struct weave_op *op,
