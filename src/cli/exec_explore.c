@@ -14,7 +14,7 @@
 enum { STATE_RUNS = 8000, DELAY_RUNS = 4000, DELAYS_MAX = 6, TIER_SEED = 1 };
 
 typedef struct tier_args {
-    uint64_t cases, first, jobs, max_steps;
+    uint64_t cases, first, runs, jobs, max_steps;
     const char *output;
     bool no_shrink, json;
 } tier_args;
@@ -26,6 +26,8 @@ static const option TIER_OPTIONS[] = {
      RAD_EXEC_LISTED, 0},
     {"first", OPTION_COUNT, AT(first), "I", "the number of the first, from 0 (preset: 0)", 0,
      RAD_EXEC_LISTED - 1, 0},
+    {"runs", OPTION_COUNT, AT(runs), "N",
+     "search a case by states with at most N runs (default: 8,000)", 1, UINT64_C(1000000000), 0},
     {"jobs", OPTION_COUNT, AT(jobs), "N", "so many processes; results do not depend on it", 1,
      FAN_JOBS_MAX, 'j'},
     OPTION_MAX_STEPS(tier_args),
@@ -105,7 +107,7 @@ static void search_case(tier *t, const rad_target *target, uint32_t jobs, rad_ex
                         case_result *r)
 {
     char strategy[24];
-    if (search(t, target, "dedup", STATE_RUNS, jobs, e, r) != 0 || r->failed || *t->c->stop) {
+    if (search(t, target, "dedup", t->args->runs, jobs, e, r) != 0 || r->failed || *t->c->stop) {
         return;
     }
     r->complete = e->phase_count > 0 && e->phases[0].exhausted;
@@ -426,7 +428,7 @@ static int explore_run(cli *c, int argc, char **argv)
 {
     static hunt h; /* too large for a stack */
     static tier t;
-    tier_args a = {.jobs = 1};
+    tier_args a = {.runs = STATE_RUNS, .jobs = 1};
     rad_target target;
     words w;
     int status = options_parse(c, &VERB_EXEC_EXPLORE, argc, argv, &a, &w);
@@ -472,7 +474,8 @@ const verb VERB_EXEC_EXPLORE = {
     "every schedule of the listed cases, or of one",
     "[CASE.json] [options]",
     "Tries the listed cases one by one, or the case of a file. A case is searched by states, each "
-    "once, with at most 8,000 runs; where that does not suffice, by delays against the baseline "
+    "once, with at most --runs runs (default: 8,000); where that does not suffice, by delays "
+    "against the baseline "
     "(0, 1, … 6) with at most 4,000 runs. A line tells what is known: 'complete', or the highest "
     "number of delays for which every schedule was tried. The first failure ends it: the artifact "
     "is written, shrunk and explained as 'raddle explore' does.\n\n"

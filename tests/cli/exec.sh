@@ -167,6 +167,12 @@ without_time out >one
 try exec explore --first 10 --cases 5 --json -j 2
 without_time out >two
 same one two "explore --json: the same with two processes"
+try exec explore --first 127 --cases 1
+check "a case that is too large prints its bound" grep -qE '^generated-115 .*  every schedule with at most 2 delays$' out
+has out "nothing found in 1 case; every state of 0 was visited, 1 was searched up to a bound only" "and so does the sentence"
+try exec explore --first 127 --cases 1 --runs 20000
+check "with more runs it is complete" grep -qE '^generated-115 .*  complete$' out
+has out "nothing found in 1 case; every state of each was visited, with each step" "and so is the sentence"
 try exec explore --first 519
 status 0 "the last one"
 has out "1 of 1:" "is one"
