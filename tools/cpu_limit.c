@@ -173,6 +173,7 @@ int main(int argc, char **argv)
             snprintf(why, sizeof why, "stopped by signal %d", signal_number);
     }
     end_all(&table);
+    free(table.rows);
     FILE *report = fopen(argv[2], "w");
     if (!report || fprintf(report, "%.2f %s\n", waited_cpu(), why) < 0 || fclose(report)) {
         perror(argv[2]);
