@@ -32,9 +32,9 @@ ci: ## what the server runs: two compilers, sanitizers, digests, fuzzing, plante
 	@tools/setup.sh build ci wasm
 	@tools/ci.sh
 
-nightly: ## ci with 10 minutes of fuzzing per target, valgrind, and tests/nightly/*.sh
+nightly: ## all tests in all builds, long fuzzing, all planted bugs, mutants, tests/nightly; PART=1/8: one part, an hour
 	@tools/setup.sh build ci wasm nightly
-	@tools/ci.sh nightly
+	@tools/nightly.sh $(PART)
 
 wasm: ## build/session.wasm, the session machine for browsers, and a page that shows it: build/web/index.html
 	@tools/setup.sh build wasm

@@ -5,7 +5,8 @@
 # the models first when something is published early; for the runtime the models of L2 and the unit tests that are about
 # the file, and, where the models do not reach, these under the thread sanitizer; for sessions, which one thread runs, the
 # unit tests, and at last some of them under the address sanitizer. Of those, which are thousands, one in sixteen is tried,
-# by its name: $MUTANTS_CLASS = C/N takes class C of N, for instance 3/16, and 0/1 takes all.
+# by its name: $MUTANTS_CLASS = C/N takes class C of N, for instance 3/16, and 0/1 takes all. Of the others all are tried,
+# unless $MUTANTS_CLASS says less.
 #
 # Prints what planted.sh prints, a table (kind by finder), and how many survive in each part. Many of them have to:
 # they are equivalent, cost time only, or show only under a weak memory model or in a window that no test hits at will.
@@ -14,7 +15,7 @@
 # Exits 1 when more survive in a part than are known, 2 when something is wrong.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-known="exec 30 rt 91 session 30" # session: class 0/16
+known="exec:0/1 30 rt:0/2 46 rt:1/2 45 session:0/16 30" # by part and class
 folders=
 while [ $# -gt 0 ] && [ -d "$1" ]; do
     folders="$folders $1"
@@ -112,10 +113,13 @@ class_of() { # C/N
 }
 
 mkdir "$work/lists"
+classes=
 for folder in $folders; do
     mutants_of "$folder" >"$work/list" || exit 2
-    if [ "$folder" != src/exec ] && [ "$folder" != src/rt ] && [ $# = 0 ]; then class_of "${MUTANTS_CLASS:-0/16}"; else cat; fi \
-        <"$work/list" >>"$work/lists/mutants.txt"
+    case $folder in src/exec | src/rt) class=0/1 ;; *) class=0/16 ;; esac
+    [ $# = 0 ] || class=0/1
+    class_of "${MUTANTS_CLASS:-$class}" <"$work/list" >>"$work/lists/mutants.txt"
+    classes="$classes ${folder#src/}:${MUTANTS_CLASS:-$class}"
 done
 {
     # A test of sessions that a bug makes grow must not take the machine along.
@@ -150,13 +154,19 @@ awk '
     }' "$work/once"
 
 echo
-awk -v known="$known" -v asked="$# ${MUTANTS_CLASS:-0/16}" '
-    BEGIN { n = split(known, k, " "); for (i = 1; i < n; i += 2) most[k[i]] = k[i + 1] }
+awk -v known="$known" -v asked="$#" -v classes="$classes" '
+    BEGIN {
+        n = split(known, k, " ")
+        for (i = 1; i < n; i += 2) known_in[k[i]] = k[i + 1]
+        n = split(classes, k, " ")
+        for (i = 1; i <= n; i++)
+            if (!asked && k[i] in known_in) most[substr(k[i], 1, index(k[i], ":") - 1)] = known_in[k[i]]
+    }
     $1 == "missed" { part = $3; sub(/\/.*/, "", part); survive[part]++ }
     END {
         for (part in survive) {
             printf "%s: %d survive", part, survive[part]
-            if (asked == "0 0/16" && part in most) {
+            if (part in most) {
                 printf ", %d are known", most[part]
                 if (survive[part] > most[part]) bad = 1
             }

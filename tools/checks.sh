@@ -1,0 +1,101 @@
+# checks.sh — sourced by ci.sh and nightly.sh: every check there is, and how one is run, timed and counted.
+#
+# A check is a function or a command. None stops the others. Its output is kept in $logs/NAME.log.
+unset CC MESON_ARGS T
+mkdir -p "$logs"
+passed=0
+failed=0
+failures=
+export RADDLE_WASM=required # here its tools are not missing
+
+# check NAME COMMAND... — on success shows the last line of what it printed, on failure the last 60.
+check() {
+    local name=$1 log=$logs/$1.log begin=$EPOCHREALTIME status
+    shift
+    "$@" >"$log" 2>&1
+    status=$?
+    if [ $status = 0 ]; then
+        passed=$((passed + 1))
+        printf 'ok   ' && summarize "$begin" "$name" "$(tail -n 1 "$log")"
+        return 0
+    fi
+    failed=$((failed + 1))
+    failures="$failures $name"
+    printf 'FAIL ' && summarize "$begin" "$name" "exit status $status; all of it in $log"
+    tail -n 60 "$log" | sed 's/^/     | /'
+    return 1
+}
+
+summarize() { # BEGIN NAME TEXT
+    awk -v from="$1" -v to="$EPOCHREALTIME" -v name="$2" -v text="$3" \
+        'BEGIN { printf "%-18s %7.1f s  %s\n", name, to - from, text }'
+}
+
+build_and_test() { # DIR COMPILER MESON_ARGS [PATTERN [SKIP]]
+    CC=$2 MESON_ARGS=$3 tools/build.sh "$1" && TEST_SKIP=${5:-} tools/run_tests.sh "$1" "${4:-}"
+}
+
+# The programs of tests/unit and tests/judge whose names match, as targets.
+unit_targets() { # PATTERN
+    printf '%s\n' tests/unit/test_*.c tests/judge/test_*.c | sed 's|.*/\(.*\)\.c|tests/\1|' | grep -E "$1"
+}
+
+# All optimisation, another compiler: what depends on either. Fibers move between threads, which compilers do not expect.
+under_clang() { # PATTERN of unit tests; empty: everything
+    local targets=
+    [ -z "$1" ] || targets="raddle tests/cpu_limit $(unit_targets "$1")"
+    # shellcheck disable=SC2086 # a list of words
+    CC=clang MESON_ARGS=-Doptimization=3 tools/build.sh build-clang $targets && tools/run_tests.sh build-clang "${1:+/$1}"
+}
+
+under_sanitizers() { # SKIP
+    build_and_test build-asan gcc "-Doptimization=1 -Dwerror=false -Db_sanitize=address,undefined \
+        -Dc_args=-fno-sanitize-recover=all -Dchecked=true" '^(unit|judge|fuzz|cli)' "$1"
+}
+
+# The threaded parts only: forks and the thread sanitizer do not go together. Nothing else is built.
+under_tsan() {
+    local pattern='test_(exec|judge_exec_calls|judge_fibers|rt_|talk|session_threads|load_disk|live_run)'
+    # shellcheck disable=SC2046 # a list of words
+    CC=gcc MESON_ARGS="-Doptimization=1 -Dwerror=false -Db_sanitize=thread -Db_lundef=false" \
+        tools/build.sh build-tsan tests/cpu_limit $(unit_targets "$pattern") && tools/run_tests.sh build-tsan "/$pattern"
+}
+
+# The same digests from three builds: two compilers, no optimisation and all of it.
+digests_agree() {
+    CC=gcc MESON_ARGS=-Doptimization=0 tools/build.sh build-O0 raddle &&
+        CC=clang MESON_ARGS=-Doptimization=3 tools/build.sh build-clang raddle &&
+        bash tests/determinism.sh build build-O0 build-clang
+}
+
+fuzz_all() { # SECONDS for each target
+    CC=clang MESON_ARGS="-Doptimization=1 -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false \
+        -Dc_args=-fno-sanitize-recover=all" tools/build.sh build-fuzz && tools/fuzz.sh build-fuzz "$1"
+}
+
+planted_bugs_found() { # PART/PARTS
+    PLANTED_PART=$1 tools/planted.sh
+}
+
+tidy() {
+    build/tests/tidy . && tools/planted.sh --check
+}
+
+# Unit tests that stay in one process. The others fork, crash and measure CPU time, which valgrind makes
+# slow and different (a child that is stopped has lost the memory of its threads); the sanitizers see them.
+under_valgrind() {
+    local name status=0
+    for name in artifact base event_queue 'exec(utor|_[^s]|_shell_[^m]|_shell$)' kernel log machines policies rt_cap \
+        rt_decisions rt_stress_chan rt_stress_fiber run throwaway toys view; do
+        TEST_TIMEOUT=3600 TEST_WRAP="valgrind --quiet --error-exitcode=99 --leak-check=full" \
+            tools/run_tests.sh build "unit/test_$name" || status=1
+    done
+    return $status
+}
+
+finish() { # prints the total; the status
+    [ -z "$failures" ] || printf '\nfailed:%s\n' "$failures"
+    printf '\n%d min %d s in all\n' $((SECONDS / 60)) $((SECONDS % 60))
+    echo "$passed passed, $failed failed" | tee "$logs/total"
+    [ "$failed" = 0 ]
+}
