@@ -178,7 +178,7 @@ RAD_API rad_fiber rad_self(void);
 RAD_API void rad_name(const char *name);
 
 /* The same for a fiber that was spawned, as long as it has not named itself: also one that did not run yet has a name
- * in reports. The caller holds the handle. */
+ * in reports. The caller holds the handle; {NULL, 0}, as after a spawn that failed, does nothing. */
 RAD_API void rad_name_fiber(rad_fiber fiber, const char *name);
 
 /* What a fiber is called, or NULL; also if it has ended. Anybody. */

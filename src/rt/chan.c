@@ -18,7 +18,7 @@ int rad__op_chan_create(rad_chan **chan, size_t size, size_t capacity, enum rad_
     if (c == NULL) return RAD_ENOMEM;
     rad__waitable_open(&c->object, RAD_KIND_CHANNEL);
     c->mode = (uint8_t)mode;
-    c->alive = RAD_CHAN_ALIVE;
+    c->alive = RAD_ALIVE;
     c->size = (uint32_t)size;
     c->capacity = (uint32_t)capacity;
     *chan = c;
@@ -31,8 +31,7 @@ void rad__op_chan_destroy(rad_chan *chan)
     rad__chan_check(chan, "rad_chan_destroy");
     if (chan->senders.first != NULL || chan->receivers.first != NULL)
         rad__misuse("rad_chan_destroy", "somebody waits for it");
-    /* volatile: a compiler leaves out what is written into memory that is freed next. */
-    *(volatile uint16_t *)&chan->alive = 0;
+    rad__alive_end(&chan->alive);
     rad__free(chan);
 }
 

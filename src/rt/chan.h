@@ -16,7 +16,7 @@ struct rad_chan {
     _Atomic(const char *) name;
     bool closed;
     uint8_t mode;
-    uint16_t alive; /* RAD_CHAN_ALIVE until it is destroyed */
+    rad_alive alive;
     int code;
     uint32_t size, capacity; /* of a value; in values */
     uint32_t first, count;   /* in the ring */
@@ -26,15 +26,12 @@ struct rad_chan {
 
 RAD_NAMED(struct rad_chan);
 
-enum { RAD_CHAN_ALIVE = 0xc4a9 };
-
 RAD_INTERNAL _Noreturn void rad__chan_misuse(const rad_chan *chan, const char *call);
 
-/* Stops the process, with the name of the call, if there is no channel. A destroyed one is noticed only until its
- * memory is used again: the mark lies behind the words that allocators write into what was freed. */
+/* Stops the process, with the name of the call, if there is no channel. */
 RAD_INLINE void rad__chan_check(const rad_chan *chan, const char *call)
 {
-    if (RAD_UNLIKELY(chan == NULL || chan->alive != RAD_CHAN_ALIVE)) rad__chan_misuse(chan, call);
+    if (RAD_UNLIKELY(chan == NULL || chan->alive != RAD_ALIVE)) rad__chan_misuse(chan, call);
 }
 
 RAD_INTERNAL bool rad__send_attempt(rad_clause *c, rad_wakes *wakes);

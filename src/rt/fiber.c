@@ -115,8 +115,8 @@ static void fiber_complete(rad_slot *slot, int code)
  * go. */
 static _Noreturn void left_behind(const rad_slot *slot)
 {
-    const char *call = slot->nurseries ? "rad_nursery_open"
-                       : slot->mutexes ? "rad_mutex_lock"
+    const char *call = slot->nurseries ? "rad_nursery_wait" /* what it did not call */
+                       : slot->mutexes ? "rad_mutex_unlock"
                                        : "rad_rwlock_unlock";
     const char *what = slot->nurseries ? "has ended and did not wait for its nursery"
                        : slot->mutexes

@@ -111,7 +111,7 @@ static int plain_clause(rad_clause *c, const rad_select_case *from)
     case RAD_ON_TAKE:
         check_object(from);
         if (from->value == NULL) rad__misuse("rad_select", "RAD_ON_TAKE needs a value");
-        rad__take_clause(c, from->on.stock, from->value);
+        rad__take_clause(c, from->on.stock, from->value, "rad_select");
         return 0;
     case RAD_ON_TIMER:
         check_object(from);

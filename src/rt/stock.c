@@ -12,7 +12,7 @@
 
 typedef struct item {
     struct item *next; /* among the idle ones */
-    bool out;
+    rad_stock *out_of; /* NULL: it is idle */
     _Alignas(16) unsigned char bytes[];
 } item;
 
@@ -23,6 +23,7 @@ struct rad_stock {
     item *idle;
     uint32_t made, out, capacity;
     bool closed;
+    rad_alive alive;
     int code; /* it was closed with */
     size_t size;
     rad_stock_calls calls;
@@ -42,6 +43,7 @@ int rad__op_stock_create(rad_stock **stock, size_t size, uint32_t capacity,
     rad__waitable_open(&s->object, RAD_KIND_STOCK);
     s->size = size;
     s->capacity = capacity;
+    s->alive = RAD_ALIVE;
     if (calls) s->calls = *calls;
     *stock = s;
     return 0;
@@ -50,6 +52,7 @@ int rad__op_stock_create(rad_stock **stock, size_t size, uint32_t capacity,
 static void stock_check(const rad_stock *s, const char *call)
 {
     if (RAD_UNLIKELY(s == NULL)) rad__misuse(call, "the stock is NULL");
+    if (RAD_UNLIKELY(s->alive != RAD_ALIVE)) rad__misuse(call, "the stock was destroyed");
 }
 
 static void item_free(rad_stock *s, item *i)
@@ -69,12 +72,14 @@ static void items_free(rad_stock *s, item *first)
 void rad__op_stock_destroy(rad_stock *s)
 {
     if (s == NULL) return;
+    stock_check(s, "rad_stock_destroy");
     /* No other fiber uses it any more: the lock makes visible what they did before. */
     rad__lock(&s->object.lock);
     bool all = s->out == 0 && s->takers.first == NULL;
     rad__unlock(&s->object.lock);
     if (!all) rad__misuse("rad_stock_destroy", "not everything was given back");
     items_free(s, s->idle);
+    rad__alive_end(&s->alive);
     rad__free(s);
 }
 
@@ -130,8 +135,9 @@ static bool take_attempt(rad_clause *c, rad_wakes *wakes)
     return true;
 }
 
-void rad__take_clause(rad_clause *c, rad_stock *s, void **place)
+void rad__take_clause(rad_clause *c, rad_stock *s, void **place, const char *call)
 {
+    stock_check(s, call);
     rad__clause_open(c, &s->object, &s->takers, take_attempt, place);
 }
 
@@ -181,7 +187,7 @@ int rad__take_ends(rad_stock *s, int code, void **place)
     if (code == MAKE) code = make(s, &i);
     *place = NULL;
     if (code != 0) return code;
-    i->out = true;
+    i->out_of = s;
     *place = i->bytes;
     return 0;
 }
@@ -189,8 +195,7 @@ int rad__take_ends(rad_stock *s, int code, void **place)
 int rad__op_stock_take(rad_stock *s, void **bytes, rad_time until)
 {
     rad_clause c;
-    stock_check(s, "rad_stock_take");
-    rad__take_clause(&c, s, bytes);
+    rad__take_clause(&c, s, bytes, "rad_stock_take");
     int code = rad__wait(&c, 1, until);
     return rad__take_ends(s, code == 0 ? c.code : code, bytes);
 }
@@ -202,8 +207,9 @@ void rad__op_stock_give(rad_stock *s, void *bytes)
     stock_check(s, "rad_stock_give");
     if (bytes == NULL) rad__misuse("rad_stock_give", "the item is NULL");
     item *i = (item *)(void *)((char *)bytes - offsetof(item, bytes));
-    if (!i->out) rad__misuse("rad_stock_give", "it was given back before");
-    i->out = false;
+    if (RAD_UNLIKELY(i->out_of == NULL)) rad__misuse("rad_stock_give", "it was given back before");
+    if (RAD_UNLIKELY(i->out_of != s)) rad__misuse("rad_stock_give", "it is no item of this stock");
+    i->out_of = NULL;
     bool useless = s->calls.on_reset && s->calls.on_reset(s->calls.context, bytes) != 0;
     if (!useless && pass_on(s, i)) return;
     item_free(s, i);

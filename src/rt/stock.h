@@ -6,8 +6,9 @@
 
 #include "rt/wait.h"
 
-/* What is taken goes to *place. When the clause was done, rad__take_ends comes next. */
-RAD_INTERNAL void rad__take_clause(rad_clause *c, rad_stock *s, void **place);
+/* What is taken goes to *place. When the clause was done, rad__take_ends comes next. `call` is what the program has
+ * called. */
+RAD_INTERNAL void rad__take_clause(rad_clause *c, rad_stock *s, void **place, const char *call);
 
 /* The code of the clause, or of the wait, becomes that of the call: makes the item if need be, without any lock. */
 RAD_INTERNAL RAD_MUST_USE int rad__take_ends(rad_stock *s, int code, void **place);

@@ -33,6 +33,7 @@ struct rad_timer {
     rad_time when;
     rad_time awake; /* its fiber looks again then */
     bool running, attended, fired;
+    rad_alive alive;
     uint32_t references; /* lock of the object, as all above */
     rad_mutex starts;    /* one at a time */
 };
@@ -40,6 +41,7 @@ struct rad_timer {
 static void timer_check(const rad_timer *t, const char *call)
 {
     if (RAD_UNLIKELY(t == NULL)) rad__misuse(call, "the timer is NULL");
+    if (RAD_UNLIKELY(t->alive != RAD_ALIVE)) rad__misuse(call, "the timer was destroyed");
 }
 
 int rad__op_timer_create(rad_timer **timer, rad_fn fn, void *arg)
@@ -50,6 +52,7 @@ int rad__op_timer_create(rad_timer **timer, rad_fn fn, void *arg)
     (*timer)->fn = fn;
     (*timer)->arg = arg;
     (*timer)->references = 1;
+    (*timer)->alive = RAD_ALIVE;
     return 0;
 }
 
@@ -173,9 +176,11 @@ int rad__op_timer_start(rad_timer *t, rad_time when)
 void rad__op_timer_destroy(rad_timer *t)
 {
     if (t == NULL) return;
+    timer_check(t, "rad_timer_destroy");
     rad__op_timer_stop(t);
     rad__lock(&t->object.lock);
     if (t->waits.first != NULL) rad__misuse("rad_timer_destroy", "somebody waits for it");
+    rad__alive_end(&t->alive);
     give_up(t);
 }
 
@@ -192,6 +197,7 @@ static bool fired_attempt(rad_clause *c, rad_wakes *wakes)
 
 void rad__timer_clause(rad_clause *c, rad_timer *t, const char *call)
 {
+    timer_check(t, call);
     if (t->fn != NULL) rad__misuse(call, "the timer calls a function; it cannot be waited for");
     rad__clause_open(c, &t->object, &t->waits, fired_attempt, NULL);
 }
@@ -199,7 +205,6 @@ void rad__timer_clause(rad_clause *c, rad_timer *t, const char *call)
 int rad__op_timer_wait(rad_timer *t, rad_time until)
 {
     rad_clause c;
-    timer_check(t, "rad_timer_wait");
     rad__timer_clause(&c, t, "rad_timer_wait");
     return rad__wait(&c, 1, until);
 }

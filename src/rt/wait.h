@@ -102,6 +102,17 @@ static inline const char *rad__waitable_name(const rad_waitable *o)
     return atomic_load_explicit(&((const rad_labelled *)o)->name, memory_order_relaxed);
 }
 
+/* A mark of objects on the heap, until they are destroyed. It lies behind the words that allocators write into what was
+ * freed, so a call for a destroyed one is noticed until the memory is used again. */
+typedef uint16_t rad_alive;
+
+enum { RAD_ALIVE = 0xc4a9 };
+
+static inline void rad__alive_end(rad_alive *alive)
+{
+    *(volatile rad_alive *)alive = 0; /* a compiler leaves out what is written before a free */
+}
+
 typedef struct rad_queue {
     rad_clause *first, *last;
 } rad_queue;

@@ -579,7 +579,7 @@ static void mistakes_are_told_from_bugs(void **state)
         {gives_too_much, "rad_give: more than RAD_GIFT_SIZE bytes"},
         {lowers_no_shield, "rad_shield: it was not shielded"},
         {leaves_its_nursery,
-         "rad_nursery_open: fiber 1 has ended and did not wait for its nursery"},
+         "rad_nursery_wait: fiber 1 has ended and did not wait for its nursery"},
         {waits_twice, "rad_nursery_wait: the nursery was waited for"},
         {lets_another_wait, "rad_nursery_wait: another fiber has opened it"},
         {destroys_what_is_waited_for, "rad_chan_destroy: somebody waits for it"},
