@@ -2,7 +2,7 @@
  *
  * Deadlines hold on descriptors that block, too: os/io.h does not let a call block, or says that it cannot know
  * (RAD_OS_BLOCKS). Then, and for accept on a socket that blocks, the call is made when the descriptor is ready, by one
- * at a time (`turns`): of several fibers that are told the same, the second would find nothing there, and block. What
+ * at a time (turns.h): of several fibers that are told the same, the second would find nothing there, and block. What
  * other processes take away between the look and the call remains: then the thread waits for what comes next.
  *
  * Connect   on a socket that blocks, by a thread of rad_blocking, and briefly: then it goes on by itself, and is waited
@@ -10,21 +10,15 @@
  *           again. */
 #include <raddle/io.h>
 
-#include <raddle/sync.h>
-
 #include "os/io.h"
+#include "rt/turns.h"
 
 _Static_assert(RAD_OS_ERROR == -1000, "rad_errno knows it");
 
-enum {
-    TURNS = 1024,
-    PATIENCE = 16 /* ready, and yet it would block: so many times in a row before a pause */
-};
+enum { PATIENCE = 16 }; /* ready, and yet it would block: so many times in a row before a pause */
 
 #define PAUSE_NS      UINT64_C(1000000)
 #define PAUSE_MOST_NS UINT64_C(16000000)
-
-static rad_semaphore turns[TURNS] = {[0 ... TURNS - 1] = RAD_SEMAPHORE_INIT(1)};
 
 /* ---- Calls -------------------------------------------------------------------------------------------- */
 
@@ -63,7 +57,8 @@ static int64_t pause_for(uint64_t ns, rad_time until)
 /* *answer is what the system says. 0, or why it was not asked. */
 static int64_t call_in_turn(const call *c, int64_t *answer, rad_time until)
 {
-    rad_semaphore *turn = &turns[(uint32_t)c->fd % TURNS];
+    rad_semaphore *turn = rad__turn_of(c->fd);
+    if (turn == NULL) return RAD_ENOMEM;
     int code = rad_semaphore_acquire(turn, 1, until);
     if (code != 0) return code;
     int64_t ready = rad__os_io_ready(c->fd, c->interest);

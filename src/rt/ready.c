@@ -7,7 +7,7 @@
 #include "os/thread.h"
 #include "rt/runtime.h"
 
-enum { FIRST_CHUNK = 64, BOTH = RAD_READABLE | RAD_WRITABLE };
+enum { BOTH = RAD_READABLE | RAD_WRITABLE };
 
 _Static_assert((int)RAD_READABLE == (int)RAD_OS_READABLE &&
                    (int)RAD_WRITABLE == (int)RAD_OS_WRITABLE &&
@@ -16,22 +16,14 @@ _Static_assert((int)RAD_READABLE == (int)RAD_OS_READABLE &&
 
 /* ---- The table --------------------------------------------------------------------------------------- */
 
-/* Chunk n holds FIRST_CHUNK << n files, those after the chunks before. */
-static uint32_t chunk_of(uint32_t fd, uint32_t *at)
-{
-    uint32_t n = 31 - (uint32_t)__builtin_clz(fd / FIRST_CHUNK + 1);
-    *at = fd - FIRST_CHUNK * ((1u << n) - 1);
-    return n;
-}
-
 static rad_file *chunk_make(rad_ready *r, uint32_t n)
 {
-    uint32_t count = (uint32_t)FIRST_CHUNK << n;
+    uint32_t count = rad__file_chunk_size(n);
     rad_file *chunk = rad__alloc(count, sizeof *chunk), *other = NULL;
     if (chunk == NULL) return NULL;
     for (uint32_t i = 0; i < count; i++) {
         rad__waitable_open(&chunk[i].object, RAD_KIND_DESCRIPTOR);
-        chunk[i].fd = (int)(FIRST_CHUNK * ((1u << n) - 1) + i);
+        chunk[i].fd = (int)(count - RAD_FILE_FIRST + i);
     }
     /* Pairs with the load in file_find. */
     if (atomic_compare_exchange_strong_explicit(&r->chunks[n], &other, chunk, memory_order_acq_rel,
@@ -44,7 +36,7 @@ static rad_file *chunk_make(rad_ready *r, uint32_t n)
 /* NULL: nobody has waited for it or its neighbours. */
 static rad_file *file_find(rad_ready *r, int fd)
 {
-    uint32_t at, n = chunk_of((uint32_t)fd, &at);
+    uint32_t at, n = rad__file_chunk((uint32_t)fd, &at);
     /* Pairs with the exchange in chunk_make. */
     rad_file *chunk = atomic_load_explicit(&r->chunks[n], memory_order_acquire);
     return chunk ? &chunk[at] : NULL;
@@ -54,7 +46,7 @@ static rad_file *file_get(rad_ready *r, int fd)
 {
     rad_file *file = file_find(r, fd);
     if (RAD_LIKELY(file != NULL)) return file;
-    uint32_t at, n = chunk_of((uint32_t)fd, &at);
+    uint32_t at, n = rad__file_chunk((uint32_t)fd, &at);
     rad_file *chunk = chunk_make(r, n);
     return chunk ? &chunk[at] : NULL;
 }

@@ -39,7 +39,20 @@
 #include "os/poll.h"
 #include "rt/wait.h"
 
-enum { RAD_FILE_CHUNKS = 26, RAD_ANSWERS_MOST = 256 };
+enum { RAD_FILE_CHUNKS = 26, RAD_FILE_FIRST = 64, RAD_ANSWERS_MOST = 256 };
+
+/* Tables of descriptors: chunk n holds RAD_FILE_FIRST << n of them, those after the chunks before. */
+static inline uint32_t rad__file_chunk_size(uint32_t n)
+{
+    return (uint32_t)RAD_FILE_FIRST << n;
+}
+
+static inline uint32_t rad__file_chunk(uint32_t fd, uint32_t *at)
+{
+    uint32_t n = 31 - (uint32_t)__builtin_clz(fd / RAD_FILE_FIRST + 1);
+    *at = fd - (rad__file_chunk_size(n) - RAD_FILE_FIRST);
+    return n;
+}
 
 typedef struct rad_file {
     rad_waitable object;

@@ -11,15 +11,18 @@
 #include <raddle.h>
 
 #include "os/io.h"
+#include "rt/turns.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -352,6 +355,64 @@ static void a_child_has_its_own_poll(void **state)
     rad_fd_close(fds[1]);
 }
 
+/* ---- Turns on a descriptor that blocks ------------------------------------------------------------------- */
+
+/* A listener that blocks, and a connection that waits there. */
+static int listens_blocking(int *caller)
+{
+    struct sockaddr_in at;
+    int fd = listens(&at);
+    assert_int_equal(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK), 0);
+    *caller = connects(&at);
+    return fd;
+}
+
+static bool accepts(int fd)
+{
+    int64_t got = rad_accept(fd, NULL, NULL, soon());
+    if (got >= 0) rad_fd_close((int)got);
+    return got >= 0;
+}
+
+/* As if another thread were in the middle of a call when this one forks: it is not there in the child. */
+static void a_child_has_its_own_turns(void **state)
+{
+    int caller, fd = listens_blocking(&caller);
+    (void)state;
+#if defined(__SANITIZE_THREAD__)
+    skip(); /* it does not go on after a fork */
+#endif
+    assert_int_equal(rad_semaphore_acquire(rad__turn_of(fd), 1, 0), 0);
+    pid_t child = fork();
+    if (child == 0) exit(accepts(fd) ? 0 : 1);
+    assert_true(ends_well(child));
+    rad_semaphore_release(rad__turn_of(fd), 1);
+    rad_fd_close(caller);
+    rad_fd_close(fd);
+}
+
+static void descriptors_do_not_share_turns(void **state)
+{
+    struct rlimit limit;
+    int caller, fd = listens_blocking(&caller), apart[] = {1, 64, 1024, 4096};
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++)
+        if ((rlim_t)(fd + apart[i]) < limit.rlim_cur)
+            assert_ptr_not_equal(rad__turn_of(fd), rad__turn_of(fd + apart[i]));
+    int other = fcntl(fd, F_DUPFD_CLOEXEC, fd + 1024);
+    if (other == fd + 1024) {
+        assert_int_equal(rad_semaphore_acquire(rad__turn_of(fd), 1, 0), 0);
+        assert_true(accepts(other));
+        rad_semaphore_release(rad__turn_of(fd), 1);
+    }
+    if (other >= 0) rad_fd_close(other);
+    rad_fd_close(caller);
+    rad_fd_close(fd);
+}
+
 /* ---- A call that is interrupted --------------------------------------------------------------------------- */
 
 typedef struct caller {
@@ -420,6 +481,8 @@ int main(void)
         cmocka_unit_test(what_was_written_is_told),
         cmocka_unit_test(select_waits_for_descriptors),
         cmocka_unit_test(a_child_has_its_own_poll),
+        cmocka_unit_test(a_child_has_its_own_turns),
+        cmocka_unit_test(descriptors_do_not_share_turns),
         cmocka_unit_test(an_interrupted_local_connect_is_not_under_way),
     };
     signal(SIGPIPE, SIG_IGN);
