@@ -58,9 +58,10 @@ struct rad_slot {
     };
     rad_slot *made_before;
     /* For reports: what it waits for, when it is parked. */
-    _Atomic uint64_t waits_for;   /* kind << 56 | address of the object; of a file its descriptor */
+    /* kind << 56 | address of the object; of a file its descriptor; of several the first clause, see wait.c */
+    _Atomic uint64_t waits_for;
     _Atomic uint32_t waits_since; /* in units of 2^20 ns */
-    _Atomic uint32_t waits_more;
+    _Atomic uint32_t waits_more;  /* objects, beside that one */
 };
 
 _Static_assert(sizeof(rad_slot) == 256, "four cache lines");
@@ -127,13 +128,11 @@ static inline uint64_t rad__waits_for(const rad_waitable *o)
     return (uint64_t)o->kind << 56 | (address << 8 >> 8);
 }
 
-/* For reports: it is about to wait, since `now`, for an object (NULL: none), or one of so many more. */
-RAD_INLINE void rad__fiber_waits_for(rad_strand *s, uint64_t now, const rad_waitable *o,
-                                     uint32_t more)
+/* For reports: it is about to wait, since `now`, for this (0: nothing), or one of so many more. */
+RAD_INLINE void rad__fiber_waits_for(rad_strand *s, uint64_t now, uint64_t what, uint32_t more)
 {
     rad_slot *slot = rad__slot_of(s);
-    atomic_store_explicit(&slot->waits_for, o != NULL ? rad__waits_for(o) : 0,
-                          memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_for, what, memory_order_relaxed);
     atomic_store_explicit(&slot->waits_since, (uint32_t)(now >> RAD_SINCE_SHIFT),
                           memory_order_relaxed);
     atomic_store_explicit(&slot->waits_more, more, memory_order_relaxed);

@@ -12,21 +12,29 @@
 
 #include "rt/fiber.h"
 
-typedef struct rad_waited {
+typedef struct rad_waited_object {
     enum rad_kind kind;
     uint64_t number;  /* of the object, the fiber or the file */
     const char *name; /* or NULL */
-    uint32_t more;    /* objects, beside it */
     uint64_t left;    /* fibers in a nursery; readers of a lock */
     uint64_t
         who; /* keeps it: the holder of a mutex, a writer, who runs a once, who is joined; 0: not one */
-    const void *lock; /* that it reads or writes: its readers have this in their slots */
+    const void *lock;         /* that it reads or writes: its readers have this in their slots */
+    const rad_family *family; /* the nursery: its fibers have this in their slots */
+} rad_waited_object;
+
+enum { RAD_WAITED_MOST = 8 };
+
+typedef struct rad_waited {
+    uint32_t count; /* 0: nothing, it sleeps */
+    uint32_t more;  /* that are not listed here */
+    rad_waited_object objects[RAD_WAITED_MOST];
 } rad_waited;
 
 /* Of a fiber that is held. */
 RAD_INTERNAL void rad__waited_look(rad_waited *w, const rad_slot *slot);
 
-/* "waits for mutex 5 'accounts', held by fiber 3 'teller'". */
+/* "waits for mutex 5 'accounts', held by fiber 3 'teller'"; "waits for channel 7 or timer 8". */
 RAD_INTERNAL void rad__waited_print(const rad_waited *w, rad_runtime *rt, FILE *to);
 
 /* "fiber 3 'teller'". */

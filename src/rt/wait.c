@@ -246,14 +246,16 @@ int rad__wait_anyway(rad_clause *c, uint64_t until)
     return wait_one(c, rad__running(), until);
 }
 
-/* Of several objects the one with the lowest number is named: the first of `objects`. */
-static void tell_what(rad_strand *self, const rad_clause *objects, uint32_t count)
+/* A report reads the clauses of several objects while the fiber is held, so this call has not returned. */
+static void tell_what(rad_strand *self, const rad_clause *objects)
 {
     uint64_t now = atomic_load_explicit(&self->runtime->now_ns, memory_order_relaxed);
-    if (count == 0)
-        rad__fiber_waits_for(self, now, NULL, 0);
-    else
-        rad__fiber_waits_for(self, now, objects->object, count - 1);
+    uint64_t what = objects != NULL ? rad__waits_for(objects->object) : 0;
+    uint32_t more = 0;
+    for (const rad_clause *c = objects; c != NULL && c->further != NULL; c = c->further) more++;
+    uint64_t first = (uintptr_t)objects; /* tidy: address ok: only read again */
+    if (more > 0) what = (uint64_t)RAD_KIND_SEVERAL << 56 | (first << 8 >> 8);
+    rad__fiber_waits_for(self, now, what, more);
 }
 
 int rad__wait(rad_clause *clauses, uint32_t count, uint64_t until)
@@ -272,7 +274,7 @@ int rad__wait(rad_clause *clauses, uint32_t count, uint64_t until)
         return done >= 0 ? done : RAD_ETIMEOUT;
     }
     rad_waiter w = {.strand = self, .generation = self ? rad__fiber_generation(self) : 0};
-    if (self != NULL) tell_what(self, objects, count);
+    if (self != NULL) tell_what(self, objects);
     clauses_queue(clauses, count, &w);
     unlock_all(objects);
     for (uint32_t i = 0; i < count; i++)

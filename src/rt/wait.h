@@ -66,7 +66,8 @@ typedef struct rad_clause rad_clause;
     KIND(DESCRIPTOR, "descriptor")                                                                 \
     KIND(ROOM, "room")                                                                             \
     KIND(TIMER, "timer")                                                                           \
-    KIND(FILE, "descriptor")
+    KIND(FILE, "descriptor")                                                                       \
+    KIND(SEVERAL, "")
 
 enum rad_kind {
 #define RAD_KIND_VALUE(name, text) RAD_KIND_##name,

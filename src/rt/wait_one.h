@@ -26,7 +26,7 @@ RAD_INLINE void rad__waiter_open(rad_waiter *w, rad_clause *c, rad_strand *self)
     if (self == NULL) return;
     w->generation = rad__fiber_generation(self);
     uint64_t now = atomic_load_explicit(&self->runtime->now_ns, memory_order_relaxed);
-    rad__fiber_waits_for(self, now, c->object, 0);
+    rad__fiber_waits_for(self, now, rad__waits_for(c->object), 0);
 }
 
 /* A fiber that waits until it is notified or cancelled. */

@@ -121,6 +121,159 @@ static void a_cycle_of_mutexes_is_shown(void **state)
     says("cycle: fiber ", "'teller'");
 }
 
+/* ---- Nurseries ------------------------------------------------------------------------------------------ */
+
+static uint32_t cycles(void)
+{
+    uint32_t count = 0;
+    for (const char *at = text; (at = strstr(at, "cycle: ")) != NULL; at++) count++;
+    return count;
+}
+
+static int child_locks(void *arg)
+{
+    (void)arg;
+    rad_name("child");
+    rad_mutex_lock(&accounts);
+    return 0;
+}
+
+static int waits_with_a_lock(void *children)
+{
+    rad_nursery n;
+    rad_name("owner");
+    rad_mutex_name(&accounts, "accounts");
+    rad_mutex_lock(&accounts);
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < *(int *)children; i++) rad_nursery_go(&n, child_locks, NULL);
+    return rad_nursery_wait(&n);
+}
+
+static int waits_for_one_child(void *arg)
+{
+    static int children = 1;
+    (void)arg;
+    return waits_with_a_lock(&children);
+}
+
+static int waits_for_many_children(void *arg)
+{
+    static int children = 100;
+    (void)arg;
+    return waits_with_a_lock(&children);
+}
+
+/* Of its children one only sleeps. */
+static int sleeps(void *arg)
+{
+    (void)arg;
+    never();
+    return 0;
+}
+
+static int nests(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    rad_name("middle");
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, child_locks, NULL);
+    rad_nursery_go(&n, sleeps, NULL);
+    return rad_nursery_wait(&n);
+}
+
+static int waits_for_a_grandchild(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    rad_name("owner");
+    rad_mutex_lock(&accounts);
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, sleeps, NULL);
+    rad_nursery_go(&n, nests, NULL);
+    return rad_nursery_wait(&n);
+}
+
+static void a_cycle_through_a_nursery_is_shown(void **state)
+{
+    (void)state;
+    if (IN_TSAN) skip();
+    deadlock(waits_for_one_child);
+    says("cycle: ", " waits for nursery ");
+    says("cycle: ", " with fiber ");
+    says("cycle: ", " 'accounts' held by fiber ");
+    says("cycle: ", "'child'");
+    says("cycle: ", "'owner'");
+    assert_int_equal(cycles(), 1);
+    deadlock(waits_for_many_children);
+    assert_int_equal(cycles(), 1);
+    deadlock(waits_for_a_grandchild);
+    says("cycle: ", "'middle'"); /* the other children do not lead back */
+    says("cycle: ", "'owner'");
+    says("cycle: ", "'child'");
+    assert_int_equal(cycles(), 1);
+}
+
+/* ---- Several ---------------------------------------------------------------------------------------------- */
+
+enum { CHANNELS = 12 };
+
+static rad_chan *queues[CHANNELS];
+
+static int selects(void *count)
+{
+    rad_select_case c[CHANNELS + 1];
+    int value;
+    uint32_t channels = (uint32_t)(intptr_t)count;
+    rad_name(channels < CHANNELS ? "few" : "many");
+    for (uint32_t i = 0; i < channels; i++)
+        c[i] = (rad_select_case){.kind = RAD_ON_RECV, .on.chan = queues[i], .value = &value};
+    c[channels] = (rad_select_case){.kind = RAD_ON_LOCK, .on.mutex = &accounts};
+    return rad_select(c, channels + 1, RAD_FOREVER);
+}
+
+static int selects_the_same_twice(void *arg)
+{
+    int value;
+    rad_select_case c[2];
+    (void)arg;
+    rad_name("same");
+    for (int i = 0; i < 2; i++)
+        c[i] = (rad_select_case){.kind = RAD_ON_RECV, .on.chan = queues[0], .value = &value};
+    return rad_select(c, 2, RAD_FOREVER);
+}
+
+static int waits_for_selects(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    rad_name("owner");
+    rad_mutex_lock(&accounts);
+    for (int i = 0; i < CHANNELS; i++)
+        assert_int_equal(rad_chan_create(&queues[i], sizeof(int), 0, RAD_CHAN_BLOCKS), 0);
+    rad_chan_name(queues[0], "first");
+    rad_chan_name(queues[1], "second");
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, selects, (void *)(intptr_t)2);
+    rad_nursery_go(&n, selects, (void *)(intptr_t)CHANNELS);
+    rad_nursery_go(&n, selects_the_same_twice, NULL);
+    return rad_nursery_wait(&n);
+}
+
+static void a_select_names_what_it_waits_for(void **state)
+{
+    (void)state;
+    if (IN_TSAN) skip();
+    deadlock(waits_for_selects);
+    says("'few': waits for ", " 'first'");
+    says("'few': waits for ", " 'second'");
+    says("'few': waits for ", " held by fiber ");
+    says("'few': waits for ", " or ");
+    says("'many': waits for ", " or 5 others, for ");
+    says("'same': waits for channel ", " 'first', for ");
+    assert_int_equal(cycles(), 0); /* something may come by a channel */
+}
+
 /* ---- Others --------------------------------------------------------------------------------------------- */
 
 static rad_rwlock table;
@@ -298,6 +451,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cycle_of_mutexes_is_shown),
+        cmocka_unit_test(a_cycle_through_a_nursery_is_shown),
+        cmocka_unit_test(a_select_names_what_it_waits_for),
         cmocka_unit_test(writers_and_runners_are_named),
         cmocka_unit_test(readers_and_channels_are_named),
         cmocka_unit_test(a_fiber_has_a_name_before_it_runs),
