@@ -10,15 +10,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "patience_support.h"
+
 enum { MS = 1000000 };
 
 #define SECOND UINT64_C(1000000000)
 
-/* Whoever waits longer has been forgotten. */
+/* A fiber that waits longer has been forgotten. */
 static inline rad_time soon(void)
 {
-    return rad_after(UINT64_C(3600) *
-                     SECOND); /* a busy machine is no failure; what hangs is stopped from outside */
+    return rad_after(PATIENCE_NS);
 }
 
 static inline void block_ms(int ms)
@@ -49,7 +50,7 @@ static inline void close_both(ends e)
 /* As many workers as `workers`, and one fiber that is waited for. */
 static inline void run(uint32_t workers, rad_fn body, void *arg)
 {
-    rad_options o = {.workers = workers};
+    rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
     assert_int_equal(rad_main(&o, body, arg, NULL), 0);
 }
 

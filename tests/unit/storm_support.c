@@ -1,4 +1,5 @@
 #include "storm_support.h"
+#include "patience_support.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -60,7 +61,7 @@ void storm_spin(rad_prng *prng, uint32_t most)
 
 void storm_run(uint32_t workers, rad_fn main, void *arg)
 {
-    rad_options o = {.workers = workers, .seed = workers};
+    rad_options o = {.workers = workers, .extra_workers = extra_beside(workers), .seed = workers};
     rad_error error;
     error.text[0] = 0;
     int code = rad_main(&o, main, arg, &error);

@@ -1,4 +1,5 @@
 #include "sync_support.h"
+#include "patience_support.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +27,7 @@ void expect_misuse(void (*body)(void), const char *message)
         setrlimit(RLIMIT_CORE, &none);
         signal(SIGABRT, SIG_DFL); /* not cmocka's */
         dup2(ends[1], 2);
-        alarm(20);
+        patience_limit_child();
         body();
         _exit(0);
     }

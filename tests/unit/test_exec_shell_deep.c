@@ -69,13 +69,11 @@ static void run_with(rad_exec_options options, root *r)
     r->task.run = root_run;
     options.stack_size = STACK;
     options.hoard = 1;
-    alarm(60);
     assert_int_equal(rad_exec_create(&r->exec, &options, NULL), 0);
     assert_true(rad_exec_spawn(r->exec, &r->task));
     while (!atomic_load(&r->ended)) pass(1); /* with an open gate */
     assert_int_equal(rad_exec_join(r->exec), 0);
     rad_exec_destroy(r->exec);
-    alarm(0);
 }
 
 static void run_as_task(uint32_t workers, root *r)
@@ -541,13 +539,11 @@ static void who_ends_tells_those_who_wait(void **state)
     root r = {.task.run = root_run, .body = late_root};
     rad_exec_options options = {.workers = 2, .hoard = 1, .stop_on_failure = true};
     rad_exec *exec;
-    alarm(60);
     r.whole = true;
     assert_int_equal(rad_exec_create(&exec, &options, NULL), 0);
     assert_true(rad_exec_spawn(exec, &r.task));
     assert_int_equal(rad_exec_join(exec), 3);
     rad_exec_destroy(exec);
-    alarm(0);
     assert_false(r.whole);
 }
 

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "patience_support.h"
+
 static rad_exec *exec;
 static rad_task task;
 static rad_job job;
@@ -133,7 +135,7 @@ static int status_of(void (*mistake)(void), char *said, size_t size)
     assert_true(child >= 0);
     if (child == 0) {
         rad_exec_options options = {.workers = 2};
-        alarm(20);
+        patience_limit_child();
         if (dup2(ends[1], STDERR_FILENO) < 0 || rad_exec_create(&exec, &options, NULL) != 0)
             _exit(1);
         mistake();

@@ -143,10 +143,8 @@ static int beside_another(void *body)
 static void by_fiber_and_thread(void (*body)(void))
 {
     rad_options o = {.workers = 1, .extra_workers = RAD_NONE};
-    alarm(120);
     CHECK(rad_main(&o, beside_another, &body, NULL) == 0);
     body();
-    alarm(0);
 }
 
 static int flags_of(int fd)
@@ -294,9 +292,7 @@ static void readers_do_not_block_one_another(void **state)
 {
     (void)state;
     rad_options o = {.workers = 1, .extra_workers = RAD_NONE};
-    alarm(120);
     assert_int_equal(rad_main(&o, reads_in_company, NULL, NULL), 0);
-    alarm(0);
 }
 
 /* ---- Writing ---------------------------------------------------------------------------------------------- */
@@ -412,9 +408,7 @@ static void cancellation_ends_these_waits(void **state)
 {
     (void)state;
     rad_options o = {.workers = 1, .extra_workers = RAD_NONE};
-    alarm(120);
     assert_int_equal(rad_main(&o, cancels, NULL, NULL), 0);
-    alarm(0);
 }
 
 /* ---- Connections ------------------------------------------------------------------------------------------ */
@@ -487,9 +481,7 @@ static void acceptors_do_not_block_one_another(void **state)
 {
     (void)state;
     rad_options o = {.workers = 1, .extra_workers = RAD_NONE};
-    alarm(120);
     assert_int_equal(rad_main(&o, accepts_in_company, NULL, NULL), 0);
-    alarm(0);
 }
 
 static int64_t send_timeout(int fd)

@@ -11,6 +11,8 @@
 
 #include <pthread.h>
 
+#include "patience_support.h"
+
 static rad_chan *chan_of(size_t size, size_t capacity)
 {
     rad_chan *c;
@@ -72,7 +74,7 @@ static void a_pipeline_loses_nothing(void **state)
     (void)state;
     for (uint32_t workers = 1; workers <= 4; workers++)
         for (size_t capacity = 0; capacity < 200; capacity = capacity * 12 + 1) {
-            rad_options o = {.workers = workers};
+            rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
             assert_int_equal(rad_main(&o, pipeline, &capacity, NULL), 0);
         }
 }
@@ -119,7 +121,7 @@ static void a_select_gets_everything_once(void **state)
     (void)state;
     for (uint32_t workers = 1; workers <= 4; workers++)
         for (size_t capacity = 0; capacity < 3; capacity++) {
-            rad_options o = {.workers = workers};
+            rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
             assert_int_equal(rad_main(&o, select_all, &capacity, NULL), 0);
         }
 }

@@ -219,8 +219,8 @@ static void decision_05_work_before_the_workers_run(void **state)
 static int blocks_until_done(void *arg)
 {
     _Atomic uint32_t *ran = arg;
-    for (int i = 0; i < 20000 && atomic_load(ran) < 100; i++) storm_block_ms(1);
-    return atomic_load(ran) == 100 ? 0 : 1;
+    while (atomic_load(ran) < 100) storm_block_ms(1);
+    return 0;
 }
 
 static void decision_06_work_goes_around_a_busy_worker(void **state)
@@ -337,10 +337,9 @@ static void decision_07_timers_outrank_the_one_that_was_picked(void **state)
     storm_run(1, is_picked_too_late, NULL);
 }
 
-enum { KIDNAPPERS = 3500, KIDNAPPERS_BEFORE = 60 };
+enum { KIDNAPPERS = 3500, KIDNAPPERS_BEFORE = 100 };
 
 typedef struct kidnapping {
-    rad_time end;
     _Atomic uint32_t begun, beat, begun_before;
     _Atomic uint32_t asleep_on, kept_by; /* workers + 1 */
 } kidnapping;
@@ -350,7 +349,7 @@ static int kidnaps(void *arg)
     kidnapping *k = arg;
     atomic_store(&k->kept_by, rad__core()->worker->id + 1);
     atomic_fetch_add(&k->begun, 1);
-    while (atomic_load(&k->beat) == 0 && rad_now() < k->end) storm_block_ms(1);
+    while (atomic_load(&k->beat) == 0) storm_block_ms(1);
     return 0;
 }
 
@@ -369,7 +368,7 @@ static void decision_07_timers_outrank_what_keeps_the_workers(void **state)
 {
     (void)state;
     rad_options o = {.workers = 1};
-    kidnapping k = {.end = rad_after((uint64_t)20000 * MS)};
+    kidnapping k = {.begun = 0};
     rad_runtime *rt;
     rad_fiber f;
     assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
@@ -387,7 +386,7 @@ static void decision_07_timers_outrank_what_keeps_the_workers(void **state)
 static int never_rests(void *arg)
 {
     kidnapping *k = arg;
-    while (atomic_load(&k->beat) == 0 && rad_now() < k->end) rad_yield();
+    while (atomic_load(&k->beat) == 0) rad_yield();
     return 0;
 }
 
@@ -398,9 +397,8 @@ static int sleeps_on_a_kept_worker(void *arg)
     CHECK(rad_spawn(NULL, kidnaps, k) == 0); /* next on this worker, unless it is stolen */
     k->asleep_on = rad__core()->worker->id + 1;
     CHECK(rad_sleep(5 * MS) == 0);
-    int late = rad_now() >= k->end;
     k->beat = 1;
-    return late;
+    return 0;
 }
 
 /* The worker that has its timer does not come back, and the other one always has something to do. */
@@ -410,7 +408,7 @@ static void decision_07_timers_outrank_what_a_busy_worker_has(void **state)
     rad_options o = {.workers = 2, .extra_workers = RAD_NONE};
     uint32_t tried = 0;
     for (int round = 0; round < 200 && tried < 3; round++) {
-        kidnapping k = {.end = rad_after((uint64_t)20000 * MS)};
+        kidnapping k = {.begun = 0};
         assert_int_equal(rad_main(&o, sleeps_on_a_kept_worker, &k, NULL), 0);
         tried += k.kept_by == k.asleep_on;
     }
@@ -439,8 +437,8 @@ static int keeps_its_context(void *arg)
     rad_nursery_open(&n, rad_after((uint64_t)3600 * 1000 * MS));
     rad_shield(true);
     rad_cancel(self);
-    rad_time deadline = self.slot->deadline, until = rad_after((uint64_t)20000 * MS);
-    while (moves < 3 && rad_now() < until) {
+    rad_time deadline = self.slot->deadline;
+    while (moves < 3) {
         uint32_t before = rad__core()->worker->id; /* pthread_self would be asked only once */
         CHECK(rad_spawn(NULL, takes_its_place, NULL) == 0);
         CHECK(rad_recv(arg, NULL, RAD_FOREVER) == 0); /* cancelled, but shielded */
@@ -451,7 +449,6 @@ static int keeps_its_context(void *arg)
         CHECK(now.slot == self.slot && now.generation == self.generation);
         CHECK(rad_is_canceled() && self.slot->deadline == deadline);
     }
-    CHECK(moves == 3);
     rad_shield(false);
     CHECK(rad_sleep(1) == RAD_ECANCELED);
     rad_shield(true);
@@ -593,8 +590,9 @@ static int queues_and_blocks(void *arg)
 static void decision_11_a_kidnapped_worker_is_replaced(void **state)
 {
     (void)state;
+    rad_options o = {.workers = 1};
     _Atomic uint32_t ran = 0;
-    storm_run(1, queues_and_blocks, &ran);
+    assert_int_equal(rad_main(&o, queues_and_blocks, &ran, NULL), 0);
 }
 
 static void decision_11_while_something_overflows_pushes_overflow(void **state)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "patience_support.h"
 #include "rt/fiber.h"
 #include "sync_support.h"
 
@@ -42,7 +43,7 @@ static void fibers_that_nobody_joins_are_waited_for(void **state)
 {
     (void)state;
     for (uint32_t workers = 1; workers <= 4; workers++) {
-        rad_options o = {.workers = workers};
+        rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
         _Atomic int count = 0;
         assert_int_equal(rad_main(&o, spawns_many, &count, NULL), 0);
         assert_int_equal(count, 1000);
@@ -78,7 +79,7 @@ static void a_result_is_copied_out(void **state)
 {
     (void)state;
     for (uint32_t workers = 1; workers <= 3; workers++) {
-        rad_options o = {.workers = workers};
+        rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
         assert_int_equal(rad_main(&o, joins, workers == 1 ? &o : NULL, NULL), 0);
     }
 }
@@ -145,7 +146,7 @@ static int takes_turns(void *arg)
 static void those_who_yield_take_turns(void **state)
 {
     (void)state;
-    rad_options o = {.workers = 1};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE};
     line l = {.at = 0};
     assert_int_equal(rad_main(&o, takes_turns, &l, NULL), 0);
     assert_int_equal(l.at, 6);
@@ -202,7 +203,7 @@ static int yields_beside_a_chat(void *arg)
 static void who_yields_is_not_starved_by_a_chat(void **state)
 {
     (void)state;
-    rad_options o = {.workers = 1};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE};
     uint64_t words = 0;
     assert_int_equal(rad_main(&o, yields_beside_a_chat, &words, NULL), 0);
     assert_in_range(words, 100, 20000); /* 244 picks for each yield would be 120,000 */
@@ -234,7 +235,7 @@ static void sleep_is_never_early(void **state)
 {
     (void)state;
     for (uint32_t workers = 1; workers <= 3; workers++) {
-        rad_options o = {.workers = workers};
+        rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
         assert_int_equal(rad_main(&o, sleepers, NULL, NULL), 0);
     }
 }
@@ -263,7 +264,7 @@ static void who_is_cancelled_wakes_up(void **state)
 {
     (void)state;
     for (uint32_t workers = 1; workers <= 3; workers++) {
-        rad_options o = {.workers = workers};
+        rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
         assert_int_equal(rad_main(&o, cancels, NULL, NULL), 0);
     }
 }
@@ -304,7 +305,7 @@ static int cancels_and_turns_round(void *arg)
 static void a_generation_that_returns_is_not_cancelled(void **state)
 {
     (void)state;
-    rad_options o = {.workers = 1};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE};
     assert_int_equal(rad_main(&o, cancels_and_turns_round, NULL, NULL), 0);
 }
 
@@ -361,7 +362,7 @@ static void cancelling_reaches_nested_nurseries(void **state)
     (void)state;
     for (uint32_t workers = 1; workers <= 3; workers++)
         for (int depth = 0; depth < 100; depth += 33) {
-            rad_options o = {.workers = workers};
+            rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
             assert_int_equal(rad_main(&o, cancels_all, &depth, NULL), 99);
         }
 }
@@ -454,7 +455,7 @@ static int spawns_in_vain(void *unused)
 
 static void a_spawn_that_fails_gives_no_handle(void **state)
 {
-    rad_options o = {.workers = 1, .fibers = 3};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE, .fibers = 3};
     (void)state;
     assert_int_equal(rad_main(&o, spawns_in_vain, NULL, NULL), 0);
 }

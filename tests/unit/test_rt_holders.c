@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "patience_support.h"
+
 #if defined(__SANITIZE_THREAD__)
 enum { IN_TSAN = 1 };
 #else
@@ -31,7 +33,7 @@ static void deadlock(rad_fn body)
     pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], 2);
-        alarm(60);
+        patience_limit_child();
         _exit(rad_main(&o, body, NULL, NULL));
     }
     close(ends[1]);

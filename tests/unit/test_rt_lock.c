@@ -9,6 +9,8 @@
 
 #include <raddle.h>
 
+#include "patience_support.h"
+
 enum { MS = 1000000 };
 
 typedef struct sure {
@@ -74,7 +76,7 @@ static void a_lock_without_a_deadline_cannot_fail(void **state)
     (void)state;
     for (uint32_t workers = 1; workers <= 2; workers++) {
         sure s = {.way = 0};
-        rad_options o = {.workers = workers};
+        rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
         assert_int_equal(rad_main(&o, holds_for_a_while, &s, NULL), 0);
     }
 }

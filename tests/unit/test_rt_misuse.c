@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "patience_support.h"
 #include "sync_support.h"
 
 static int ends_at_once(void *unused)
@@ -562,7 +563,7 @@ static rad_fn mistake;
 
 static void makes_it_in_a_fiber(void)
 {
-    rad_options o = {.workers = 1};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE};
     RAD_IGNORE(rad_main(&o, mistake, NULL, NULL));
 }
 
@@ -694,7 +695,7 @@ static void what_is_right_is_not_stopped(void **state)
 {
     (void)state;
     for (uint32_t workers = 1; workers <= 3; workers++) {
-        rad_options o = {.workers = workers};
+        rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
         assert_int_equal(rad_main(&o, does_all_of_it, NULL, NULL), 0);
     }
 }

@@ -13,13 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patience_support.h"
 #include "sync_support.h"
 
 enum { MS = 1000000 };
 
 static void run(uint32_t workers, rad_fn fn, void *arg)
 {
-    rad_options o = {.workers = workers};
+    rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
     assert_int_equal(rad_main(&o, fn, arg, NULL), 0);
 }
 

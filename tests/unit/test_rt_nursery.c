@@ -13,10 +13,12 @@
 
 #include <time.h>
 
+#include "patience_support.h"
+
 static void run(rad_fn fn, void *arg)
 {
     for (uint32_t workers = 1; workers <= 3; workers++) {
-        rad_options o = {.workers = workers};
+        rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
         assert_int_equal(rad_main(&o, fn, arg, NULL), 0);
     }
 }
@@ -71,7 +73,7 @@ static int goes_beyond_the_limit(void *unused)
 
 static void go_that_fails_cancels_the_nursery(void **state)
 {
-    rad_options o = {.workers = 1, .fibers = 3};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE, .fibers = 3};
     (void)state;
     assert_int_equal(rad_main(&o, goes_beyond_the_limit, NULL, NULL), 0);
 }
@@ -209,7 +211,7 @@ static void ended_on_purpose_is_no_failure(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof ENDINGS / sizeof *ENDINGS; i++)
         for (uint32_t workers = 1; workers <= 3; workers++) {
-            rad_options o = {.workers = workers};
+            rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
             /* A joiner runs before the nursery hears of the child's end, unless there is one worker. */
             if (workers > 1 && ENDINGS[i].before != 0) break;
             assert_int_equal(rad_main(&o, ends_on_purpose, (void *)&ENDINGS[i], NULL), 0);

@@ -24,6 +24,8 @@
 #include "base/alloc.h"
 #include "os/fault.h"
 #include "os/thread.h"
+#include "rt/runtime.h"
+
 #include "ready_support.h"
 
 /* Where errno is would be found out once for all calls if these two were not functions of their own; but a fiber that
@@ -219,8 +221,8 @@ static int closed_meanwhile(void *unused)
         else
             assert_int_equal(pthread_create(&thread, NULL, waits_as_thread, &jobs[i]), 0);
     }
+    while (rad__ready_waits(&rad__core()->runtime->ready) < 3) rad_sleep(MS);
     until_it_waits(&jobs[3]);
-    rad_sleep(20 * MS);
     assert_int_equal(rad_fd_close(e.a), 0);
     assert_int_equal(rad_nursery_wait(&n), 0);
     pthread_join(thread, NULL);
@@ -541,7 +543,7 @@ static void whoever_waits_for_a_file_is_not_in_a_deadlock(void **state)
     pid_t child = fork();
     if (child == 0) {
         rad_options o = {.workers = 2};
-        alarm(20);
+        patience_limit_child();
         _exit(rad_main(&o, waits_for_a_byte, &fds[0], NULL));
     }
     block_ms(300);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "patience_support.h"
 #include "sync_support.h"
 
 enum { MS = 1000000 };
@@ -28,7 +29,7 @@ enum { MS = 1000000 };
 
 static void run(uint32_t workers, rad_fn fn, void *arg)
 {
-    rad_options o = {.workers = workers};
+    rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
     assert_int_equal(rad_main(&o, fn, arg, NULL), 0);
 }
 

@@ -1,6 +1,6 @@
 /* test_rt_stress_sched.c — the robustness programs: calls that block, hogs, herds, interference between channels, many
- * sleepers, a million fibers that wait. Each prints its figures; what is asserted about time is generous, because it
- * has to hold on a machine that does other things. */
+ * sleepers, a million fibers that wait. What has to happen is waited for. Figures are printed, not asserted: those of
+ * quiet machines are rows of bench_scenes. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,38 +25,31 @@ static rad_chan *chan_of(size_t size, size_t capacity)
 
 /* ---- A heart that beats beside something else ------------------------------------------------------------- */
 
-typedef struct heart {
-    uint64_t period_ns, run_ns;
-    uint32_t beats;
-} heart;
+typedef struct beside {
+    rad_fn body;
+    uint32_t count; /* bodies, … */
+    uint32_t first; /* … the heart begins when so many have begun, … */
+    uint32_t beats; /* … and they end when it has beaten so many times */
+    _Atomic uint32_t begun, done;
+    _Atomic bool over;
+} beside;
 
-/* A beat that comes later than the next one should is missed. */
 static int heart_main(void *arg)
 {
-    heart *h = arg;
-    rad_time begin = rad_now();
-    for (uint64_t i = 1; i * h->period_ns <= h->run_ns; i++) {
-        rad_time due = begin + i * h->period_ns;
-        CHECK(rad_sleep_until(due) == 0);
-        h->beats += rad_now() < due + h->period_ns;
-    }
+    beside *b = arg;
+    while (atomic_load(&b->begun) < b->first) CHECK(rad_sleep(MS) == 0);
+    for (uint32_t i = 0; i < b->beats; i++) CHECK(rad_sleep(10 * MS) == 0);
+    CHECK(atomic_load(&b->done) == 0);
+    atomic_store(&b->over, true);
     return 0;
 }
-
-typedef struct beside {
-    heart heart;
-    rad_fn body;
-    uint32_t count;
-    uint32_t ms; /* that each of the bodies takes */
-    _Atomic uint32_t done;
-} beside;
 
 static int beside_main(void *arg)
 {
     beside *b = arg;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    CHECK(rad_nursery_spawn(&n, NULL, heart_main, &b->heart) == 0);
+    CHECK(rad_nursery_spawn(&n, NULL, heart_main, b) == 0);
     for (uint32_t i = 0; i < b->count; i++) CHECK(rad_nursery_spawn(&n, NULL, b->body, b) == 0);
     return rad_nursery_wait(&n);
 }
@@ -64,7 +57,8 @@ static int beside_main(void *arg)
 static int blocks(void *arg)
 {
     beside *b = arg;
-    storm_block_ms(b->ms);
+    atomic_fetch_add(&b->begun, 1);
+    while (!atomic_load(&b->over)) storm_block_ms(20);
     atomic_fetch_add(&b->done, 1);
     return 0;
 }
@@ -72,9 +66,8 @@ static int blocks(void *arg)
 static int hogs(void *arg)
 {
     beside *b = arg;
-    rad_time end = rad_after((uint64_t)b->ms * MS);
-    while (rad_now() < end) {
-    }
+    atomic_fetch_add(&b->begun, 1);
+    while (!atomic_load(&b->over)) continue;
     atomic_fetch_add(&b->done, 1);
     return 0;
 }
@@ -84,38 +77,27 @@ static void run_beside(const char *what, beside *b, uint32_t workers)
     rad_time begin = rad_now();
     storm_run(workers, beside_main, b);
     assert_int_equal(b->done, b->count);
-    print_message("# %s: %u of %u beats; all %u done after %.2f s\n", what, b->heart.beats,
-                  (uint32_t)(b->heart.run_ns / b->heart.period_ns), b->count,
+    print_message("# %s: %u beats; all %u done after %.2f s\n", what, b->beats, b->count,
                   (double)(rad_now() - begin) * 1e-9);
 }
 
-/* 100 calls of two seconds on 16 workers; the heart beats every 100 ms for 5.5 s. */
+/* All of them block at the same time, more than there are workers. */
 static void blocked_workers_are_replaced(void **state)
 {
     (void)state;
     bool slow = storm_is_long();
-    beside b = {.heart = {.period_ns = (slow ? 100 : 20) * (uint64_t)MS,
-                          .run_ns = (slow ? 5500 : 600) * (uint64_t)MS},
-                .body = blocks,
-                .count = slow ? 100 : 25,
-                .ms = slow ? 2000 : 200};
+    uint32_t count = slow ? 100 : 25;
+    beside b = {.body = blocks, .count = count, .first = count, .beats = slow ? 100 : 10};
     run_beside("kidnap", &b, slow ? 16 : 4);
-    assert_true(b.heart.beats >=
-                (slow ? 54 : 3)); /* short: on a machine that has other things to do */
 }
 
-/* 15 fibers that compute and never yield, on 4 workers. */
+/* 15 fibers that compute and never yield, on 4 workers, which are all taken when the heart begins. */
 static void hogs_do_not_stop_a_heart(void **state)
 {
     (void)state;
     bool slow = storm_is_long();
-    beside b = {.heart = {.period_ns = (slow ? 100 : 20) * (uint64_t)MS,
-                          .run_ns = (slow ? 5500 : 600) * (uint64_t)MS},
-                .body = hogs,
-                .count = 15,
-                .ms = slow ? 1500 : 150};
+    beside b = {.body = hogs, .count = 15, .first = 4, .beats = slow ? 100 : 10};
     run_beside("noisy neighbour", &b, 4);
-    assert_true(b.heart.beats >= (slow ? 40 : 3));
 }
 
 /* ---- A herd ------------------------------------------------------------------------------------------------ */
@@ -176,7 +158,6 @@ static void a_herd_is_woken(void **state)
     }
     print_message("# herd of %d: the first after %.1f us, the last after %.1f us\n", HERD,
                   (double)first * 1e-3, (double)last * 1e-3);
-    assert_true(last < (uint64_t)2000 * MS);
 }
 
 /* ---- Interference ------------------------------------------------------------------------------------------ */
@@ -213,7 +194,7 @@ enum { PAIRS_MOST = 16 };
 
 typedef struct interference {
     uint32_t pairs;
-    uint64_t ns, first, least, all;
+    uint64_t ns, least, all;
 } interference;
 
 static int interfere_main(void *arg)
@@ -229,8 +210,9 @@ static int interfere_main(void *arg)
         CHECK(rad_nursery_spawn(&n, NULL, pong, &pairs[i]) == 0);
     }
     CHECK(rad_sleep(x->ns) == 0);
+    for (uint32_t i = 0; i < x->pairs; i++)
+        while (pairs[i].rounds == 0) CHECK(rad_sleep(MS) == 0);
     x->least = UINT64_MAX;
-    x->first = pairs[0].rounds;
     for (uint32_t i = 0; i < x->pairs; i++) {
         x->all += pairs[i].rounds;
         if (pairs[i].rounds < x->least) x->least = pairs[i].rounds;
@@ -257,7 +239,6 @@ static void channels_do_not_interfere(void **state)
                   "%.0f %% of its share\n",
                   (double)alone.all * MS / (double)ns, PAIRS_MOST,
                   (double)crowd.all * MS / (double)ns, 100 * (double)crowd.least / fair);
-    assert_true(crowd.least > 0);
 }
 
 /* ---- Sleepers ---------------------------------------------------------------------------------------------- */

@@ -13,15 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "patience_support.h"
 #include "sync_support.h"
 
 enum { MS = 1000000 };
 
 static void run(uint32_t workers, rad_fn fn, void *arg)
 {
-    rad_options o = {.workers = workers};
-    if (workers == 1)
-        o.extra_workers = RAD_NONE; /* yields are turns, however slow the machine is */
+    rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
     assert_int_equal(rad_main(&o, fn, arg, NULL), 0);
 }
 
@@ -197,7 +196,7 @@ static int a_writer_gives_up(void *arg)
         rad_rwlock l = RAD_RWLOCK_INIT;
         char order[8] = "";
         int at = 0;
-        visitor w = {&l, order, &at, 'w', how ? rad_after(200 * MS) : RAD_FOREVER, 1};
+        visitor w = {&l, order, &at, 'w', how ? rad_after(20 * MS) : RAD_FOREVER, 1};
         visitor r = {&l, order, &at, 'r', RAD_FOREVER, 1};
         rad_fiber f, g;
         assert_int_equal(rad_rwlock_read_until(&l, 0), 0);
@@ -205,7 +204,7 @@ static int a_writer_gives_up(void *arg)
         settle();
         assert_int_equal(rad_spawn(&g, visits_to_read, &r), 0);
         settle();
-        assert_int_equal(at, 0);
+        if (how == 0) assert_int_equal(at, 0); /* its time may be up by now */
         if (how == 0) rad_cancel(f);
         assert_int_equal(rad_join(g, NULL, RAD_FOREVER), 0); /* while we still read */
         assert_string_equal(order, "r");
@@ -291,15 +290,17 @@ static int in_order(void *arg)
     for (int how = 0; how < 3; how++) {
         rad_semaphore s;
         rad_semaphore_init(&s, 1);
-        wish big = {&s, 3, how == 1 ? rad_after(200 * MS) : RAD_FOREVER, 1},
+        wish big = {&s, 3, how == 1 ? rad_after(20 * MS) : RAD_FOREVER, 1},
              small = {&s, 1, RAD_FOREVER, 1};
         rad_fiber f, g;
         assert_int_equal(rad_spawn(&f, wishes, &big), 0);
         settle();
         assert_int_equal(rad_spawn(&g, wishes, &small), 0);
         settle();
-        assert_int_equal(small.code, 1); /* there is one, but it is not its turn */
-        assert_int_equal(rad_semaphore_acquire(&s, 1, 0), RAD_ETIMEOUT);
+        if (how != 1) {                      /* otherwise its time may be up by now */
+            assert_int_equal(small.code, 1); /* there is one, but it is not its turn */
+            assert_int_equal(rad_semaphore_acquire(&s, 1, 0), RAD_ETIMEOUT);
+        }
         if (how == 0) rad_cancel(f);
         if (how == 2) {
             rad_semaphore_release(&s, 2);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "patience_support.h"
 #include "sync_support.h"
 
 enum { MS = 1000000 };
@@ -29,7 +30,7 @@ static const uint64_t hour = UINT64_C(3600000000000);
 
 static void run(uint32_t workers, rad_fn fn)
 {
-    rad_options o = {.workers = workers};
+    rad_options o = {.workers = workers, .extra_workers = extra_beside(workers)};
     assert_int_equal(rad_main(&o, fn, NULL, NULL), 0);
 }
 
@@ -377,7 +378,7 @@ static int starts_without_room(void *unused)
 static void a_start_that_fails_starts_nothing(void **state)
 {
     (void)state;
-    rad_options o = {.workers = 1, .fibers = 4};
+    rad_options o = {.workers = 1, .extra_workers = RAD_NONE, .fibers = 4};
     fired = 0;
     assert_int_equal(rad_main(&o, starts_without_room, NULL, NULL), 0);
 }
