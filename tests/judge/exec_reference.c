@@ -332,10 +332,10 @@ uint32_t exec_ref_moves(const exec_case *c, const exec_state *s, bool strict,
     for (uint8_t i = 0; i < c->event_count; i++)
         if (!s->over[i] && c->events[i].time <= s->now)
             *m++ = (exec_ref_move){MOVE_EVENT, i, 0, 0, false};
-    if (s->asleep.count > 0 && s->tasks[s->asleep.at[0]].until <= s->now)
-        *m++ = (exec_ref_move){MOVE_TIMER, 0, 0, 0, false};
+    bool timer = s->asleep.count > 0 && s->tasks[s->asleep.at[0]].until <= s->now;
+    if (timer) *m++ = (exec_ref_move){MOVE_TIMER, 0, 0, 0, false};
     m = worker_moves(c, s, strict, m);
-    if (next_moment(c, s) != UINT16_MAX && (c->eager || m == moves))
+    if (next_moment(c, s) != UINT16_MAX && ((c->eager && !timer) || m == moves))
         *m++ = (exec_ref_move){MOVE_CLOCK, 0, 0, 0, false};
     RAD_ASSERT(m - moves <= EXEC_REF_MOVES);
     return (uint32_t)(m - moves);

@@ -284,6 +284,59 @@ static void each_result_of_the_reference_is_reached(void **state)
         (ull)judged, (ull)begin, (ull)t.complete, (ull)t.runs, (ull)t.reached, (ull)t.results);
 }
 
+/* ---- Cases that once had too few results ----------------------------------------------------------------------- */
+
+static const exec_case known[] = {
+    /* Which of two that wake at the same time fell asleep first was not part of the state. */
+    {.workers = 1,
+     .steal_tries = 1,
+     .hoard = 32,
+     .ring = 2,
+     .eager = true,
+     .resource_count = 1,
+     .resources = {1},
+     .program_count = 1,
+     .programs = {{4,
+                   {{CASE_SLEEP, 1, 0, 0, 0},
+                    {CASE_TRY_ACQUIRE, 0, 1, 2, 4},
+                    {CASE_YIELD_LOCAL, 0, 0, 0, 0},
+                    {CASE_RELEASE, 0, 1, 0, 0}}}},
+     .task_count = 2,
+     .event_count = 2,
+     .events = {{0, CASE_START, 0}, {0, CASE_START, 1}}},
+    /* A sleeper that is due holds the clock: task 1 cannot come before it. */
+    {.workers = 1,
+     .steal_tries = 1,
+     .hoard = 32,
+     .ring = 2,
+     .eager = true,
+     .resource_count = 1,
+     .resources = {1},
+     .program_count = 2,
+     .programs = {{4,
+                   {{CASE_SLEEP, 1, 0, 0, 0},
+                    {CASE_TRY_ACQUIRE, 0, 1, 2, 4},
+                    {CASE_YIELD_LOCAL, 0, 0, 0, 0},
+                    {CASE_RELEASE, 0, 1, 0, 0}}},
+                  {3,
+                   {{CASE_TRY_ACQUIRE, 0, 1, 1, 3},
+                    {CASE_YIELD_LOCAL, 0, 0, 0, 0},
+                    {CASE_RELEASE, 0, 1, 0, 0}}}},
+     .task_count = 2,
+     .tasks = {{0, 0}, {1, 0}},
+     .runnable_count = 1,
+     .event_count = 1,
+     .events = {{2, CASE_START, 1}}},
+};
+
+static void known_cases_reach_all_their_results(void **state)
+{
+    (void)state;
+    trial t = {.judge = judge_results, .policy = "dedup", .most_runs = 20000};
+    for (uint32_t i = 0; i < sizeof known / sizeof *known; i++) check(&t, &known[i]);
+    assert_int_equal(t.complete, sizeof known / sizeof *known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_loop_runs_to_the_step_limit),
         cmocka_unit_test(each_result_is_one_of_the_reference),
         cmocka_unit_test(each_result_of_the_reference_is_reached),
+        cmocka_unit_test(known_cases_reach_all_their_results),
     };
     storm_choose();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -470,6 +470,7 @@ static void exec_reset(void *self, rad_kernel *k)
     }
     rad__event_queue_close(&w->sleepers);
     rad__event_queue_open(&w->sleepers, SLEEPERS_MAX);
+    w->sleeps = 0;
     w->task_count = 0;
     w->too_many_tasks = false;
     w->now = 0;

@@ -47,10 +47,22 @@ static void add_worker(const rad_exec_world *w, state_words *h, uint32_t i)
     for (uint32_t n = 0; n < 3; n++) add_line(w, h, &lw->lines[n], lw->picks);
 }
 
+/* How many sleep as long as this one and are woken before it. */
+static uint64_t sleepers_before(const rad_exec_world *w, const rad_vm_task *t)
+{
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < w->task_count; i++) {
+        const rad_vm_task *other = rad__world_task(w, i);
+        before +=
+            other->life == RAD_LIFE_SLEEPING && other->until == t->until && other->slept < t->slept;
+    }
+    return before;
+}
+
 static void add_task(const rad_exec_world *w, state_words *h, const rad_vm_task *t)
 {
     add(h, (uint64_t)t->program << 48 | (uint64_t)t->pc << 32 | (uint64_t)t->life << 16 | t->where);
-    if (t->life == RAD_LIFE_SLEEPING) add(h, t->until - w->now);
+    if (t->life == RAD_LIFE_SLEEPING) add(h, (t->until - w->now) << 16 | sleepers_before(w, t));
     for (uint32_t i = 0; i < w->c->resource_count; i++) add(h, t->held[i]);
 }
 

@@ -79,6 +79,7 @@ typedef struct rad_vm_task {
     uint64_t token;        /* of the admission or wake that made it runnable: each is picked once */
     uint64_t deadline;     /* QUEUED: picks after which it has waited too long */
     uint64_t until;        /* SLEEPING */
+    uint64_t slept;        /* SLEEPING: how many fell asleep before it, in the whole run */
     uint32_t held[RAD_CASE_RESOURCES_MAX];
 } rad_vm_task;
 
@@ -135,7 +136,8 @@ typedef struct rad_exec_world {
     bool too_many_tasks;
     /* Outside. */
     uint64_t now;
-    rad_event_queue sleepers;
+    rad_event_queue sleepers; /* by time, then by `slept` */
+    uint64_t sleeps;
     uint32_t available[RAD_CASE_RESOURCES_MAX];
     uint8_t tokens[RAD_CASE_TOKENS_MAX]; /* enum rad_token_state */
     bool delivered[RAD_CASE_EVENTS_MAX];
