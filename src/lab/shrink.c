@@ -275,7 +275,8 @@ static bool certify_failed(rad_shrinker *s, const rad_exploration *found, rad_sh
 static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
 {
     report->certificate = RAD_MINIMAL;
-    report->certificate_ended = RAD_BUDGET_NONE; /* what an earlier round found says nothing of this run */
+    report->certificate_ended =
+        RAD_BUDGET_NONE; /* what an earlier round found says nothing of this run */
     report->certified_runs = report->certified_cut = 0;
     if (s->measure.preemptions == 0) return false;
     if (s->measure.preemptions > CERTIFY_BOUND) {

@@ -3,16 +3,9 @@
 # and go on on other threads. With every C++ compiler and C++ library there is, shared and static; in plug-ins that a C
 # program loads. And that a C program gets nothing of C++.
 . "$(dirname "$0")/tap"
-src=${RADDLE_SRC:-$(dirname "$0")/../..}
-build=${RADDLE_BUILD:-$(dirname "$RADDLE")}
-library=$build/libraddle.so
+. "$(dirname "$0")/user"
 
-skip() { # NAME REASON
-    tap_count=$((tap_count + 1))
-    echo "ok $tap_count - $1 # SKIP $2"
-}
-
-if nm -D "$library" | grep -qE '__(asan|tsan|ubsan|msan)_'; then
+if is_sanitized "$library"; then
     skip "C++ exceptions" "the library has sanitizers in it"
     finish
 fi
@@ -184,10 +177,10 @@ int main()
 }
 END
 
-runs() { # NAME COMMAND...: compiled by it, the program prints that all is well
+runs() { # NAME LIBRARY WORDS...: compiled so, the program prints that all is well
     name=$1
     shift
-    check "$name: compiles" "$@"
+    compiles "$name: compiles" "$@"
     ./program >out 2>err
     status=$?
     status 0 "$name: runs"
@@ -201,21 +194,21 @@ for cxx in g++ clang++; do
         continue
     fi
     found=1
-    flags="-std=c++17 -O2 -Wall -Werror -I$src/include program.cc -pthread -o program"
+    flags="-std=c++17 -O2 -Wall -Werror program.cc -pthread -o program"
     # shellcheck disable=SC2086 # flags are words
     {
-        runs "$cxx, shared library" $cxx $flags "$library" -Wl,-rpath,"$build"
-        runs "$cxx, static library" $cxx $flags "$build/libraddle.a"
-        runs "$cxx, static program" $cxx $flags -static "$build/libraddle.a"
+        runs "$cxx, shared library" "$library" $cxx $flags
+        runs "$cxx, static library" "$build/libraddle.a" $cxx $flags
+        runs "$cxx, static program" "$build/libraddle.a" $cxx $flags -static
     }
 done
-flags="-std=c++17 -O2 -stdlib=libc++ -I$src/include program.cc -pthread -o program"
+flags="-std=c++17 -O2 -stdlib=libc++ program.cc -pthread -o program"
 echo 'int main() {}' >empty.cc
 if command -v clang++ >/dev/null && clang++ -stdlib=libc++ empty.cc -o empty 2>/dev/null; then
     # shellcheck disable=SC2086 # flags are words
     {
-        runs "libc++, shared library" clang++ $flags "$library" -Wl,-rpath,"$build"
-        runs "libc++, static library" clang++ $flags "$build/libraddle.a"
+        runs "libc++, shared library" "$library" clang++ $flags
+        runs "libc++, static library" "$build/libraddle.a" clang++ $flags
     }
 else
     skip "libc++" "clang++ or libc++-dev is not installed"
@@ -263,8 +256,7 @@ if [ $found = 1 ]; then
     cxx=g++
     command -v g++ >/dev/null || cxx=clang++
     check "a plug-in compiles" $cxx -std=c++17 -O2 -fPIC -shared -I"$src/include" -x c++ work.h -o plugin.so
-    check "a C program that loads it compiles" ${CC:-cc} -O2 -rdynamic -I"$src/include" loads.c "$library" \
-        -Wl,-rpath,"$build" -o loads
+    compiles "a C program that loads it compiles" "$library" ${CC:-cc} -O2 -rdynamic loads.c -o loads
     for late in "" late; do
         # shellcheck disable=SC2086 # no word, or one
         ./loads $late >out 2>err
@@ -292,7 +284,7 @@ int main(void)
 }
 END
 check "the shared library needs no C++" sh -c "! ldd $library | grep -E 'libstdc|libc\+\+|libgcc_s'"
-check "a C program compiles" ${CC:-cc} -O2 -I"$src/include" plain.c "$library" -Wl,-rpath,"$build" -o plain
+compiles "a C program compiles" "$library" ${CC:-cc} -O2 plain.c -o plain
 check "it runs, and has no C++ in it" ./plain
 ${CC:-cc} -O2 -static -I"$src/include" plain.c "$build/libraddle.a" -pthread -o plain >out 2>err
 status=$?

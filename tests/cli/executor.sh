@@ -1,8 +1,7 @@
 #!/bin/sh
 # The executor as a user gets it: examples, header in C and in C++, documents, what is installed.
 . "$(dirname "$0")/tap"
-src=${RADDLE_SRC:-$(dirname "$0")/../..}
-build=${RADDLE_BUILD:-$(dirname "$RADDLE")}
+. "$(dirname "$0")/user"
 
 runs() { # NAME OUTPUT
     "$build/examples/$1" >out 2>err
@@ -18,13 +17,10 @@ for example in fork_join pipeline; do
     check "examples/$example.c compiles without a warning" \
         ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Werror -I"$src/include" -c "$src/examples/$example.c" -o $example.o
 done
-library=$build/libraddle.so
-if nm -D "$library" | grep -qE '__(asan|tsan|ubsan|msan)_'; then
-    echo "ok $((tap_count + 1)) - linked with the shared library # SKIP it has sanitizers in it"
-    tap_count=$((tap_count + 1))
+if is_sanitized "$library"; then
+    skip "linked with the shared library" "it has sanitizers in it"
 else
-    check "it links with the shared library alone" \
-        ${CC:-cc} pipeline.o "$library" -Wl,-rpath,"$build" -o pipeline
+    compiles "it links with the shared library alone" "$library" ${CC:-cc} pipeline.o -o pipeline
     check "and runs" ./pipeline
 fi
 
@@ -47,12 +43,10 @@ int main()
     return h.seen != 1;
 }
 END
-if ! command -v c++ >/dev/null || nm -D "$library" | grep -qE '__(asan|tsan|ubsan|msan)_'; then
-    echo "ok $((tap_count + 1)) - raddle.h from C++ # SKIP no C++ compiler, or sanitizers"
-    tap_count=$((tap_count + 1))
+if ! command -v c++ >/dev/null || is_sanitized "$library"; then
+    skip "raddle.h from C++" "no C++ compiler, or sanitizers"
 else
-    check "raddle.h is C++, too" c++ -std=c++11 -Wall -Wextra -Werror -I"$src/include" header.cc "$library" \
-        -Wl,-rpath,"$build" -o header
+    compiles "raddle.h is C++, too" "$library" c++ -std=c++11 -Wall -Wextra -Werror header.cc -o header
     check "a C++ program runs tasks" ./header
 fi
 

@@ -2,14 +2,7 @@
 # A fiber's frame that is larger than the guard, in a program compiled with the flags of the pkg-config file: it faults
 # at the guard, the report names the fiber, and no other stack is changed.
 . "$(dirname "$0")/tap"
-src=${RADDLE_SRC:-$(dirname "$0")/../..}
-build=${RADDLE_BUILD:-$(dirname "$RADDLE")}
-library=$build/libraddle.so
-
-skip() { # NAME REASON
-    tap_count=$((tap_count + 1))
-    echo "ok $tap_count - $1 # SKIP $2"
-}
+. "$(dirname "$0")/user"
 
 cat >frames.c <<'END'
 #include <raddle.h>
@@ -63,7 +56,7 @@ int main(void)
 END
 
 flags=$(PKG_CONFIG_PATH=$build/meson-private pkg-config --cflags raddle)
-if nm -D "$library" | grep -qE '__(asan|tsan|ubsan|msan)_'; then
+if is_sanitized "$library"; then
     skip "large frames" "the library has sanitizers in it"
     finish
 fi
@@ -77,8 +70,7 @@ esac
 report 0 "the flags of pkg-config contain -fstack-clash-protection"
 for kib in 200 500 1000; do
     # shellcheck disable=SC2086 # flags are words
-    check "a program with a frame of $kib KiB compiles" ${CC:-cc} -O2 $flags -I"$src/include" -DKIB=$kib frames.c \
-        "$library" -Wl,-rpath,"$build" -o frames
+    compiles "a program with a frame of $kib KiB compiles" "$library" ${CC:-cc} -O2 $flags -DKIB=$kib frames.c -o frames
     (ulimit -c 0 && exec ./frames) >out 2>err
     status=$?
     status 139 "it dies of SIGSEGV"

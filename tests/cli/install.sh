@@ -2,13 +2,7 @@
 # What `meson install` puts on a machine: pkg-config files that work, the licences of what is compiled in, and the
 # hardening flags of a Debian package in every library and in the command.
 . "$(dirname "$0")/tap"
-src=${RADDLE_SRC:-$(cd "$(dirname "$0")/../.." && pwd)}
-build=${RADDLE_BUILD:-$(dirname "$RADDLE")}
-
-skip() { # NAME WHY
-    tap_count=$((tap_count + 1))
-    echo "ok $tap_count - $1 # SKIP $2"
-}
+. "$(dirname "$0")/user"
 
 option() { # NAME: its value in this build
     python3 -c 'import json, sys

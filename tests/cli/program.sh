@@ -2,16 +2,10 @@
 # Machines in programs and shared objects of the user's: rad_lab_main, `raddle explore ./program`, `raddle replay FILE --
 # ./program`. With the installed library, through pkg-config.
 . "$(dirname "$0")/tap"
-src=${RADDLE_SRC:-$(cd "$(dirname "$0")/../.." && pwd)}
-build=${RADDLE_BUILD:-$(dirname "$RADDLE")}
+. "$(dirname "$0")/user"
 cc=${CC:-cc}
 
-skip() { # NAME WHY
-    tap_count=$((tap_count + 1))
-    echo "ok $tap_count - $1 # SKIP $2"
-}
-
-if [ ! -f "$build/libraddle-lab.so" ] || nm -D "$build/libraddle-lab.so" | grep -qE '__(asan|tsan|ubsan|msan)_'; then
+if [ ! -f "$build/libraddle-lab.so" ] || is_sanitized "$build/libraddle-lab.so"; then
     skip "programs with machines" "no shared library without sanitizers"
     finish
 fi

@@ -2,14 +2,8 @@
 # examples/test_fibers.c does what docs/fibers.md, "Testing", says: a check that fails in a fiber fails its test, with a name, a
 # file and a line, and the tests after it run.
 . "$(dirname "$0")/tap"
-src=${RADDLE_SRC:-$(dirname "$0")/../..}
-build=${RADDLE_BUILD:-$(dirname "$RADDLE")}
+. "$(dirname "$0")/user"
 export CMOCKA_MESSAGE_OUTPUT=STDOUT
-
-skip() { # NAME WHY
-    tap_count=$((tap_count + 1))
-    echo "ok $tap_count - $1 # SKIP $2"
-}
 
 has "$src/docs/fibers.md" 'cc test_fibers.c $(pkg-config --cflags --libs raddle cmocka) -o test_fibers' "the build line is in the docs"
 has "$src/examples/test_fibers.c" 'cc test_fibers.c $(pkg-config --cflags --libs raddle cmocka) -o test_fibers' "and in the example"
@@ -20,7 +14,7 @@ while read -r text; do
     grep -qF -e "$text" "$src/examples/test_fibers.c" || printf '%s\n' "$text"
 done <shown >missing
 check "which is the example's" [ ! -s missing ]
-if nm "$build/libraddle.a" 2>/dev/null | grep -qE ' U __(asan|tsan|ubsan|msan)_'; then
+if is_sanitized "$build/libraddle.a"; then
     skip "the example" "the library has sanitizers in it"
     finish
 fi

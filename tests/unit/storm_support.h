@@ -21,6 +21,17 @@
 
 void storm_fail(const char *file, int line, const char *condition);
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+/* A sanitizer has pages, tables and larger frames of its own, and reports before we do. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+enum { STORM_IS_SANITIZED = 1 };
+#else
+enum { STORM_IS_SANITIZED = 0 };
+#endif
+
 /* The thread sanitizer knows 8,128 fibers, and a new one takes it a millisecond and a megabyte. */
 #if defined(__SANITIZE_THREAD__)
 enum { STORM_LIVE_MOST = 4000, STORM_SLOWER = 20 };

@@ -25,16 +25,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { MS = 1000000, BIG = 1 << 20 };
+#include "storm_support.h"
 
-/* cmocka cannot leave a fiber. */
-#define CHECK(condition)                                                                           \
-    do                                                                                             \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            abort();                                                                               \
-        }                                                                                          \
-    while (0)
+enum { MS = 1000000, BIG = 1 << 20 };
 
 /* ---- Pairs of ends ---------------------------------------------------------------------------------------- */
 

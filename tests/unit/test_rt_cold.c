@@ -18,15 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { IS_SANITIZED = 1 }; /* a sanitizer has pages and tables of its own */
-#else
-enum { IS_SANITIZED = 0 };
-#endif
+#include "storm_support.h"
 
 static uint64_t status_kib(const char *name)
 {
@@ -73,7 +65,7 @@ static void a_burst_guards_only_the_stacks_it_uses(void **state)
 {
     burst b = {0, 0};
     (void)state;
-    if (IS_SANITIZED) skip();
+    if (STORM_IS_SANITIZED) skip();
     for (uint32_t workers = 1; workers <= 2; workers++) {
         rad_options o = {.workers = workers};
         assert_int_equal(rad_main(&o, bursts, &b, NULL), 0);
@@ -89,7 +81,7 @@ static void a_burst_guards_only_the_stacks_it_uses(void **state)
 static void an_empty_program_touches_few_pages(void **state)
 {
     (void)state;
-    if (IS_SANITIZED) skip();
+    if (STORM_IS_SANITIZED) skip();
     pid_t pid = fork(); /* a process that has run no fiber before */
     assert_true(pid >= 0);
     if (pid == 0) {

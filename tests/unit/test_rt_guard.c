@@ -16,15 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-enum { IS_SANITIZED = 1 }; /* frames are larger there, and a sanitizer reports before we do */
-#else
-enum { IS_SANITIZED = 0 };
-#endif
+#include "storm_support.h"
 
 /* ---- A child that overflows ------------------------------------------------------------------------------ */
 
@@ -158,7 +150,7 @@ static void waits_for_a_channel(void)
 static void a_frame_does_not_step_over_the_guard(void **state)
 {
     (void)state;
-    if (IS_SANITIZED) skip();
+    if (STORM_IS_SANITIZED) skip();
     for (size_t frame = 14000; frame <= 78000; frame += 4000)
         expect_report((plan){.below = 118000, .frame = frame, .touched = 64});
     expect_report((plan){.below = 10000, .frame = 64000, .touched = 64, .stack_size = 16 << 10});
@@ -172,7 +164,7 @@ static void a_switch_finds_a_stack_pointer_outside(void **state)
     static void (*const thens[])(void) = {yields, sleeps, waits_for_a_channel};
     static const size_t frames[] = {205000, 300000, 1 << 20, 3 << 20, 100 << 20};
     (void)state;
-    if (IS_SANITIZED) skip();
+    if (STORM_IS_SANITIZED) skip();
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
         for (size_t k = 0; k < sizeof thens / sizeof *thens; k++)
             expect_report((plan){.frame = frames[i], .then = thens[k], .workers = 1 + k % 2});
@@ -181,7 +173,7 @@ static void a_switch_finds_a_stack_pointer_outside(void **state)
 static void a_frame_that_fits_is_no_overflow(void **state)
 {
     (void)state;
-    if (IS_SANITIZED) skip();
+    if (STORM_IS_SANITIZED) skip();
     for (size_t frame = 1000; frame <= 121000; frame += 24000) {
         ended e;
         run((plan){.frame = frame, .touched = frame, .then = yields, .workers = 2}, &e);

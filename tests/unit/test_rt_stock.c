@@ -14,18 +14,10 @@
 #include <stdlib.h>
 
 #include "patience_support.h"
+#include "storm_support.h"
 #include "sync_support.h"
 
 enum { MS = 1000000 };
-
-/* cmocka cannot leave a fiber. */
-#define CHECK(condition)                                                                           \
-    do                                                                                             \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            abort();                                                                               \
-        }                                                                                          \
-    while (0)
 
 static void run(uint32_t workers, rad_fn fn, void *arg)
 {

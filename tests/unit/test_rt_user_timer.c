@@ -14,19 +14,11 @@
 #include <stdlib.h>
 
 #include "patience_support.h"
+#include "storm_support.h"
 #include "sync_support.h"
 
 enum { MS = 1000000 };
 static const uint64_t hour = UINT64_C(3600000000000);
-
-/* cmocka cannot leave a fiber. */
-#define CHECK(condition)                                                                           \
-    do                                                                                             \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            abort();                                                                               \
-        }                                                                                          \
-    while (0)
 
 static void run(uint32_t workers, rad_fn fn)
 {
