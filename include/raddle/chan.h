@@ -47,7 +47,8 @@ RAD_API RAD_MUST_USE int rad_send(rad_chan *chan, const void *value, rad_time un
 RAD_API RAD_MUST_USE int rad_recv(rad_chan *chan, void *value, rad_time until);
 
 /* Several in one go: waits for the first, and then takes as many as can be had without waiting. How many, 1 … count
- * (what was thrown away counts); or as above. RAD_EINPUT: a count of 0, or of 2^31 and more. */
+ * (what was thrown away counts); or as above. Other calls may come between two values of a batch. RAD_EINPUT: a count
+ * of 0, or of 2^31 and more. */
 RAD_API RAD_MUST_USE int rad_send_many(rad_chan *chan, const void *values, uint32_t count,
                                        rad_time until);
 RAD_API RAD_MUST_USE int rad_recv_many(rad_chan *chan, void *values, uint32_t count,
@@ -182,10 +183,11 @@ enum { RAD_SELECT_MAX = 64 };
 
 /* Does exactly one of the cases, and answers its index; the others have had no effect. Of several that can be done it
  * picks one at random; each is equally likely. Waits until one can, not longer than `until`: 0 is a select with a
- * default. A case whose channel is closed can be done: its code says so. With a case for it, who was cancelled gets
- * that one. RAD_ETIMEOUT, RAD_ECANCELED, RAD_EINPUT (too many cases, or none), RAD_ESTALE; with a descriptor also what
- * rad_fd_wait answers when it cannot begin. A NULL pointer in place of an object is a mistake, which stops the
- * process; to leave a case out, set its kind to RAD_OFF:
+ * default. A case whose channel is closed can be done: its code says so. With a case for it, a fiber that was
+ * cancelled gets that one; but if `until` (or the time of a RAD_ON_TIME) is 0, or if only the deadline of its nursery
+ * has passed, it gets any one that can be done. RAD_ETIMEOUT, RAD_ECANCELED, RAD_EINPUT (too many cases, or none),
+ * RAD_ESTALE; with a descriptor also what rad_fd_wait answers when it cannot begin. A NULL pointer in place of an
+ * object is a mistake, which stops the process; to leave a case out, set its kind to RAD_OFF:
  *
  *     rad_select_case cases[2] = {
  *         {.kind = first_open ? RAD_ON_RECV : RAD_OFF, .on.chan = first, .value = &value},

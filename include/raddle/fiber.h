@@ -63,7 +63,8 @@ typedef int (*rad_fn)(void *arg);
 typedef struct rad_options {
     uint32_t workers;  /* threads, at most 256; 0: as many as there are CPUs the process may use */
     size_t stack_size; /* of each fiber, 16 KiB … 1 GiB, paid for as it is used; 0: 128 KiB */
-    uint32_t fibers;  /* at most so many at a time, up to 2^24; 0: as many as there is memory for */
+    uint32_t fibers; /* at most N at a time, up to 2^24; 0: as many as there is memory for. One that
+                      * has ended counts until its handle is released, and a moment longer */
     bool spawn_waits; /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
     uint32_t
         extra_workers; /* at most this many more threads, one at a time, while something is ready and workers are
@@ -271,10 +272,10 @@ RAD_API RAD_MUST_USE int rad_local_set(rad_local_key key, void *value);
 
 /* ---- Cancellation ----------------------------------------------------------------------------------- */
 
-/* Asks the fiber to end: every call of it that may wait answers RAD_ECANCELED from now on, also the one it is in. Its
- * code decides what to do about that. With `until` = 0 calls go on to do what can be done at once; those of
- * raddle/sync.h, rad_read and the like do so with any. Does not wait. Anybody; a fiber that has ended, or
- * {NULL, 0}: nothing happens. */
+/* Asks the fiber to end: every call of it that may wait answers RAD_ECANCELED from now on, also the one it is in,
+ * unless what that one waits for comes before the fiber has noticed. Its code decides what to do about that. With
+ * `until` = 0 calls go on to do what can be done at once; those of raddle/sync.h, rad_read and the like do so with any.
+ * Does not wait. Anybody; a fiber that has ended, or {NULL, 0}: nothing happens. */
 RAD_API void rad_cancel(rad_fiber fiber);
 
 /* Whether the calling fiber was, shielded or not. Never, for a thread. */
@@ -293,7 +294,9 @@ typedef struct rad_nursery {
 } rad_nursery;
 
 /* A fiber. Its children are cancelled when `deadline` comes, or that of the nursery which the fiber itself is in: what
- * they wait for then, or begin to wait for later, answers RAD_ECANCELED. What can be had at once they still get. */
+ * they wait for then, or begin to wait for later, answers RAD_ECANCELED. What can be had at once they still get, but
+ * rad_sleep and rad_ticker_wait return RAD_ECANCELED. If the deadline of the call has passed, too, it may return
+ * RAD_ETIMEOUT instead. */
 RAD_API void rad_nursery_open(rad_nursery *n, rad_time deadline);
 
 /* As rad_spawn, into the nursery. By the fiber that opened it, by fibers in it, or by fibers in nurseries below it;
@@ -302,7 +305,8 @@ RAD_API void rad_nursery_open(rad_nursery *n, rad_time deadline);
 RAD_API RAD_MUST_USE int rad_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg);
 
 /* The same for callers that need neither a handle nor an answer: if it fails, rad_nursery_wait returns the code (unless
- * a child failed before), and the nursery is cancelled; with RAD_ECLOSED the fibers in it are not. */
+ * a child failed before, or the nursery was cancelled before), and the nursery is cancelled; with RAD_ECLOSED the
+ * fibers in it are not. */
 RAD_API void rad_nursery_go(rad_nursery *n, rad_fn fn, void *arg);
 
 /* The nursery that the calling fiber was spawned into, for example to spawn a sibling; NULL: none, or the caller is a
@@ -320,7 +324,8 @@ RAD_API void rad_nursery_close(rad_nursery *n);
 
 /* Waits until all have ended; then the nursery is closed. By the fiber that opened it. 0, or the code of the first
  * child that answered something else, or the reason of the cancellation. A child that fails does not cancel the
- * others. When the waiting fiber is cancelled, the children are too, and waiting goes on. */
+ * others. When the waiting fiber is cancelled, or was before, the children are too, with the reason RAD_ECANCELED, and
+ * the wait continues. */
 RAD_API RAD_MUST_USE int rad_nursery_wait(rad_nursery *n);
 
 #ifdef __cplusplus

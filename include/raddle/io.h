@@ -102,8 +102,9 @@ RAD_API RAD_MUST_USE int64_t rad_connect(int fd, const struct sockaddr *address,
 
 /* Runs fn(arg) on a thread of its own, so that it may block as long as it wants, and waits until it has returned: 0,
  * and *answer (which may be NULL) is what it returned. There are so many of these threads as are needed, up to an
- * option (rad_options.blocking_threads); when all are busy it waits for one, until `until` (0: not at all):
- * RAD_ETIMEOUT. Once fn has begun it is waited for, whatever comes. RAD_ECANCELED: it has not begun, and will not.
+ * option (rad_options.blocking_threads); when all are busy it waits for one. RAD_ETIMEOUT: no thread has begun fn by
+ * `until` (0: at once), which can happen while some are free, too. Once fn has begun it is waited for, whatever comes.
+ * RAD_ECANCELED: it has not begun, and will not.
  * RAD_EIO, RAD_ENOMEM: there is no thread to be had. fn is not a fiber: it may call what anybody may. By anybody; on a
  * thread it is just a call. */
 RAD_API RAD_MUST_USE int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until);

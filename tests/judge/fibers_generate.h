@@ -1,0 +1,10 @@
+/* fibers_generate.h — random programs for the judge of fibers. */
+#ifndef RAD_TEST_FIBERS_GENERATE_H
+#define RAD_TEST_FIBERS_GENERATE_H
+
+#include "fibers_program.h"
+
+/* The program of a seed: two to five fibers about one to three themes (channels, locks, nurseries …). */
+void fibers_generate(uint64_t seed, fibers_program *p);
+
+#endif
