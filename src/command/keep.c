@@ -126,6 +126,10 @@ static void report_because(cli *c, const rad_shrink_report *r)
     } else if (r->certificate_ended == RAD_BUDGET_TIME) {
         out(c, "time was up before all schedules with fewer preemptions were tried (%s were)\n",
             all);
+    } else if (r->certificate_ended == RAD_BUDGET_STEPS) {
+        out(c,
+            "steps were used up before all schedules with fewer preemptions were tried (%s were)\n",
+            all);
     } else if (r->certificate_ended == RAD_BUDGET_NONE && r->certified_cut > 0) {
         out(c, "of %s schedules with fewer preemptions %s were cut at the step limit\n", all,
             number(r->certified_cut));

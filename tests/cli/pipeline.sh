@@ -63,6 +63,13 @@ same default/bank.min.raddle.json bank.min.raddle.json "writes NAME.min.raddle.j
 try shrink default/bank.min.raddle.json
 check "a minimal artifact keeps its name" [ "$(ls default | tr '\n' ' ')" = "bank.min.raddle.json bank.raddle.json " ]
 
+# A budget of time that ends shrinking is told.
+try shrink default/bank.raddle.json --time 0.000001 --output hasty.raddle.json
+status 0 "shrink --time"
+line out "  stopped    time was up: a smaller failure may exist" "what stopped it"
+try shrink default/bank.raddle.json --time 0.000001 --output hasty.raddle.json --json
+has out '"stopped": "time",' "as JSON, too"
+
 # Two kinds of failure in one search: two artifacts, numbered in the order they were found.
 rm -f ./*.raddle.json
 echo '{"machine": "program", "threads": [["inc 0", "lock 0", "lock 1", "unlock 1", "unlock 0"],
