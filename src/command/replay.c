@@ -43,7 +43,9 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
         return refuse_file(c, path, &error);
     }
     rad_lab_program recorded;
-    note_build(c, path, rad_lab_program_of(path, &recorded) ? &recorded : NULL);
+    bool of_program = rad_lab_program_of(path, &recorded);
+    bool other = of_program && other_build(&recorded);
+    note_build(c, path, of_program ? &recorded : NULL);
     bool same = v.result != RAD_RESULT_DIVERGED;
     if (a->json) {
         writer j;
@@ -53,6 +55,7 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
         put_text(&j, "form", "log");
         put_target(&j, &t);
         put_bool(&j, "as_recorded", same);
+        put_bool(&j, "other_build", other);
         put_verdict(&j, &v);
         put_end(&j);
     } else {
@@ -113,6 +116,7 @@ static void report_replay_json(cli *c, const char *path, const rad_artifact *a, 
     put_count(&j, "choices", rad_artifact_choice_count(a));
     put_text(&j, "answer", answer(a, other, r));
     put_bool(&j, "as_recorded", r->as_recorded);
+    put_bool(&j, "other_build", other_build(rad_artifact_program(a)));
     put_text(&j, "reason", r->as_recorded ? NULL : r->reason);
     put_verdict(&j, &r->actual);
     put_end(&j);

@@ -1,4 +1,5 @@
 /* shell.c — see shell.h: the only place that looks at the environment, the terminal and signals. */
+#define _GNU_SOURCE /* environ */
 #include "shell.h"
 
 #include <string.h>
@@ -6,8 +7,6 @@
 #include <unistd.h>
 
 enum { PATIENCE = 3, WIDTH_PRESET = 100 };
-
-extern char **environ;
 
 /* ---- Signals --------------------------------------------------------------------------------------- */
 

@@ -377,6 +377,8 @@ int rad__json_read_program(const rad_json_source *s, const json_t *root, rad_lab
         (code = rad__json_text(s, p, "program", "build_id", out->build_id, sizeof out->build_id))) {
         return code;
     }
+    rad__text_plain(out->path); /* it is printed as part of a command */
+    rad__text_plain(out->build_id);
     if (out->path[0] == 0) {
         return rad__json_bad(s, "program.path", "a path", json_object_get(p, "path"));
     }
