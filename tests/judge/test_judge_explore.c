@@ -453,6 +453,9 @@ static void judge_cut(const struct weave_trial *trial, uint32_t bound)
         const struct weave_leaf *leaf = &trial->b.leaves[i];
         failed += leaf->identity >= 0 && leaf->preemptions <= bound;
     }
+    weave_check(trial, p->runs == runs && p->cut == cut && p->failures == failed,
+                "%s: %" PRIu64 " runs, %" PRIu64 " cut, %" PRIu64 " failed, expected %u, %u, %u",
+                p->name, p->runs, p->cut, p->failures, runs, cut, failed);
     weave_check(trial,
                 p->endless == (cut > 0) && x.complete == (cut == 0 && runs == trial->b.count),
                 "%s: %d, %d", p->name, p->endless, x.complete);

@@ -275,37 +275,51 @@ static uint32_t *reachable(const struct weave_trial *trial, int changes)
     return r.orders;
 }
 
+/* Every run is by priorities, with depth - 1 changes at most. Without changes, all orders of the actors are equally
+ * likely; with one, runs that need it come, too: changed[0] counts them, changed[1] what there is of them. */
+static void judge_pct(const struct weave_trial *trial, uint32_t seed, struct chances *c,
+                      uint32_t changed[2])
+{
+    uint32_t *plain = reachable(trial, 0);
+    for (int depth = 1; depth <= 2; depth++) {
+        rad_explore_options o = {
+            .strategy = depth == 1 ? "pct:1" : "pct:2", .seed = seed, .runs = 1000};
+        rad_exploration x = weave_explore(trial, &o);
+        uint32_t *hits = count_hits(trial, 0), *orders = reachable(trial, depth - 1);
+        for (uint32_t i = 0; i < trial->b.count; i++) {
+            weave_check(trial, hits[i] == 0 || orders[i] > 0,
+                        "pct:%d: schedule %u is by no priorities", depth, i);
+            changed[0] += plain[i] == 0 && hits[i] > 0;
+            changed[1] += plain[i] == 0 && orders[i] > 0;
+            if (depth == 2 || orders[i] == 0) continue;
+            add_cell(c, hits[i], 1000.0 * orders[i] / 720);
+            c->freedom++;
+        }
+        free(hits);
+        free(orders);
+        rad_exploration_free(&x);
+    }
+    free(plain);
+    c->freedom--;
+}
+
 static void pct_keeps_priorities(void **state)
 {
     (void)state;
-    uint32_t at = 200000;
+    uint32_t at = 200000, changed[2] = {0};
     for (uint32_t n = weave_times(8); n > 0;) {
         struct weave_trial trial;
         weave_draw(&trial, &at, WEAVE_FEW, false);
         if (trial.b.picks == 0 && trial.b.yields == 0) {
             struct chances c = {0};
             n--;
-            for (int depth = 1; depth <= 2; depth++) {
-                rad_explore_options o = {
-                    .strategy = depth == 1 ? "pct:1" : "pct:2", .seed = n, .runs = 1000};
-                rad_exploration x = weave_explore(&trial, &o);
-                uint32_t *hits = count_hits(&trial, 0), *orders = reachable(&trial, depth - 1);
-                for (uint32_t i = 0; i < trial.b.count; i++) {
-                    weave_check(&trial, hits[i] == 0 || orders[i] > 0,
-                                "pct:%d: schedule %u is by no priorities", depth, i);
-                    if (depth == 2 || orders[i] == 0) continue;
-                    add_cell(&c, hits[i], 1000.0 * orders[i] / 720);
-                    c.freedom++;
-                }
-                free(hits);
-                free(orders);
-                rad_exploration_free(&x);
-            }
-            c.freedom--;
+            judge_pct(&trial, n, &c, changed);
             judge_chances(&trial, &c, "pct:1");
         }
         weave_trial_free(&trial);
     }
+    print_message("# pct:2 made %u of %u schedules that need a change\n", changed[0], changed[1]);
+    assert_true(changed[0] >= changed[1] * 9 / 10 && changed[1] > 0);
 }
 
 /* ---- A long turn ------------------------------------------------------------------------------------------- */
@@ -313,13 +327,15 @@ static void pct_keeps_priorities(void **state)
 /* Actor 0 runs until actor 1, which has one step, has stopped it. */
 static struct spinner {
     uint32_t go[2];
-    bool yields, stopped;
+    bool yields, fickle, stopped;
+    uint64_t steps; /* of all runs */
 } spinner;
 
 static int spinner_create(void **self, const rad_case *c, rad_error *error)
 {
     (void)error;
     spinner.yields = c->params[0] != 0;
+    spinner.fickle = c->params[1] != 0;
     *self = &spinner;
     return 0;
 }
@@ -345,6 +361,7 @@ static void spinner_step(void *self, rad_kernel *k, uint32_t action)
     if (action == s->go[1] || s->stopped) rad_disable(k, action);
     if (action == s->go[1]) s->stopped = true;
     if (s->yields) rad_yields(k);
+    if (s->fickle) rad_value(k, s->steps++);
 }
 
 static enum rad_end spinner_idle(void *self, rad_kernel *k)
@@ -353,23 +370,26 @@ static enum rad_end spinner_idle(void *self, rad_kernel *k)
     return RAD_END_FINISHED;
 }
 
+static const rad_param spinner_params[] = {
+    {.name = "yields", .max = 1, .about = "after each step"},
+    {.name = "fickle", .max = 1, .about = "remembers the run before"},
+    {0}};
+static const rad_machine spinner_machine = {.name = "spinner",
+                                            .about = "one spins, one stops it",
+                                            .params = spinner_params,
+                                            .bug_site = RAD_NONE,
+                                            .create = spinner_create,
+                                            .destroy = spinner_destroy,
+                                            .reset = spinner_reset,
+                                            .step = spinner_step,
+                                            .idle = spinner_idle};
+
 /* The baseline leaves an actor after 1,000 steps, or when it yields. The last step is of the one that was stopped. */
 static void the_baseline_ends_long_turns(void **state)
 {
-    static const rad_param params[] = {{.name = "yields", .max = 1, .about = "after each step"},
-                                       {0}};
-    static const rad_machine machine = {.name = "spinner",
-                                        .about = "one spins, one stops it",
-                                        .params = params,
-                                        .bug_site = RAD_NONE,
-                                        .create = spinner_create,
-                                        .destroy = spinner_destroy,
-                                        .reset = spinner_reset,
-                                        .step = spinner_step,
-                                        .idle = spinner_idle};
     (void)state;
     for (int yields = 0; yields < 2; yields++) {
-        rad_target t = {.machine = &machine, .c = {.params = {yields}}};
+        rad_target t = {.machine = &spinner_machine, .c = {.params = {yields, 0}}};
         rad_run_request r = {.policy = "own", .seed = 1}; /* it has no opinion: the baseline */
         rad_verdict v = {0};
         rad_error error = {0};
@@ -377,6 +397,25 @@ static void the_baseline_ends_long_turns(void **state)
         assert_int_equal(v.result, RAD_RESULT_PASS);
         assert_int_equal(v.steps, yields ? 3 : 1002);
         assert_int_equal(v.decisions, yields ? 2 : 1001);
+    }
+}
+
+/* A run that is not a function of its choices is found by running everything twice, and not otherwise. */
+static void a_fickle_machine_is_found_by_running_twice(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        bool fickle = i & 1, twice = i & 2;
+        rad_target t = {.machine = &spinner_machine, .c = {.params = {1, fickle}}};
+        rad_explore_options o = {.strategy = "random", .seed = 1, .runs = 20, .twice = twice};
+        rad_exploration x = {0};
+        rad_error error = {0};
+        assert_int_equal(rad_lab_explore(&t, &o, &x, &error), 0);
+        assert_int_equal(x.failures, fickle && twice ? 20 : 0);
+        if (x.finding_count > 0)
+            assert_string_equal(rad_artifact_verdict(x.findings[0].artifact)->identity,
+                                "nondeterminism");
+        rad_exploration_free(&x);
     }
 }
 
@@ -427,6 +466,7 @@ int main(void)
         cmocka_unit_test(surw_is_uniform_over_interleavings),
         cmocka_unit_test(pct_keeps_priorities),
         cmocka_unit_test(the_baseline_ends_long_turns),
+        cmocka_unit_test(a_fickle_machine_is_found_by_running_twice),
         cmocka_unit_test(logs_replay_strictly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

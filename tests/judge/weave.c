@@ -102,7 +102,7 @@ void weave_make(struct weave *w, const struct weave_case *c)
     }
     w->tolerant = roll(&d, 4) == 0;
     w->invariant = (uint8_t)(roll(&d, 3) == 0 ? 2 + roll(&d, 2) : 0);
-    w->manner = (uint8_t)roll(&d, 32);
+    w->manner = (uint8_t)roll(&d, 64);
     w->same_role = (uint8_t)roll(&d, WEAVE_CELLS);
     w->crashes = roll(&d, 16) == 0;
     bool may_spawn = roll(&d, 2) == 0;

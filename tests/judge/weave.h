@@ -57,10 +57,11 @@ struct weave_actor {
 /* How the machine behaves towards the kernel; it must not matter. */
 enum weave_manner {
     WEAVE_BACKWARDS = 1, /* reports changes of the enabled set from the last action to the first */
-    WEAVE_REPEATS = 2,   /* enables what is enabled, disables what is not */
-    WEAVE_SAVES = 4,     /* has save and load: a machine of its own */
-    WEAVE_SILENT = 8,    /* never says rad_wait or rad_ended */
-    WEAVE_WIDE = 16 /* has 70 actions that are never enabled: numbers need more than one word */
+    WEAVE_REPEATS = 2, /* enables what is enabled, disables what is not, fails twice in one step */
+    WEAVE_SAVES = 4,   /* has save and load: a machine of its own */
+    WEAVE_SILENT = 8,  /* never says rad_wait */
+    WEAVE_WIDE = 16,   /* has 70 actions that are never enabled: numbers need more than one word */
+    WEAVE_UNENDED = 32 /* never says rad_ended */
 };
 
 struct weave {

@@ -144,6 +144,8 @@ static void complain(struct weaver *m)
     rad_fail(m->k, (uint32_t)s->failed,
              s->failed_object < 0 ? RAD_NONE : m->r.object[s->failed_object],
              "oracle %d, object %d", s->failed, s->failed_object);
+    if (m->w.manner & WEAVE_REPEATS)
+        rad_fail(m->k, RAD_ORACLE_OWN, m->r.object[1], "too late: the first one counts");
 }
 
 static void step(void *self, rad_kernel *k, uint32_t number)
@@ -161,7 +163,7 @@ static void step(void *self, rad_kernel *k, uint32_t number)
     rad_value(k, deed.value);
     if (deed.yields) rad_yields(k);
     if (deed.spawned >= 0) add_actor(m, (uint32_t)deed.spawned, rad_current_actor(k));
-    if (deed.ended && !(m->w.manner & WEAVE_SILENT)) rad_ended(k, m->r.actor[actor]);
+    if (deed.ended && !(m->w.manner & WEAVE_UNENDED)) rad_ended(k, m->r.actor[actor]);
     if (deed.checked >= 0) rad_evaluated(k, (uint32_t)deed.checked);
     report(m);
     if (m->r.s.failed >= 0) complain(m);
