@@ -122,7 +122,7 @@ static int locks_wanted(const struct locks *l, int i)
     return l->done[i] == 0 ? first : 1 - first;
 }
 
-/* What each thread can do now: go on, or wait for whoever has its lock. */
+/* What each thread can do now: run, or wait for the thread that has its lock. */
 static void locks_look(struct locks *l, rad_kernel *k)
 {
     for (int i = 0; i < 2; i++) {

@@ -15,10 +15,11 @@ static const option LIST_OPTIONS[] = {
 
 static void list_machine(cli *c, const rad_machine *m)
 {
-    out(c, "\n%s%s%s  %s\n", style(c, STYLE_BOLD), m->name, style(c, STYLE_OFF), m->about);
+    out(c, "\n%s%s%s  %s\n", style(c, STYLE_BOLD), m->name, style(c, STYLE_OFF),
+        m->about ? m->about : "");
     for (const rad_param *p = m->params; p && p->name; p++) {
-        out(c, "    %s=%lld  %s (%lld to %lld)\n", p->name, (long long)p->preset, p->about,
-            (long long)p->min, (long long)p->max);
+        out(c, "    %s=%lld  %s (%lld to %lld)\n", p->name, (long long)p->preset,
+            p->about ? p->about : "", (long long)p->min, (long long)p->max);
     }
     if (m->body) {
         out(c, "    case  a document: %s explore FILE.json\n", c->self);

@@ -62,7 +62,9 @@ const rad_machine *rad_machine_find(const char *name)
 
 bool rad_machine_is_added(const rad_machine *m)
 {
-    return find_added(m->name) == m;
+    for (uint32_t i = 0; i < machines_added_count; i++)
+        if (machines_added[i] == m) return true;
+    return false;
 }
 
 /* Names are typed in a shell, and stand before `=` and in file names: a-z, 0-9, - and _. */

@@ -261,6 +261,25 @@ else
     skip "a C++ program" "there is no C++ compiler"
 fi
 
+# ---- Machines that lack something --------------------------------------------------------------------
+sed 's/\.name = "lamp",//; s/\.about = "two people, one light switch",//' lamp.c >bare.c
+echo 'int main(int argc, char **argv) { (void)argc; const rad_machine *const m[] = {&LAMP, &LAMP, NULL}; return rad_lab_main(2, argv, m); }' >>bare.c
+# shellcheck disable=SC2086
+$cc -std=gnu11 bare.c $lab -o bare
+./bare list >out 2>err
+status=$?
+status 2 "a machine without a name"
+has err './bare: machine "": a name is a-z' "is refused, with the reason"
+sed 's/\.about = "two people, one light switch",//; s/rad_lab_machines\[\]/unused[]/' lamp.c >silent.c
+echo 'int main(int argc, char **argv) { (void)unused; const rad_machine *const m[] = {&LAMP, &LAMP, NULL}; return rad_lab_main(argc, argv, m); }' >>silent.c
+# shellcheck disable=SC2086
+$cc -std=gnu11 silent.c $lab -o silent_program
+try list ./silent_program
+status 0 "a machine without a description, given twice"
+hasnt out "(null)" "is listed all the same"
+try explore ./silent_program --runs 50
+status 1 "and explored"
+
 # ---- Linked in other ways ---------------------------------------------------------------------------
 cp machine_program stripped && strip stripped
 try explore ./stripped seats --runs 100

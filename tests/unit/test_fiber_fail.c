@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* ---- Tests that fail --------------------------------------------------------------------------------- */
 
@@ -72,15 +71,15 @@ static int run_failing(const char *word)
 
 /* ---- Tests of what they say -------------------------------------------------------------------------- */
 
+static const char *program; /* as this one was called */
 static char output[8192];
 
 /* What this program prints when it is called with `word`; returns its status as waitpid has it. */
 static int output_of(const char *word)
 {
-    char command[200];
-    snprintf(command, sizeof command,
-             "ulimit -c 0; CMOCKA_MESSAGE_OUTPUT=TAP exec /proc/%d/exe %s 2>&1", (int)getpid(),
-             word);
+    char command[1200];
+    snprintf(command, sizeof command, "ulimit -c 0; CMOCKA_MESSAGE_OUTPUT=TAP exec '%s' %s 2>&1",
+             program, word);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     size_t size = fread(output, 1, sizeof output - 1, pipe);
@@ -181,6 +180,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate_setup_teardown(gets_a_state_of_its_own, NULL, tear_down,
                                                  &initial),
     };
+    program = argv[0];
     if (argc > 1) return run_failing(argv[1]);
     int failed = cmocka_run_group_tests(tests, set_group, tear_down);
     return failed + cmocka_run_group_tests(alone, NULL, NULL);
