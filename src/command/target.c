@@ -25,6 +25,9 @@ static int unknown_machine(cli *c, const char *word)
     }
     if (strchr(word, '/')) {
         complain(c, "'%.200s' is not a machine", word);
+    } else if (access(word, X_OK) == 0) {
+        complain(c, "no machine is called '%.200s'; a program is written with a slash: ./%.200s",
+                 word, word);
     } else if (strchr(word, '=')) {
         complain(c, "the machine's name comes before its parameters, not '%.200s'", word);
     } else {

@@ -53,6 +53,9 @@ for machine in seats locks; do
     try explore ./machine_program $machine --repaired --json
     status 0 "explore ./machine_program $machine --repaired"
 done
+try explore machine_program
+status 2 "a program without a slash"
+has err "a program is written with a slash: ./machine_program" "the message says how to write it"
 try explore ./machine_program seats clerks=99
 status 2 "a bad parameter"
 has err "raddle explore: clerks=99: out of range" "is named"
