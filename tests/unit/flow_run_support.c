@@ -131,19 +131,35 @@ int flow_wait_for_runner(void)
 
 void flow_wait_for_file(const char *path)
 {
-    for (int i = 0; i < 1000 && !rad__os_exists(path); i++) usleep(10000);
-    assert_true(rad__os_exists(path));
+    while (!rad__os_exists(path)) usleep(10000);
 }
 
 void flow_wait_for_records(uint64_t count)
 {
-    for (int i = 0; i < 1000; i++, usleep(10000)) {
+    for (bool there = false; !there; usleep(10000)) {
         rad_flow_status s;
         rad_error error = {0};
-        int code = rad_flow_look(&s, flow_folder, &error);
-        uint64_t records = s.records;
+        there = rad_flow_look(&s, flow_folder, &error) == 0 && s.records >= count;
         rad_flow_status_free(&s);
-        if (code == 0 && records >= count) return;
     }
-    fail_msg("no %llu records", (unsigned long long)count);
+}
+
+void flow_wait_for_text(const char *text)
+{
+    for (bool there = false; !there; usleep(10000)) {
+        rad_flow_status s;
+        rad_error error = {0};
+        there = rad_flow_look(&s, flow_folder, &error) == 0 && s.text && strstr(s.text, text);
+        rad_flow_status_free(&s);
+    }
+}
+
+void flow_wait_for_lock(void)
+{
+    for (bool there = false; !there; usleep(10000)) {
+        rad_flow_status s;
+        rad_error error = {0};
+        there = rad_flow_look(&s, flow_folder, &error) == 0 && s.runner == flow_run_pid;
+        rad_flow_status_free(&s);
+    }
 }

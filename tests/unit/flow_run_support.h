@@ -30,5 +30,7 @@ void flow_kill_runner(void);
 int flow_wait_for_runner(void); /* enum rad_flow_end; 99: an error */
 void flow_wait_for_file(const char *path);
 void flow_wait_for_records(uint64_t count);
+void flow_wait_for_text(const char *text); /* in the status */
+void flow_wait_for_lock(void);             /* until the runner has it */
 
 #endif

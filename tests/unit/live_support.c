@@ -7,6 +7,7 @@
 
 #include "live_support.h"
 #include "os/term.h"
+#include "patience_support.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -124,7 +125,12 @@ void world_do(world *w, enum rad__load_effect_kind kind, uint32_t vu, uint32_t c
     act(w, &e);
 }
 
-void world_wait(world *w, uint32_t count, uint32_t ms)
+void world_wait(world *w, uint32_t count)
+{
+    world_look(w, count, PATIENCE_SECONDS * 1000);
+}
+
+void world_look(world *w, uint32_t count, uint32_t ms)
 {
     rad_error error = {0};
     rad__load_turn turn;
@@ -165,7 +171,7 @@ enum rad__load_fault world_ask(world *w, const char *path)
         if (rad__load_live_open(&w->engine, &o, NULL, &error) != 0) fail_msg("%s", error.text);
     }
     uint64_t request = world_send(w, 3, 0, 0, true, false);
-    world_wait(w, 2, 3000);
+    world_wait(w, 2);
     uint32_t answers = 0, at = 0;
     for (uint32_t i = 0; i < w->got_count; i++)
         if (w->got[i].kind == RAD__LOAD_IN_RESPONSE || w->got[i].kind == RAD__LOAD_IN_FAILED) {

@@ -44,8 +44,10 @@ uint64_t world_send(world *w, uint32_t vu, uint32_t conn, uint32_t what, bool op
 void world_do(world *w, enum rad__load_effect_kind kind, uint32_t vu, uint32_t conn,
               uint64_t request);
 
-/* Turns until there are `count` inputs, or for that many milliseconds; adds them to w->got, which begins anew. */
-void world_wait(world *w, uint32_t count, uint32_t ms);
+/* Turns until there are `count` inputs; adds them to w->got, which begins anew. The second gives up after that many
+ * milliseconds. */
+void world_wait(world *w, uint32_t count);
+void world_look(world *w, uint32_t count, uint32_t ms);
 
 /* Opens a connection, sends, and waits for everything there is to know: the fault of the request, 0: answered. */
 enum rad__load_fault world_ask(world *w, const char *path);

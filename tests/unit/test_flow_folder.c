@@ -31,8 +31,7 @@ static void test_two_runners(void **state)
     rad_flow_result r;
     rad_error error = {0};
     flow_start_runner(FLOW_WAITS);
-    flow_wait_for_file("flow_case/journal");
-    usleep(100000);
+    flow_wait_for_lock();
     snprintf(text, sizeof text, "flow_case: another runner, process %d, works on this case",
              flow_run_pid);
     flow_expect_refused(rad_flow_resume(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT, text);

@@ -89,9 +89,7 @@ static void test_failures(void **state)
     expect_failed("run \"printf 'a\\\\000b'\" capture e", "it has a zero byte");
     expect_failed("run \"yes | head -c 1100000\" capture e", "it printed more than 1048576 bytes");
     expect_failed("run \"pwd\" dir \"no/where\"", "exit status 126");
-    uint64_t began = rad__os_now_ns();
-    expect_failed("run \"sleep 30 & sleep 30\" timeout 100ms", "its time was up after 100 ms");
-    assert_true(rad__os_now_ns() - began < UINT64_C(8000000000));
+    expect_failed("run \"sleep 3600 & sleep 3600\" timeout 100ms", "its time was up after 100 ms");
 }
 
 static void test_long_output_is_cut(void **state)
@@ -112,20 +110,23 @@ static void test_timeout_kills_who_does_not_listen(void **state)
         "run \"trap '' TERM; echo $$ > flow_made/pid; while :; do sleep 1; done\" timeout 1s",
         "its time was up");
     uint64_t took = rad__os_now_ns() - began;
-    assert_true(took > UINT64_C(2500000000) && took < UINT64_C(12000000000));
+    assert_true(took > UINT64_C(2500000000));
 }
 
 /* The shell dies of SIGTERM at once; what it has started takes a second to clean up. */
 static void test_timeout_leaves_time_to_clean_up(void **state)
 {
-    (void)state;
-    uint64_t began = rad__os_now_ns();
-    expect_failed("run \"sh -c 'trap \\\"sleep 1; echo clean > flow_made/t; exit 0\\\" TERM; "
-                  "while :; do sleep 0.1; done'; echo never\" timeout 300ms",
-                  "its time was up");
-    uint64_t took = rad__os_now_ns() - began;
-    flow_expect_file("flow_made/t", "clean\n");
-    assert_true(took < UINT64_C(2900000000)); /* it was not waited for longer than needed */
+    uint64_t took = UINT64_MAX; /* the least; if it were waited for longer than needed: 3.3 s */
+    for (int i = 0; i < 20 && took > UINT64_C(3200000000); i++) {
+        flow_fresh(state);
+        uint64_t began = rad__os_now_ns();
+        expect_failed("run \"sh -c 'trap \\\"sleep 1; echo clean > flow_made/t; exit 0\\\" TERM; "
+                      "while :; do sleep 0.1; done'; echo never\" timeout 300ms",
+                      "its time was up");
+        took = rad__os_now_ns() - began;
+        flow_expect_file("flow_made/t", "clean\n");
+    }
+    assert_true(took < UINT64_C(3200000000));
 }
 
 static void test_retry(void **state)
@@ -183,9 +184,9 @@ static void test_logs_go_on_behind_zeros(void **state)
 static void test_side_by_side(void **state)
 {
     (void)state;
-    uint64_t began = rad__os_now_ns();
-    flow_expect_done("flow f { task t { run \"sleep 1\" } many 4 { do t } }");
-    assert_true(rad__os_now_ns() - began < UINT64_C(3500000000)); /* jobs is 4 */
+    flow_expect_done("flow f { task t { run \"echo >> flow_made/here; "
+                     "while [ $(wc -l < flow_made/here) -lt 4 ]; do sleep 0.05; done\" }\n"
+                     "many 4 { do t } }"); /* each waits for the others; jobs is 4 */
 }
 
 static void test_losers_are_killed(void **state)
@@ -296,7 +297,7 @@ static void test_signals(void **state)
     rad_flow_status_free(&s);
     assert_int_equal(rad_flow_cancel(flow_folder, RAD_FLOW_PART_REGION, "r", &error), 0);
     flow_start_runner(FLOW_WAITS);
-    usleep(300000);
+    flow_wait_for_text("line 3: "); /* it is in the region */
     assert_int_equal(rad_flow_cancel(flow_folder, RAD_FLOW_PART_REGION, "r", &error), 0);
     assert_int_equal(flow_wait_for_runner(), RAD_FLOW_END_DONE);
     flow_expect_file("flow_made/x", "one\ntwo\ntwo\n");
@@ -508,21 +509,27 @@ static void test_interrupted(void **state)
     rad_flow_free(f);
 }
 
-/* Time goes on while nobody runs. */
+/* Time goes on while nobody runs. If it began anew the second runner would take the whole time, however often it is
+ * tried. */
 static void test_timers_go_on(void **state)
 {
-    (void)state;
     static const char text[] = "flow f { wait 1500ms }";
-    uint64_t began = rad__os_now_ns();
-    flow_start_runner(text);
-    flow_wait_for_file("flow_case/journal");
-    usleep(700000);
-    flow_kill_runner();
-    flow_start_runner(text);
-    assert_int_equal(flow_wait_for_runner(), RAD_FLOW_END_DONE);
-    uint64_t took = rad__os_now_ns() - began;
-    assert_true(took >= UINT64_C(1500000000) &&
-                took < UINT64_C(2150000000)); /* not from the beginning */
+    const uint64_t whole = UINT64_C(1500000000);
+    uint64_t second = UINT64_MAX;
+    for (int i = 0; i < 20 && second >= whole; i++) {
+        flow_fresh(state);
+        uint64_t began = rad__os_now_ns();
+        flow_start_runner(text);
+        flow_wait_for_file("flow_case/journal");
+        usleep(1000000);
+        flow_kill_runner();
+        uint64_t again = rad__os_now_ns();
+        flow_start_runner(text);
+        assert_int_equal(flow_wait_for_runner(), RAD_FLOW_END_DONE);
+        second = rad__os_now_ns() - again;
+        assert_true(rad__os_now_ns() - began >= whole);
+    }
+    assert_true(second < whole);
 }
 
 int main(void)

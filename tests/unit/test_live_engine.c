@@ -32,7 +32,7 @@ static void a_response_is_told_of(void **state)
     const rad__load_input *connected = world_got(&w, RAD__LOAD_IN_CONNECTED);
     const rad__load_input *in = world_got(&w, RAD__LOAD_IN_RESPONSE);
     assert_int_equal(connected->vu, 3);
-    assert_true(connected->took_ns > 0 && connected->took_ns < 1000000000);
+    assert_true(connected->took_ns > 0);
     assert_int_equal(in->status, 200);
     assert_int_equal(in->body_bytes, 10);
     assert_int_equal(in->body_hash, XXH3_64bits("xxxxxxxxxx", 10));
@@ -42,7 +42,7 @@ static void a_response_is_told_of(void **state)
     assert_true(in->at_ns >= in->first_ns);
     for (int i = 0; i < 100; i++) { /* and again, on the same connection */
         world_send(&w, 3, 0, 0, false, false);
-        world_wait(&w, 1, 2000);
+        world_wait(&w, 1);
         assert_int_equal(w.got_count, 1);
         assert_int_equal(w.got[0].kind, RAD__LOAD_IN_RESPONSE);
     }
@@ -76,7 +76,7 @@ static void each_misdeed_has_its_fault(void **state)
         enum rad__load_fault fault = world_ask(&w, deeds[i].path);
         if (fault != deeds[i].fault)
             fail_msg("%s: fault %d, expected %d", deeds[i].path, fault, deeds[i].fault);
-        if (w.got_count < 3) world_wait(&w, 1, 2000); /* what became of the connection */
+        if (w.got_count < 3) world_wait(&w, 1); /* what became of the connection */
         const rad__load_input *last = &w.got[w.got_count - 1];
         assert_int_equal(last->kind,
                          deeds[i].conn ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONN_CLOSED);
@@ -177,7 +177,7 @@ static void descriptors_run_out(void **state)
     rad__os_fail_at(1);
     world_send(&w, 1, 0, 0, true, false);
     rad__os_fail_at(0);
-    world_wait(&w, 2, 1000);
+    world_wait(&w, 2);
     assert_int_equal(w.got_count, 2);
     assert_int_equal(w.got[0].kind, RAD__LOAD_IN_FAILED);
     assert_int_equal(w.got[0].fault, RAD__LOAD_NO_DESCRIPTORS);
@@ -195,24 +195,24 @@ static void closing_and_cancelling(void **state)
     w.scenario.request_count = 2;
     world_engine(&w);
     world_send(&w, 1, 0, 0, true, false);
-    world_wait(&w, 1, 1000);
+    world_wait(&w, 1);
     world_got(&w, RAD__LOAD_IN_CONNECTED);
     world_do(&w, RAD__LOAD_DO_CLOSE, 1, 0, 0);               /* nothing more is told of it, */
     uint64_t request = world_send(&w, 2, 0, 1, true, false); /* and its number is free */
-    world_wait(&w, 2, 1000);
+    world_wait(&w, 2);
     assert_int_equal(w.got_count, 2);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_RESPONSE)->request, request);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_RESPONSE)->body_bytes, 3);
-    world_wait(&w, 1, 60);
+    world_look(&w, 1, 60);
     assert_int_equal(w.got_count, 0);
     request =
         world_send(&w, 2, 0, 0, false, false); /* one that is awaited in vain is still told of */
     world_do(&w, RAD__LOAD_DO_CANCEL, 2, 0, request);
-    world_wait(&w, 1, 1000);
+    world_wait(&w, 1);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_RESPONSE)->request, request);
     request = world_send(&w, 2, 1, 1, true, false); /* one that was not sent will not be */
     world_do(&w, RAD__LOAD_DO_CANCEL, 2, 1, request);
-    world_wait(&w, 2, 100);
+    world_look(&w, 2, 100);
     assert_int_equal(w.got_count, 1);
     world_got(&w, RAD__LOAD_IN_CONNECTED);
     world_close(&w);
@@ -225,13 +225,13 @@ static void the_last_request_of_a_connection(void **state)
     world_open(&w, &plain, "/");
     world_engine(&w);
     world_send(&w, 1, 7, 0, true, true);
-    world_wait(&w, 3, 1000);
+    world_wait(&w, 3);
     assert_int_equal(w.got_count, 3);
     assert_int_equal(w.got[1].kind, RAD__LOAD_IN_RESPONSE);
     assert_int_equal(w.got[2].kind, RAD__LOAD_IN_CONN_CLOSED);
     assert_int_equal(w.got[2].conn, 7);
     world_send(&w, 1, 7, 0, true, false);
-    world_wait(&w, 2, 1000);
+    world_wait(&w, 2);
     world_got(&w, RAD__LOAD_IN_RESPONSE);
     world_close(&w);
 }
@@ -247,14 +247,14 @@ static void the_other_side_closes(void **state)
     world_engine(&w);
     for (int i = 0; i < 3; i++) {
         world_send(&w, 0, 0, 0, i == 0, false);
-        world_wait(&w, i == 1 ? 1 : 2, 1000);
+        world_wait(&w, i == 1 ? 1 : 2);
         world_got(&w, RAD__LOAD_IN_RESPONSE);
     }
     world_got(&w, RAD__LOAD_IN_CONN_CLOSED);
     world_send(&w, 0, 0, 0, true, false);
-    world_wait(&w, 2, 1000);
+    world_wait(&w, 2);
     world_stop_server(&w);
-    world_wait(&w, 1, 1000);
+    world_wait(&w, 1);
     assert_int_equal(w.got_count, 1);
     assert_int_equal(w.got[0].kind, RAD__LOAD_IN_CONN_CLOSED);
     assert_int_equal(w.got[0].fault, 0);
@@ -282,7 +282,7 @@ static void large_requests_are_sent_in_parts(void **state)
     world_engine(&w);
     for (uint32_t what = 0; what < 2; what++) {
         world_send(&w, 7, what, what, true, false);
-        world_wait(&w, 2, 5000);
+        world_wait(&w, 2);
         const rad__load_input *in = world_got(&w, RAD__LOAD_IN_RESPONSE);
         uint32_t size = what ? SIZE - 4 : SIZE;
         assert_int_equal(in->body_bytes, size);
@@ -303,13 +303,13 @@ static void the_end_comes_with_the_answer(void **state)
     world_engine(&w);
     for (uint32_t i = 0; i < 5; i++) {
         world_send(&w, 0, i, 0, true, false);
-        world_wait(&w, 1, 1000);
+        world_wait(&w, 1);
+        uint32_t before = w.got_count; /* of the connection, the answer, the end */
         assert_int_equal(w.engine->kind->turn(w.engine, 0, true, &turn, NULL), 0);
-        uint32_t before = turn.input_count;
+        before += turn.input_count;
         usleep(20000);
-        world_wait(&w, 2, 1000);
-        assert_true(before + w.got_count + 1 >= 2);
-        if (before == 0) world_got(&w, RAD__LOAD_IN_CONN_CLOSED);
+        if (before < 3) world_wait(&w, 3 - before);
+        if (before == 1) world_got(&w, RAD__LOAD_IN_CONN_CLOSED);
     }
     world_close(&w);
 }
@@ -335,12 +335,14 @@ static void requests_that_do_not_fit(void **state)
     w.requests[0].body_is_file = true;
     world_engine(&w);
     world_send(&w, 0, 0, 0, true, false);
-    world_wait(&w, 2, 100);
+    world_wait(&w, 1);
     assert_int_equal(w.got_count, 1);
+    world_look(&w, 1, 100);
+    assert_int_equal(w.got_count, 0);
     int fd = (int)rad__os_io_accept(listener, NULL, NULL);
     assert_true(fd >= 0);
-    uint64_t came = 0, begin = rad__os_now_ns();
-    while (came < SIZE && rad__os_now_ns() - begin < UINT64_C(20000000000)) {
+    uint64_t came = 0;
+    while (came < SIZE) {
         int64_t got = rad__os_net_receive(fd, bytes, 1 << 20);
         if (got > 0) came += (uint64_t)got;
         assert_int_equal(w.engine->kind->turn(w.engine, 0, true, &turn, NULL), 0);
@@ -349,7 +351,7 @@ static void requests_that_do_not_fit(void **state)
     assert_true(came > SIZE && came < SIZE + 500);
     static const char answer[] = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     assert_int_equal(rad__os_net_send(fd, answer, sizeof answer - 1), sizeof answer - 1);
-    world_wait(&w, 1, 1000);
+    world_wait(&w, 1);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_RESPONSE)->status, 200);
     assert_int_equal(w.got_count, 1); /* and the connection is still good */
     rad__os_io_close(fd);
@@ -371,12 +373,11 @@ static void many_large_answers_at_once(void **state)
     world_engine(&w);
     for (uint32_t i = 0; i < COUNT; i++) {
         world_send(&w, i, i, 0, true, false);
-        world_wait(&w, 2, 3000);
+        world_wait(&w, 2);
         assert_int_equal(w.got_count, 2);
     }
     for (uint32_t i = 0; i < COUNT; i++) world_send(&w, i, i, 0, false, false);
-    uint64_t begin = rad__os_now_ns();
-    while (answers < COUNT && rad__os_now_ns() - begin < UINT64_C(10000000000)) {
+    while (answers < COUNT) {
         assert_int_equal(w.engine->kind->turn(w.engine, 0, true, &turn, NULL), 0);
         for (uint32_t i = 0; i < turn.input_count; i++) {
             assert_int_equal(turn.inputs[i].kind, RAD__LOAD_IN_RESPONSE);
@@ -408,11 +409,11 @@ static void a_turn_that_only_reads_the_clock(void **state)
         last = turn.now_ns;
     }
     rad__os_fail_at(0);
-    world_wait(&w, 2, 1000);
+    world_wait(&w, 2);
     world_got(&w, RAD__LOAD_IN_RESPONSE);
     uint64_t begin = w.now_ns;
     assert_int_equal(w.engine->kind->turn(w.engine, begin + 20000000, true, &turn, &error), 0);
-    assert_true(turn.now_ns >= begin + 20000000 && turn.now_ns < begin + 500000000);
+    assert_true(turn.now_ns >= begin + 20000000);
     assert_int_equal(turn.input_count, 0);
     w.interrupted = 2;
     assert_int_equal(w.engine->kind->turn(w.engine, UINT64_MAX, true, &turn, &error), 0);
@@ -451,12 +452,12 @@ static void values_go_from_answer_to_request(void **state)
     w.scenario.request_count = 2;
     world_engine(&w);
     world_send(&w, 0, 0, 1, true, false); /* it has no session yet */
-    world_wait(&w, 2, 1000);
+    world_wait(&w, 2);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_FAILED)->fault, RAD__LOAD_BAD_REQUEST);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_FAILED)->sent_ns, 0);
     assert_int_equal(w.got_count, 2); /* the connection is still good */
     world_send(&w, 0, 0, 0, false, false);
-    world_wait(&w, 1, 1000);
+    world_wait(&w, 1);
     const rad__load_input *in = world_got(&w, RAD__LOAD_IN_RESPONSE);
     assert_int_equal(in->values_size, 5);
     assert_memory_equal(in->values,
@@ -464,11 +465,11 @@ static void values_go_from_answer_to_request(void **state)
                         "0",
                         5);
     world_send(&w, 0, 0, 1, false, false);
-    world_wait(&w, 1, 1000);
+    world_wait(&w, 1);
     in = world_got(&w, RAD__LOAD_IN_RESPONSE);
     assert_int_equal(in->checks_failed, 3); /* the cookie comes before the other headers */
     world_send(&w, 1, 0, 1, false, false);  /* another user has none */
-    world_wait(&w, 1, 1000);
+    world_wait(&w, 1);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_FAILED)->fault, RAD__LOAD_BAD_REQUEST);
     world_close(&w);
 }
@@ -491,10 +492,10 @@ static void values_are_their_users_own(void **state)
     world_engine(&w);
     for (uint32_t i = 0; i < 2; i++) {
         world_send(&w, i, i, 0, true, false);
-        world_wait(&w, 2, 1000);
+        world_wait(&w, 2);
     }
     bool together = false; /* both answers in one turn: so it is unless the server was slow */
-    for (int i = 0; i < 20 && !together; i++) {
+    for (int i = 0; i < 1000 && !together; i++) {
         rad__load_turn turn;
         for (uint32_t k = 0; k < 2; k++) world_send(&w, k, k, 0, false, false);
         assert_int_equal(w.engine->kind->turn(w.engine, 0, true, &turn, NULL), 0);
@@ -508,16 +509,16 @@ static void values_are_their_users_own(void **state)
             assert_memory_not_equal(turn.inputs[0].values, turn.inputs[1].values,
                                     turn.inputs[0].values_size);
         } else if (before + turn.input_count < 2) {
-            world_wait(&w, 1, 1000);
+            world_wait(&w, 1);
         }
     }
     assert_true(together);
     world_send(&w, 2, 0, 0, false, false);
     world_do(&w, RAD__LOAD_DO_CANCEL, 2, 0, w.request);
-    world_wait(&w, 1, 1000);
+    world_wait(&w, 1);
     world_got(&w, RAD__LOAD_IN_RESPONSE);
     world_send(&w, 2, 0, 1, false, false); /* so it has learned nothing */
-    world_wait(&w, 1, 1000);
+    world_wait(&w, 1);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_FAILED)->fault, RAD__LOAD_BAD_REQUEST);
     world_close(&w);
 }
@@ -533,7 +534,7 @@ static void connections_are_small(void **state)
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     for (uint32_t i = 0; i < COUNT; i++) {
         world_send(&w, 1, i, 0, true, false);
-        world_wait(&w, 2, 3000);
+        world_wait(&w, 2);
         assert_int_equal(w.got_count, 2);
     }
     size_t each = (mallinfo2().uordblks + mallinfo2().hblkhd - before) / COUNT;
@@ -561,7 +562,7 @@ static int attempt(rad_error *error)
     rad__load_turn turn = {0};
     bool answered = false;
     code = engine->kind->act(engine, &e, 1, error);
-    for (int i = 0; i < 50 && code == 0 && !answered; i++) {
+    for (int i = 0; i < 36000 && code == 0 && !answered; i++) {
         code = engine->kind->turn(engine, turn.now_ns + 100000000, true, &turn, error);
         for (uint32_t k = 0; k < turn.input_count && code == 0; k++) {
             answered |= turn.inputs[k].kind == RAD__LOAD_IN_RESPONSE;

@@ -439,14 +439,11 @@ static void test_child_dies_with_its_parent(void **state)
     assert_int_equal(rad__os_wait(pid, true, &end, &error), 1);
     assert_int_equal(end.signal, SIGKILL);
     volatile uint64_t *count = (uint64_t *)shared + 1;
-    uint64_t begin = rad__os_now_ns(), last = *count;
-    bool quiet = false;
-    while (!quiet && rad__os_now_ns() - begin < UINT64_C(10000000000)) {
+    uint64_t last = *count;
+    for (bool quiet = false; !quiet; last = *count) {
         usleep(20000);
         quiet = *count == last; /* it does not count any more */
-        last = *count;
     }
-    assert_true(quiet);
     rad__os_shared_unmap(shared, 4096);
 }
 

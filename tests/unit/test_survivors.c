@@ -15,6 +15,7 @@
 #include "lab/unit.h"
 #include "os/fault.h"
 #include "os/process.h"
+#include "patience_support.h"
 #include "rig_support.h"
 
 #include <signal.h>
@@ -570,7 +571,7 @@ static void suicide_step(puppet *p, rad_kernel *k, uint32_t action)
 
 static void give_up(void *context, const rad_progress *progress)
 {
-    if (progress->elapsed > 5) *(volatile int *)context = 1;
+    if (progress->elapsed > PATIENCE_SECONDS) *(volatile int *)context = 1;
 }
 
 /* One kill may come from outside and is done again; one that always comes is the machine's. */
@@ -624,7 +625,7 @@ typedef struct orphan {
 static int orphan_lives(void *context)
 {
     orphan *o = context;
-    alarm(10); /* whatever happens, not for ever */
+    patience_limit_child(); /* whatever happens, not for ever */
     o->pid = getpid();
     for (;;) pause();
     return 0;
@@ -649,7 +650,7 @@ static void a_killed_parent_leaves_no_children(void **state)
     close(o->ends[1]); /* the other copies go with the two processes */
     assert_int_equal(waitpid(parent, &how, 0), parent);
     assert_true(WIFSIGNALED(how));
-    rad__os_poll(&o->ends[0], 1, 3000, &ended, &error);
+    rad__os_poll(&o->ends[0], 1, PATIENCE_SECONDS * 1000, &ended, &error);
     if (!ended) kill(o->pid, SIGKILL);
     close(o->ends[0]);
     munmap(o, 4096);
