@@ -14,11 +14,7 @@ serve() { # OPTIONS…: leaves $port and $server
     "$RADDLE" load serve --port 0 "$@" >served 2>served.err </dev/null &
     server=$!
     servers="$servers $server"
-    tries=0
-    until grep -q listening served || [ $tries = 100 ]; do
-        sleep 0.1
-        tries=$((tries + 1))
-    done
+    soon grep listening served
     port=$(sed -n 's/^listening on port \([0-9]*\).*/\1/p' served)
 }
 
@@ -53,7 +49,7 @@ for engine in $engines; do
     has out "repeatable: plan" "$engine: what can be relied on"
     replays "$engine.log" "$engine"
     adds_up "$engine.log" "$engine"
-    check "$engine: requests were answered" [ "$total" -gt 50 ]
+    check "$engine: requests were answered" [ "$total" -gt 0 ]
     try load "$url" -c 4 -d 0.5 -R 100 --engine "$engine" -o "rate-$engine.log"
     status 0 "$engine: arrivals"
     planned=$(sed -n 's/^  arrivals *\([0-9]*\) begun.* \([0-9]*\) never begun$/\1+\2/p' out) # whatever else runs here
@@ -74,9 +70,9 @@ check "is asked for" grep -aq 'path = "/?where=/here"' query.log
 # ---- Signals ----------------------------------------------------------------------------------------------------------
 for engine in $engines; do
     for signal in INT TERM; do
-        "$RADDLE" load "$url" -c 8 -d 60 --engine "$engine" -o $signal.log >out 2>err </dev/null &
+        "$RADDLE" load "$url" -c 8 -d 3600 --engine "$engine" -o $signal.log >out 2>err </dev/null &
         pid=$!
-        sleep 0.5
+        works_for $pid 15
         kill -s $signal $pid
         wait $pid
         status=$?
@@ -87,9 +83,10 @@ for engine in $engines; do
         has out '"cut_off":false' "$engine: SIG$signal: to its end"
         adds_up $signal.log "$engine: SIG$signal"
     done
-    "$RADDLE" load "$url" -c 8 -d 60 --engine "$engine" -o killed.log >out 2>err </dev/null &
+    "$RADDLE" load "$url" -c 8 -d 3600 --engine "$engine" -o killed.log >out 2>err </dev/null &
     pid=$!
-    sleep 1
+    works_for $pid 15
+    sleep 1 # what is in the log by now is written
     kill -s KILL $pid
     wait $pid 2>/dev/null
     try load replay killed.log --json
@@ -101,9 +98,9 @@ for engine in $engines; do
     try load replay killed.log -o rescued.log
     status 0 "$engine: killed: is written anew"
     replays rescued.log "$engine: killed, rescued"
-    "$RADDLE" load "$url" -c 8 -d 60 --shards 2 --engine "$engine" -o parts.log >out 2>err </dev/null &
+    "$RADDLE" load "$url" -c 8 -d 3600 --shards 2 --engine "$engine" -o parts.log >out 2>err </dev/null &
     pid=$!
-    sleep 1
+    soon [ -s parts.log.shard0 -a -s parts.log.shard1 ]
     kill -s KILL $pid
     wait $pid 2>/dev/null
     for part in parts.log.shard0 parts.log.shard1; do
@@ -128,14 +125,14 @@ reset_rate = 0.01
 T
 "$RADDLE" load run long.toml --seed 1 -o long.log >out 2>err </dev/null &
 pid=$!
-sleep 0.5
+works_for $pid 20
 kill -s KILL $pid
 wait $pid 2>/dev/null
 replays long.log "a simulated run that was killed"
 has out "cut off" "is said to be cut off"
 "$RADDLE" load run long.toml --seed 1 -o long.log >out 2>err </dev/null &
 pid=$!
-sleep 0.5
+works_for $pid 20
 kill -s INT $pid
 wait $pid
 status=$?
@@ -145,9 +142,9 @@ replays long.log "a simulated run that was interrupted"
 # ---- Servers that go away ---------------------------------------------------------------------------------------------
 for engine in $engines; do
     serve
-    "$RADDLE" load "http://127.0.0.1:$port/" -c 4 -d 1.5 --engine "$engine" -o gone.log >out 2>err </dev/null &
+    "$RADDLE" load "http://127.0.0.1:$port/" -c 4 -d 3 -R 50 --engine "$engine" -o gone.log >out 2>err </dev/null &
     pid=$!
-    sleep 0.5
+    soon [ -s gone.log ]
     kill -s KILL "$server"
     wait "$server" 2>/dev/null
     wait $pid
@@ -167,7 +164,10 @@ done
 serve --misbehave
 for engine in $engines; do
     while read -r path fault; do
-        try load "http://127.0.0.1:$port$path" -c 2 -d 0.3 --timeout-ms 100 --engine "$engine" -o bad.log
+        for seconds in 0.3 2 20; do # longer on a busy machine
+            try load "http://127.0.0.1:$port$path" -c 2 -R 50 -d $seconds --timeout-ms 100 --engine "$engine" -o bad.log
+            ! grep -q "$fault" out || break
+        done
         status 0 "$engine: $path"
         check "$engine: $path is a $fault" grep -q "$fault" out
         replays bad.log "$engine: $path"

@@ -139,7 +139,7 @@ try session invariant endless.session --seeds 1 --fuel 500
 status 0 "a protocol without end, with fuel"
 "$RADDLE" session run endless.session >out 2>err &
 pid=$!
-sleep 1
+works_for $pid 30
 kill -INT $pid
 wait $pid
 check "can be interrupted (status 130)" [ $? = 130 ]

@@ -37,13 +37,13 @@ check "there are complete, exhausted, stuck, refused and faulted ones" sh -c '
     for end in complete exhausted stuck refused; do grep -q ": $end " all || exit 1; done
     grep -q "^session .* faulted: " all'
 
-timeout 60 node "$src/tests/wasm/node.js" "$web" "$@" >node 2>err
+node "$src/tests/wasm/node.js" "$web" "$@" >node 2>err
 status=$?
 status 0 "Node: the same for all N, policies, capacities and starts"
 same all node "Node: results, digests and traces are the native ones, byte for byte"
 sed '$s/.$/~/' all >other
 check "a single other byte would be seen" sh -c '! cmp -s other node'
-timeout 60 node "$src/tests/wasm/facts.js" "$web" >facts 2>err
+node "$src/tests/wasm/facts.js" "$web" >facts 2>err
 status=$?
 status 0 "Node: the other facts are looked at"
 while read -r holds fact; do
@@ -70,7 +70,7 @@ if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
     skip "session.wasm runs in a browser" "there is no chromium"
     finish
 fi
-timeout 60 node "$src/tests/wasm/chromium.js" "$web" "$@" >chromium 2>err
+node "$src/tests/wasm/chromium.js" "$web" "$@" >chromium 2>err
 status=$?
 status 0 "Chromium: the same for all N, policies, capacities and starts; the page shows it"
 same all chromium "Chromium: results, digests and traces are the native ones, byte for byte"
