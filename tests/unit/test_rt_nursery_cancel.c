@@ -17,11 +17,14 @@
 
 #if defined(__SANITIZE_THREAD__)
 enum {
-    MANY = 600,
-    DEPTH = 60
+    MANY = 300,
+    DEPTH = 30,
+    GROWTHS = 3,
+    CHANGES = 1,
+    CHANGING = 20
 }; /* it has a limit of 8,128 fibers, and a new one takes it a millisecond */
 #else
-enum { MANY = 20000, DEPTH = 300 };
+enum { MANY = 20000, DEPTH = 300, GROWTHS = 20, CHANGES = 10, CHANGING = 50 };
 #endif
 
 static _Atomic uint32_t begun, told;
@@ -113,7 +116,7 @@ static int cancels_while_it_grows(void *arg)
 static void who_comes_while_it_is_cancelled_is_told(void **state)
 {
     (void)state;
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < GROWTHS; round++) {
         run(cancels_while_it_grows, 1 + (uint32_t)round % 3);
         assert_true(atomic_load(&told) >= 100); /* and nobody was left: the wait has returned */
     }
@@ -180,19 +183,18 @@ static void *cancels_from_outside(void *reason)
 
 static int cancels_what_changes(void *arg)
 {
-    enum { FIBERS = 50 };
     rad_nursery n;
     pthread_t thread;
     (void)arg;
     rad_nursery_open(&n, RAD_FOREVER);
     shown = &n;
-    for (int i = 0; i < FIBERS; i++)
+    for (int i = 0; i < CHANGING; i++)
         assert_int_equal(rad_nursery_spawn(&n, NULL, opens_and_closes, NULL), 0);
-    wait_for(&begun, FIBERS);
+    wait_for(&begun, CHANGING);
     assert_int_equal(pthread_create(&thread, NULL, cancels_from_outside, (void *)(intptr_t)-8), 0);
     assert_int_equal(rad_nursery_wait(&n), -8); /* the thread may still be in its call */
     memset(&n, 0xee, sizeof n);                 /* … but not in the nursery */
-    assert_int_equal(atomic_load(&told), FIBERS);
+    assert_int_equal(atomic_load(&told), CHANGING);
     pthread_join(thread, NULL);
     return 0;
 }
@@ -202,7 +204,7 @@ static void a_tree_is_cancelled_while_it_changes(void **state)
     (void)state;
     for (uint32_t workers = 1; workers <= 3; workers++) {
         run(cancels_a_chain, workers);
-        for (int round = 0; round < 10; round++) run(cancels_what_changes, workers);
+        for (int round = 0; round < CHANGES; round++) run(cancels_what_changes, workers);
     }
 }
 

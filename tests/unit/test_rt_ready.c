@@ -28,6 +28,12 @@
 
 #include "ready_support.h"
 
+#if defined(__SANITIZE_THREAD__)
+enum { PAIRS = 60, EXCHANGES = 4, BALLS = 2, HITS = 200, RETURNS = 300, CLOSES = 30 };
+#else
+enum { PAIRS = 1000, EXCHANGES = 10, BALLS = 4, HITS = 3000, RETURNS = 5000, CLOSES = 300 };
+#endif
+
 /* Where errno is would be found out once for all calls if these two were not functions of their own; but a fiber that
  * has slept may be on another thread. */
 static __attribute__((noinline)) void fill(int fd)
@@ -290,7 +296,7 @@ static void closing_tells_those_who_wait(void **state)
 static int close_race(void *unused)
 {
     files(unused); /* the runtime has its own descriptors from here on */
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < CLOSES; i++) {
         int lower = free_below();
         ends e = pair();
         close(lower);
@@ -394,8 +400,6 @@ static void threads_wait_as_well(void **state)
 
 /* ---- Many ----------------------------------------------------------------------------------------------- */
 
-enum { PAIRS = 1000, EXCHANGES = 10 };
-
 static int serves(void *arg)
 {
     int fd = *(int *)arg;
@@ -442,8 +446,6 @@ static void many_fibers_on_many_descriptors(void **state)
 }
 
 /* ---- Nothing is lost ------------------------------------------------------------------------------------ */
-
-enum { BALLS = 4, HITS = 3000 };
 
 typedef struct player {
     int fd;
@@ -506,7 +508,7 @@ static int against_a_thread(void *unused)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
     assert_int_equal(rad_fd_prepare(fds[0]), 0);
     assert_int_equal(pthread_create(&thread, NULL, hits_back, &fds[1]), 0);
-    for (int i = 0; i < 5000; i++) {
+    for (int i = 0; i < RETURNS; i++) {
         assert_int_equal(rad_write(fds[0], &byte, 1, soon()), 1);
         assert_int_equal(rad_read(fds[0], &byte, 1, soon()), 1);
     }
