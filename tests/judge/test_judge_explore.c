@@ -343,8 +343,8 @@ static void judge_equal(const struct weave_trial *trial, const rad_exploration *
     }
 }
 
-static const char *const ways[] = {"dfs",   "preempt:2", "delay:3", "dedup", "random",
-                                   "pct:2", "surw",      "auto",    "fair",  "first"};
+static const char *const ways[] = {"dfs",   "preempt:5", "delay:12", "dedup", "random",
+                                   "pct:2", "surw",      "auto",     "fair",  "first"};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 static void results_do_not_depend_on_jobs(void **state)
@@ -353,9 +353,19 @@ static void results_do_not_depend_on_jobs(void **state)
     uint32_t at = 500000;
     for (uint32_t n = weave_times(20); n-- > 0;) {
         struct weave_trial trial;
-        weave_draw(&trial, &at, WEAVE_SOME, false);
         const char *way = ways[n % WAYS];
-        rad_explore_options o = {.strategy = way, .seed = n, .runs = n % 3 == 0 ? 100 : 2000};
+        bool tree = n % WAYS < 4;
+        weave_draw(&trial, &at, tree ? WEAVE_MANY : WEAVE_SOME, false);
+        while (tree &&
+               trial.b.count < 1500) { /* workers share what does not fit into one piece of work */
+            weave_trial_free(&trial);
+            weave_draw(&trial, &at, WEAVE_MANY, false);
+        }
+        rad_explore_options o = {.strategy = way,
+                                 .seed = n,
+                                 .runs = tree         ? 20000
+                                         : n % 3 == 0 ? 100
+                                                      : 2000};
         rad_exploration one = weave_explore(&trial, &o);
         for (o.jobs = 2; o.jobs <= 3; o.jobs++) {
             rad_exploration more = weave_explore(&trial, &o);
@@ -408,7 +418,22 @@ static void stopping_at_the_first_finds_the_first(void **state)
     }
 }
 
-/* With fewer runs than there are schedules nothing is complete; with as many it is. */
+/* With fewer runs than it takes nothing is complete; with as many it is. */
+static void judge_budget(const struct weave_trial *trial, const char *strategy, uint32_t needed)
+{
+    for (int more = -1; more <= 1; more++) {
+        rad_explore_options o = {.strategy = strategy, .seed = 1, .runs = needed + (uint32_t)more};
+        if (o.runs == 0) continue;
+        rad_exploration x = weave_explore(trial, &o);
+        uint64_t expected = more < 0 ? o.runs : needed;
+        weave_check(trial, x.runs == expected, "%s: %" PRIu64 " runs of %" PRIu64, strategy, x.runs,
+                    o.runs);
+        weave_check(trial, x.complete == (more >= 0) && x.phases[0].exhausted == (more >= 0),
+                    "%s: budget %+d", strategy, more);
+        rad_exploration_free(&x);
+    }
+}
+
 static void a_budget_is_kept(void **state)
 {
     (void)state;
@@ -416,17 +441,11 @@ static void a_budget_is_kept(void **state)
     for (uint32_t n = weave_times(12); n-- > 0;) {
         struct weave_trial trial;
         weave_draw(&trial, &at, WEAVE_FEW, false);
-        for (int more = -1; more <= 1; more++) {
-            rad_explore_options o = {
-                .strategy = "dfs", .seed = 1, .runs = trial.b.count + (uint32_t)more};
-            if (o.runs == 0) continue;
-            rad_exploration x = weave_explore(&trial, &o);
-            uint64_t expected = more < 0 ? o.runs : trial.b.count;
-            weave_check(&trial, x.runs == expected, "%" PRIu64 " runs of %" PRIu64, x.runs, o.runs);
-            weave_check(&trial, x.complete == (more >= 0) && x.phases[0].exhausted == (more >= 0),
-                        "budget %+d", more);
-            rad_exploration_free(&x);
-        }
+        rad_explore_options o = {.strategy = "dedup", .seed = 1, .runs = WEAVE_SPIED};
+        rad_exploration x = weave_explore(&trial, &o);
+        judge_budget(&trial, "dfs", trial.b.count);
+        judge_budget(&trial, "dedup", (uint32_t)x.runs);
+        rad_exploration_free(&x);
         weave_trial_free(&trial);
     }
 }
@@ -556,44 +575,48 @@ static void choice_lists_are_total(void **state)
 
 /* ---- Processes that die ------------------------------------------------------------------------------------ */
 
-/* A failing check of these weaves ends the process. That run is a failure like others, and the search continues. */
+static void judge_crashes(const struct weave_trial *trial, const char *strategy, uint32_t jobs)
+{
+    rad_explore_options o = {.strategy = strategy, .seed = 1, .runs = 20000, .jobs = jobs};
+    rad_exploration x = weave_explore(trial, &o);
+    const rad_phase *last = &x.phases[x.phase_count - 1];
+    weave_check(trial, x.complete && last->runs == trial->b.count, "%" PRIu64 " runs", last->runs);
+    weave_check(trial, last->failures == failing(trial, -1), "%" PRIu64 " failures",
+                last->failures);
+    weave_check(trial, x.finding_count == trial->b.identity_count, "%u findings", x.finding_count);
+    for (uint32_t i = 0; i < x.finding_count; i++) {
+        rad_replay r = {0};
+        rad_error error = {0};
+        const rad_finding *f = &x.findings[i];
+        const char *name = rad_artifact_verdict(f->artifact)->identity;
+        int identity = identity_number(trial, name);
+        weave_check(trial, identity >= 0, "%s", name);
+        weave_check(trial, x.phase_count > 1 || f->failures == failing(trial, identity),
+                    "%s: %" PRIu64 " failures", name, f->failures);
+        weave_check(trial, rad_lab_replay(f->artifact, NULL, &r, &error) == 0 && r.as_recorded,
+                    "%s: %s", name, r.reason);
+    }
+    rad_exploration_free(&x);
+}
+
+/* A failing check of these weaves ends the process. That run is a failure like others, and the search continues, also
+ * where workers share it. */
 static void crashes_are_failures_like_others(void **state)
 {
     (void)state;
     uint32_t at = 900000;
-    for (uint32_t n = weave_times(4); n > 0;) {
+    for (uint32_t few = weave_times(4), many = weave_times(1); few + many > 0;) {
         struct weave_trial trial;
-        weave_draw(&trial, &at, 60, true);
+        weave_draw(&trial, &at, WEAVE_MANY, true);
         int crash = identity_number(&trial, "crash:exit status 3");
-        if (crash >= 0 && failing(&trial, crash) <= 12) {
-            rad_explore_options o = {.strategy = n % 2 ? "dfs" : "preempt:9",
-                                     .seed = 1,
-                                     .runs = 20000,
-                                     .jobs = 1 + n % 3};
-            rad_exploration x = weave_explore(&trial, &o);
-            const rad_phase *last = &x.phases[x.phase_count - 1];
-            weave_check(&trial, x.complete && last->runs == trial.b.count, "%" PRIu64 " runs",
-                        last->runs);
-            weave_check(&trial, last->failures == failing(&trial, -1), "%" PRIu64 " failures",
-                        last->failures);
-            weave_check(&trial, x.finding_count == trial.b.identity_count, "%u findings",
-                        x.finding_count);
-            for (uint32_t i = 0; i < x.finding_count; i++) {
-                rad_replay r = {0};
-                rad_error error = {0};
-                const rad_artifact *a = x.findings[i].artifact;
-                const char *name = rad_artifact_verdict(a)->identity;
-                int identity = identity_number(&trial, name);
-                weave_check(&trial, identity >= 0, "%s", name);
-                weave_check(&trial,
-                            x.phase_count > 1 ||
-                                x.findings[i].failures == failing(&trial, identity),
-                            "%s: %" PRIu64 " failures", name, x.findings[i].failures);
-                weave_check(&trial, rad_lab_replay(a, NULL, &r, &error) == 0 && r.as_recorded,
-                            "%s: %s", name, r.reason);
-            }
-            rad_exploration_free(&x);
-            n--;
+        uint32_t crashes = crash < 0 ? 0 : failing(&trial, crash);
+        if (few > 0 && crashes > 0 && crashes <= 12 && trial.b.count <= 60) {
+            judge_crashes(&trial, few % 2 ? "dfs" : "preempt:9", 1 + few % 3);
+            few--;
+        }
+        if (many > 0 && crashes > 0 && crashes <= 40 && trial.b.count > 1300) {
+            judge_crashes(&trial, "dfs", 3);
+            many--;
         }
         weave_trial_free(&trial);
     }

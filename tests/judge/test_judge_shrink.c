@@ -129,22 +129,47 @@ static void judge_story(const struct seen *s, const rad_artifact *a)
     rad_story_free(story);
 }
 
-/* "No failure of this identity with one preemption fewer", exactly when that is so. */
+/* The runs that a certificate takes: those of every bound below, until one of them sees everything. */
+static uint64_t certificate_runs(const struct seen *s)
+{
+    uint64_t runs = 0;
+    for (uint32_t bound = 0, last = 0; bound < s->leaf.preemptions && last < s->trial.b.count;
+         bound++)
+        runs += last = weave_count(&s->trial, weave_within_preemptions, bound);
+    return runs;
+}
+
+/* "No failure of this identity with one preemption fewer", exactly when that was shown. */
 static void judge_certificate(const struct seen *s, const rad_shrink_report *r, uint64_t budget)
 {
     if (s->trial.b.too_many) return;
-    uint64_t tried = 0;
-    for (uint32_t bound = 0, last = 0; bound < s->leaf.preemptions && last < s->trial.b.count;
-         bound++)
-        tried += last = weave_count(&s->trial, weave_within_preemptions, bound);
+    uint64_t needed = certificate_runs(s);
     uint32_t fewest = weave_fewest(&s->trial.b, s->identity);
-    weave_check(&s->trial, (r->certificate == RAD_MINIMAL) == (tried <= budget),
-                "%" PRIu64 " runs are needed, %" PRIu64 " allowed: %d", tried, budget,
+    weave_check(&s->trial, (r->certificate == RAD_MINIMAL) == (needed <= budget),
+                "%" PRIu64 " runs are needed, %" PRIu64 " allowed: %d", needed, budget,
                 r->certificate);
-    weave_check(&s->trial, r->certified_runs == (tried < budget ? tried : budget),
-                "%" PRIu64 " runs, expected %" PRIu64, r->certified_runs, tried);
+    weave_check(&s->trial, r->certified_runs == (needed < budget ? needed : budget),
+                "%" PRIu64 " runs, expected %" PRIu64, r->certified_runs, needed);
     weave_check(&s->trial, r->certificate != RAD_MINIMAL || fewest == s->leaf.preemptions,
                 "certified with %u preemptions, %u are enough", s->leaf.preemptions, fewest);
+}
+
+/* The run is as small as it gets. Its certificate costs `needed` runs, and is not given for fewer. */
+static void judge_certificate_budget(const struct seen *s, const rad_artifact *small)
+{
+    uint64_t needed = s->trial.b.too_many ? 0 : certificate_runs(s);
+    for (uint64_t budget = needed > 2 ? needed - 2 : 1; budget <= needed + 1 && needed > 0;
+         budget++) {
+        rad_shrink_options o = {.certify_runs = budget};
+        rad_shrink_report report = {0};
+        rad_artifact *same = NULL;
+        rad_error error = {0};
+        weave_check(&s->trial, rad_lab_shrink(small, &o, &same, &report, &error) == 0, "%s",
+                    error.text);
+        judge_certificate(s, &report, budget);
+        rad_artifact_free(same);
+        rad_artifact_free(report.second);
+    }
 }
 
 /* Nothing is left that a look at single choices would have found. */
@@ -196,10 +221,9 @@ static void judge_second(const struct weave_trial *origin, const struct seen *s,
     judge_replay(origin, second, "second");
 }
 
-static void judge_shrink(const struct weave_trial *origin, const rad_artifact *a,
-                         uint64_t certify_runs)
+static void judge_shrink(const struct weave_trial *origin, const rad_artifact *a)
 {
-    rad_shrink_options o = {.certify_runs = certify_runs};
+    rad_shrink_options o = {0};
     rad_shrink_report report = {0}, again = {0};
     rad_artifact *small = NULL, *smaller = NULL;
     rad_error error = {0};
@@ -222,9 +246,10 @@ static void judge_shrink(const struct weave_trial *origin, const rad_artifact *a
                     after.trial.c.slack <= origin->c.slack,
                 "a parameter grew");
     judge_replay(origin, small, "shrunk");
-    judge_certificate(&after, &report, certify_runs ? certify_runs : 200000);
+    judge_certificate(&after, &report, 200000);
     judge_story(&before, a);
     judge_story(&after, small);
+    judge_certificate_budget(&after, small);
     judge_choices(&after);
     judge_case(&after);
     judge_second(origin, &before, report.second);
@@ -254,7 +279,7 @@ static void what_is_shrunk_is_small_and_certified(void **state)
             rad_explore_options o = {.strategy = ways[n % 4], .seed = n, .runs = 2000};
             rad_exploration x = weave_explore(&trial, &o);
             for (uint32_t i = 0; i < x.finding_count; i++)
-                judge_shrink(&trial, x.findings[i].artifact, n % 5 == 0 ? 1 + n % 7 : 0);
+                judge_shrink(&trial, x.findings[i].artifact);
             rad_exploration_free(&x);
         }
         weave_trial_free(&trial);
