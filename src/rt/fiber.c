@@ -81,7 +81,10 @@ void rad__strand_vacate(rad_core *core, rad_strand *s)
 
 void rad__strand_ended(rad_core *core, rad_strand *s)
 {
+    rad_runtime *rt = core->runtime;
     slot_unrefer(core, rad__slot_of(s), RAD_REFERS_FIBER);
+    if (RAD_UNLIKELY(rt->is_capped)) /* Pairs with rad__slot_late. */
+        atomic_fetch_sub_explicit(&rt->leaving, 1, memory_order_release);
 }
 
 /* Under the lock of `done`; `to` may be NULL. */
@@ -98,6 +101,9 @@ static void fiber_complete(rad_slot *slot, int code)
     rad_wakes wakes = {0};
     rad_clause *c;
     rad_family *family = slot->family;
+    if (RAD_UNLIKELY(
+            slot->strand.runtime->is_capped)) /* before anybody hears of it: see rad__slot_late */
+        atomic_fetch_add_explicit(&slot->strand.runtime->leaving, 1, memory_order_relaxed);
     rad__lock(&slot->done.lock);
     slot->ended = true;
     slot->code = code;
@@ -216,8 +222,8 @@ int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn f
     if (RAD_UNLIKELY(atomic_load_explicit(&core->runtime->closing, memory_order_relaxed)))
         return spawn_failed(handle, RAD_ECLOSED);
     rad_slot *slot = rad__slot_take(core->runtime, core, &code);
-    if (RAD_UNLIKELY(slot == NULL && code == RAD_ELIMIT && core->runtime->spawn_waits)) {
-        slot = rad__slot_wait(core->runtime, &code);
+    if (RAD_UNLIKELY(slot == NULL && code == RAD_ELIMIT)) {
+        slot = rad__slot_late(core->runtime, true, &code);
         core = rad__core(); /* perhaps another one */
     }
     if (RAD_UNLIKELY(slot == NULL)) return spawn_failed(handle, code);

@@ -159,8 +159,9 @@ RAD_INTERNAL void rad__alarm_off(rad_alarm *alarm);
  * thread. */
 RAD_INTERNAL rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code);
 
-/* There are as many as there may be: waits until one is given back. By a fiber. NULL and *code: RAD_ECANCELED. */
-RAD_INTERNAL rad_slot *rad__slot_wait(rad_runtime *rt, int *code);
+/* There are as many as there may be, RAD_ELIMIT. Where spawning waits a fiber waits until one is given back, unless it
+ * is cancelled. Otherwise the last word is spoken when nobody is leaving. */
+RAD_INTERNAL rad_slot *rad__slot_late(rad_runtime *rt, bool is_fiber, int *code);
 
 /* Nobody refers to it any more. */
 RAD_INTERNAL void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot);

@@ -1,4 +1,5 @@
 /* pool.c — where slots rest between two fibers: see fiber.h. */
+#include "rt/ops.h"
 #include "rt/runtime.h"
 
 enum { CACHE_MOST = 256, CACHE_STEP = 64, GROWTH_LEAST = 64, GROWTH_MOST = 512 };
@@ -64,11 +65,36 @@ static bool room_attempt(rad_clause *c, rad_wakes *wakes)
     return c->data != NULL;
 }
 
-rad_slot *rad__slot_wait(rad_runtime *rt, int *code)
+static rad_slot *wait_for_one(rad_runtime *rt, int *code)
 {
     rad_clause c = {.object = &rt->room, .queue = &rt->spawners, .attempt = room_attempt};
     *code = rad__wait(&c, 1, RAD_FOREVER);
     return *code == 0 ? c.data : NULL;
+}
+
+/* Who has joined a fiber and released it, or waited for a nursery, may count on the room that this makes. But:
+ *
+ *              the fiber that ends                        who joins it, and spawns
+ *         E1   leaving + 1                                J1   hears that it has ended
+ *         E2   tells those who wait                       J2   reads leaving
+ *         E3   leaves its stack; its slot is given back   J3   takes a slot, if there is one
+ *         E4   leaving - 1                                J4   there was none: again from J2, unless leaving was 0
+ *
+ * Claim: J4 gives up only if the slot has been given back before J3. E1 is before E2, and so before J2; if J2 reads 0,
+ * E4 and hence E3 were before it. The loop ends: between E1 and E4 a fiber waits for nothing but spin locks. */
+rad_slot *rad__slot_late(rad_runtime *rt, bool is_fiber, int *code)
+{
+    if (is_fiber && rt->spawn_waits) return wait_for_one(rt, code);
+    for (;;) {
+        uint32_t got; /* Pairs with rad__strand_ended. */
+        bool leaving = atomic_load_explicit(&rt->leaving, memory_order_acquire) > 0;
+        rad_slot *slot = take_shared(rt, 1, &got, code);
+        if (slot != NULL || *code != RAD_ELIMIT || !leaving) return slot;
+        if (is_fiber)
+            rad__op_yield();
+        else
+            rad__os_give_way(true);
+    }
 }
 
 rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code)

@@ -359,6 +359,7 @@ static int runtime_spawn(rad_runtime *rt, rad_core *core, rad_fiber *fiber, rad_
 {
     int code = 0;
     rad_slot *slot = rad__slot_take(rt, core, &code);
+    if (slot == NULL && code == RAD_ELIMIT) slot = rad__slot_late(rt, false, &code);
     if (slot == NULL) return code;
     rad__fiber_begin(slot, fiber, fn, arg);
     rad__fiber_enumerate(slot, core);

@@ -22,6 +22,8 @@ struct rad_runtime {
     bool
         is_capped; /* no more fibers than the options say: cores keep no slots that others may need */
     bool spawn_waits; /* then a fiber that spawns waits */
+    _Atomic uint32_t
+        leaving; /* if it is capped: fibers that have ended and are still on their stacks */
     rad_stacks stacks;
     rad_berths berths;
     struct batch *batches; /* memory of slots and berths */

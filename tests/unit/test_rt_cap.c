@@ -34,14 +34,6 @@ static rad_chan *gate_new(void)
 
 enum { CAP = 100 };
 
-/* A fiber that has ended, and was waited for, may still be on its way off its stack. */
-static int spawn_again(rad_nursery *n, rad_fn fn, void *arg)
-{
-    int code;
-    while ((code = rad_nursery_spawn(n, NULL, fn, arg)) == RAD_ELIMIT) rad_yield();
-    return code;
-}
-
 static int spawns_up_to_the_cap(void *arg)
 {
     rad_nursery n;
@@ -50,7 +42,7 @@ static int spawns_up_to_the_cap(void *arg)
         rad_chan *gate = gate_new();
         rad_nursery_open(&n, RAD_FOREVER);
         for (int count = 1; count < CAP; count++) /* itself is one of them */
-            CHECK(spawn_again(&n, waits_for_close, gate) == 0);
+            CHECK(rad_nursery_spawn(&n, NULL, waits_for_close, gate) == 0);
         for (int i = 0; i < 10; i++)
             CHECK(rad_nursery_spawn(&n, NULL, waits_for_close, gate) == RAD_ELIMIT);
         rad_chan_close(gate, 0);
@@ -200,6 +192,61 @@ static void who_waits_for_room_can_be_cancelled(void **state)
     }
 }
 
+/* Asks again and again, so as to hear of the end while the fiber is still on its stack, on another worker. */
+static void joins_at_once(rad_fiber f)
+{
+    for (int asked = 1; rad_join(f, NULL, 0) != 0; asked++)
+        if (asked % 200 == 0) rad_yield(); /* perhaps there is no other worker */
+    rad_release(f);
+}
+
+/* Who was waited for makes room at once: by a nursery, by join and release; for fibers and for threads. */
+static int spawns_after_joins(void *arg)
+{
+    rad_runtime *rt = arg;
+    for (int round = 0; round < 100; round++) {
+        rad_fiber f;
+        rad_nursery n;
+        rad_nursery_open(&n, RAD_FOREVER);
+        for (int i = 0; i < 3; i++) CHECK(rad_nursery_spawn(&n, NULL, returns, NULL) == 0);
+        CHECK(rad_nursery_wait(&n) == 0);
+        rad_fiber kept[2]; /* with it and this one, all there may be */
+        for (int i = 0; i < 2; i++) CHECK(rad_spawn(&kept[i], returns, NULL) == 0);
+        for (int i = 0; i < 3; i++) {
+            CHECK((rt ? rad_runtime_spawn(rt, &f, returns, NULL) : rad_spawn(&f, returns, NULL)) ==
+                  0);
+            joins_at_once(f);
+        }
+        for (int i = 0; i < 2; i++) joins_at_once(kept[i]);
+    }
+    return 0;
+}
+
+static void who_was_waited_for_makes_room(void **state)
+{
+    (void)state;
+    for (uint32_t workers = 1; workers <= 3; workers++) {
+        rad_options o = {.workers = workers, .fibers = 4};
+        rad_runtime *rt;
+        rad_fiber f;
+        assert_int_equal(rad_main(&o, spawns_after_joins, NULL, NULL), 0);
+        assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+        assert_int_equal(rad_runtime_spawn(rt, &f, spawns_after_joins, rt), 0);
+        assert_int_equal(rad_join(f, NULL, RAD_FOREVER), 0);
+        rad_release(f);
+        for (int round = 0; round < 100; round++) {
+            rad_fiber four[4];
+            for (int i = 0; i < 4; i++)
+                assert_int_equal(rad_runtime_spawn(rt, &four[i], returns, NULL), 0);
+            for (int i = 0; i < 4; i++) {
+                assert_int_equal(rad_join(four[i], NULL, RAD_FOREVER), 0);
+                rad_release(four[i]);
+            }
+        }
+        rad_runtime_destroy(rt);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +254,7 @@ int main(void)
         cmocka_unit_test(a_few_fibers_are_far_from_the_limit),
         cmocka_unit_test(at_the_limit_a_fiber_waits_by_option),
         cmocka_unit_test(who_waits_for_room_can_be_cancelled),
+        cmocka_unit_test(who_was_waited_for_makes_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
