@@ -91,5 +91,7 @@ uint64_t calls_digest(const calls_result *r)
     for (uint8_t i = 0; i < CALLS_TASKS; i++) h = judge_fold(h, r->fate[i]);
     for (uint8_t i = 0; i < CALLS_COUNTERS; i++) h = judge_fold(h, r->counters[i]);
     h = judge_fold(judge_fold(h, r->scratch), r->ended);
+    h = judge_fold(judge_fold(h, r->from_local), r->from_later);
+    h = judge_fold(judge_fold(h, r->from_inbox), r->from_shared);
     return judge_fold(judge_fold(h, r->runs), (uint64_t)r->code);
 }

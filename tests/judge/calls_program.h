@@ -92,6 +92,8 @@ typedef struct calls_result {
     uint8_t ended;   /* answers DONE and FAILED */
     uint8_t runs;    /* calls of run */
     int64_t code;    /* of join */
+    /* With one worker: where it found tasks. */
+    uint8_t from_local, from_later, from_inbox, from_shared;
 } calls_result;
 
 /* Operation `at` saw `value`. */

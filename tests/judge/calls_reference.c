@@ -30,6 +30,7 @@ typedef struct state {
     bool shut, stopped, joined;
     /* One worker: its queues. */
     line woken, local, later, inbox, shared;
+    uint8_t from_local, from_later, from_inbox, from_shared;
     uint8_t streak; /* times in a row that it took the task woken last */
 } state;
 
@@ -267,15 +268,17 @@ static void run_on(state *s, uint8_t w, uint8_t t)
 static uint8_t next_in_order(state *s)
 {
     if (s->woken.count > 0) {
+        s->from_local++;
         bool newest = s->woken.count == 1 || s->streak < 3;
         s->streak = newest ? (uint8_t)(s->streak + 1) : 0;
         return pull(&s->woken, newest ? (uint8_t)(s->woken.count - 1) : 0);
     }
     s->streak = 0;
-    if (s->local.count > 0) return pull(&s->local, (uint8_t)(s->local.count - 1));
-    if (s->later.count > 0) return pull(&s->later, 0);
-    if (s->inbox.count > 0) return pull(&s->inbox, 0);
+    if (s->local.count > 0) return s->from_local++, pull(&s->local, (uint8_t)(s->local.count - 1));
+    if (s->later.count > 0) return s->from_later++, pull(&s->later, 0);
+    if (s->inbox.count > 0) return s->from_inbox++, pull(&s->inbox, 0);
     if (s->shared.count == 0) return CALLS_TASKS;
+    s->from_shared++;
     uint8_t t = pull(&s->shared, 0);
     while (s->shared.count > 0) push(&s->later, pull(&s->shared, 0));
     return t;
@@ -399,7 +402,13 @@ static void note_end(search *x, const state *s)
     static const uint8_t fates[] = {
         [UNSPAWNED] = CALLS_NEVER, [REFUSED] = CALLS_REFUSED, [DONE] = CALLS_DONE,
         [FAILED] = CALLS_FAILED,   [DROPPED] = CALLS_DROPPED, [UNRUN] = CALLS_UNRUN};
-    calls_result r = {.code = s->code, .ended = s->ended, .runs = s->runs};
+    calls_result r = {.code = s->code,
+                      .ended = s->ended,
+                      .runs = s->runs,
+                      .from_local = s->from_local,
+                      .from_later = s->from_later,
+                      .from_inbox = s->from_inbox,
+                      .from_shared = s->from_shared};
     memcpy(r.history, s->history, sizeof r.history);
     memcpy(r.counters, s->counters, sizeof r.counters);
     for (uint8_t t = 0; t < CALLS_TASKS; t++) {

@@ -267,6 +267,17 @@ static void *joins(void *context)
     return NULL;
 }
 
+/* Gives the tasks time to wake each other. */
+static void wait_for_quiet(show *s)
+{
+    uint32_t before = s->runs;
+    for (uint32_t quiet = 0; quiet < 20 && !atomic_load(&s->joined); quiet++) {
+        sched_yield();
+        if (s->runs != before) quiet = 0;
+        before = s->runs;
+    }
+}
+
 static void wake_blocked(show *s)
 {
     for (uint8_t t = 0; t < CALLS_TASKS; t++) {
@@ -291,8 +302,8 @@ static void join(show *s)
     } else {
         CHECK(pthread_create(&thread, NULL, joins, s) == 0);
         while (!atomic_load(&s->joined)) {
+            wait_for_quiet(s);
             wake_blocked(s);
-            sched_yield();
         }
         pthread_join(thread, NULL);
         wake_blocked(s); /* a stopped executor did not wait for them */
@@ -300,7 +311,7 @@ static void join(show *s)
     if (rad_exec_join(s->exec) != s->code) broke(s, "join again", 0, (uint64_t)s->code);
 }
 
-static void check_counts(show *s)
+static void check_counts(show *s, calls_result *r)
 {
     rad_exec_counts c, sum = {0}, one;
     rad_exec_stats(s->exec, RAD_NONE, &c);
@@ -321,13 +332,18 @@ static void check_counts(show *s)
     if (!s->p->stop && found_tasks + s->agains != c.ran)
         broke(s, "tasks found", found_tasks + s->agains, c.ran);
     if (!s->p->stop && c.in_flight != 0) broke(s, "counts.in_flight", c.in_flight, 0);
+    if (s->p->workers == 1) {
+        r->from_local = (uint8_t)c.from_local;
+        r->from_later = (uint8_t)c.from_later;
+        r->from_inbox = (uint8_t)c.from_inbox;
+        r->from_shared = (uint8_t)c.from_shared;
+    }
     if (rad_exec_workers(s->exec) != s->p->workers)
         broke(s, "workers", rad_exec_workers(s->exec), s->p->workers);
 }
 
 static void collect(show *s, calls_result *r)
 {
-    memset(r, 0, sizeof *r);
     for (uint8_t i = 0; i < CALLS_ACTORS; i++) {
         actor *a = &s->actors[i];
         r->history[i] = a->history;
@@ -368,7 +384,8 @@ void calls_run(const calls_program *p, uint64_t seed, calls_result *r, char brok
         common(me, calls_op_of(p, CALLS_OUTSIDE, me->at), &p->code[CALLS_OUTSIDE][me->at]);
     }
     join(&s);
-    check_counts(&s);
+    memset(r, 0, sizeof *r);
+    check_counts(&s, r);
     rad_exec_destroy(s.exec);
     collect(&s, r);
 }

@@ -33,9 +33,9 @@ static uint8_t draw_op(maker *m, bool may_spawn)
         CASE_YIELD_LOCAL,  CASE_YIELD_LOCAL, CASE_YIELD_GLOBAL,   CASE_YIELD_EXTERNAL,
         CASE_SPAWN_LOCAL,  CASE_SPAWN_LOCAL, CASE_SPAWN_LOCAL,    CASE_SPAWN_GLOBAL,
         CASE_SPAWN_GLOBAL, CASE_SPAWN_TO,    CASE_SPAWN_EXTERNAL, CASE_SLEEP,
-        CASE_WAIT_IO,      CASE_WAIT_IO,     CASE_TRY_ACQUIRE,    CASE_TRY_ACQUIRE,
-        CASE_TRY_ACQUIRE,  CASE_TRY_ACQUIRE, CASE_RELEASE,        CASE_RELEASE,
-        CASE_RELEASE,      CASE_JUMP,        CASE_COMPLETE,       CASE_PANIC,
+        CASE_SLEEP,        CASE_WAIT_IO,     CASE_WAIT_IO,        CASE_TRY_ACQUIRE,
+        CASE_TRY_ACQUIRE,  CASE_TRY_ACQUIRE, CASE_TRY_ACQUIRE,    CASE_RELEASE,
+        CASE_JUMP,         CASE_COMPLETE,    CASE_PANIC,
     };
     for (;;) {
         uint8_t op = likely[below(m, sizeof likely)];
@@ -52,7 +52,7 @@ static void make_instruction(maker *m, uint8_t program, uint8_t at, uint8_t leng
     exec_case *c = m->c;
     case_instruction *i = &c->programs[program].code[at];
     uint8_t later = (uint8_t)(c->program_count - program - 1);
-    i->op = draw_op(m, later > 0);
+    i->op = m->bounds->loops && one_in(m, 4) ? CASE_JUMP : draw_op(m, later > 0);
     switch ((enum case_op)i->op) {
     case CASE_SPAWN_LOCAL:
     case CASE_SPAWN_GLOBAL:
@@ -82,6 +82,20 @@ static void make_instruction(maker *m, uint8_t program, uint8_t at, uint8_t leng
     }
 }
 
+/* Half of the time a release follows what was acquired, one or two places on. */
+static void make_release(maker *m, uint8_t program, uint8_t at, uint8_t length)
+{
+    case_instruction *code = m->c->programs[program].code;
+    for (uint8_t back = 1; back <= 2 && back <= at; back++) {
+        const case_instruction *taken = &code[at - back];
+        if (taken->op != CASE_TRY_ACQUIRE || taken->ok > at || one_in(m, 3)) continue;
+        code[at] = (case_instruction){.op = CASE_RELEASE, .a = taken->a, .b = taken->b};
+        if (taken->fail <= at) code[at - back].fail = (uint8_t)(at + 1);
+        return;
+    }
+    make_instruction(m, program, at, length);
+}
+
 static void make_tasks(maker *m)
 {
     exec_case *c = m->c;
@@ -92,7 +106,7 @@ static void make_tasks(maker *m)
         if (one_in(m, 8)) c->tasks[i].at = below(m, c->programs[c->tasks[i].program].length + 1U);
     }
     for (uint8_t i = 0; i < c->task_count; i++) {
-        if (i > 0 && one_in(m, 4)) continue;
+        if (one_in(m, 3)) continue;
         c->runnable[c->runnable_count++] = i;
         started[i] = true;
     }
@@ -110,14 +124,16 @@ static void make_events(maker *m)
 {
     exec_case *c = m->c;
     for (uint8_t token = 0; token < CASE_TOKENS && c->event_count < m->bounds->events; token++) {
-        if (one_in(m, 4)) continue;
+        if (one_in(m, 3)) continue;
         uint8_t kind = one_in(m, 3) ? CASE_FAIL_IO : CASE_IO;
         c->events[c->event_count++] = (case_event){below(m, 3), kind, token};
     }
     if (c->event_count < m->bounds->events && one_in(m, 2))
         c->events[c->event_count++] = (case_event){below(m, 3), CASE_CLOSE, 0};
-    if (c->event_count < m->bounds->events && one_in(m, 6))
-        c->events[c->event_count++] = (case_event){below(m, 3), CASE_IO, below(m, CASE_TOKENS)};
+    if (c->event_count < m->bounds->events && one_in(m, 2)) { /* once more for a token */
+        uint8_t kind = one_in(m, 2) ? CASE_FAIL_IO : CASE_IO;
+        c->events[c->event_count++] = (case_event){below(m, 3), kind, below(m, CASE_TOKENS)};
+    }
 }
 
 void exec_generate(uint64_t seed, const exec_bounds *b, exec_case *c)
@@ -139,7 +155,7 @@ void exec_generate(uint64_t seed, const exec_bounds *b, exec_case *c)
     for (uint8_t p = 0; p < c->program_count; p++) {
         uint8_t length = (uint8_t)(1 + below(&m, b->length));
         c->programs[p].length = length;
-        for (uint8_t i = 0; i < length; i++) make_instruction(&m, p, i, length);
+        for (uint8_t i = 0; i < length; i++) make_release(&m, p, i, length);
     }
     make_tasks(&m);
     make_events(&m);
