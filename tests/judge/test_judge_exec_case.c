@@ -286,7 +286,7 @@ static void each_result_of_the_reference_is_reached(void **state)
         (ull)judged, (ull)begin, (ull)t.complete, (ull)t.runs, (ull)t.reached, (ull)t.results);
 }
 
-/* ---- Cases that once had too few results ----------------------------------------------------------------------- */
+/* ---- Cases of which results are easily lost ----------------------------------------------------------------------- */
 
 static const exec_case known[] = {
     /* Which of two that wake at the same time fell asleep first was not part of the state. */
@@ -329,6 +329,27 @@ static const exec_case known[] = {
      .runnable_count = 1,
      .event_count = 1,
      .events = {{2, CASE_START, 1}}},
+    /* The order in the injector, and of those who wait for a token, is part of the state. */
+    {.workers = 1,
+     .steal_tries = 1,
+     .hoard = 32,
+     .ring = 2,
+     .program_count = 1,
+     .programs = {{2, {{CASE_WAIT_IO, 0, CASE_NO_PLACE, 0, 0}, {CASE_YIELD_LOCAL, 0, 0, 0, 0}}}},
+     .task_count = 2,
+     .event_count = 3,
+     .events = {{0, CASE_START, 0}, {0, CASE_START, 1}, {0, CASE_IO, 0}}},
+    /* Which of two events of a token came first, too. */
+    {.workers = 1,
+     .steal_tries = 1,
+     .hoard = 32,
+     .ring = 2,
+     .program_count = 1,
+     .programs = {{2, {{CASE_WAIT_IO, 0, 2, 0, 0}, {CASE_YIELD_LOCAL, 0, 0, 0, 0}}}},
+     .task_count = 1,
+     .runnable_count = 1,
+     .event_count = 3,
+     .events = {{0, CASE_IO, 0}, {0, CASE_FAIL_IO, 0}, {0, CASE_IO, 1}}},
 };
 
 static void known_cases_reach_all_their_results(void **state)
