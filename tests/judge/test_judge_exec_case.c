@@ -286,7 +286,7 @@ static void each_result_of_the_reference_is_reached(void **state)
         (ull)judged, (ull)begin, (ull)t.complete, (ull)t.runs, (ull)t.reached, (ull)t.results);
 }
 
-/* ---- Cases of which results are easily lost ----------------------------------------------------------------------- */
+/* ---- Cases of which results are easily lost ------------------------------------------------------------------ */
 
 static const exec_case known[] = {
     /* Which of two that wake at the same time fell asleep first was not part of the state. */
