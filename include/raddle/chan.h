@@ -79,7 +79,7 @@ RAD_API RAD_MUST_USE int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const 
  * before it is destroyed. Both calls answer RAD_EINPUT for any other channel. */
 
 /* Starts fn(arg), and sends its handle. When that fails, as rad_send does, the fiber is waited for, however long it
- * takes, and given up; when it fails because the caller was cancelled, the fiber is cancelled, too. By a fiber.
+ * takes, and given up; if the caller was cancelled, or is meanwhile, the fiber is cancelled, too. By a fiber.
  * RAD_ENOMEM, RAD_ELIMIT: nothing was started; nor when the runtime is being shut down, which is RAD_ECLOSED, too. */
 RAD_API RAD_MUST_USE int rad_chan_send_spawn(rad_chan *chan, rad_fn fn, void *arg, rad_time until);
 

@@ -327,11 +327,27 @@ static bool choose_nursery(generator *g, uint32_t f, fibers_op *op)
     return true;
 }
 
+/* Who comes back last is taken first. */
+static void add_stock_round(generator *g, uint32_t f)
+{
+    static const uint8_t kinds[] = {FIBERS_TAKE, FIBERS_TAKE, FIBERS_PUT, FIBERS_PUT, FIBERS_TAKE};
+    g->p->stock_capacity = 2;
+    for (uint32_t i = 0; i < sizeof kinds; i++) {
+        fibers_op op;
+        fill_op(g, f, kinds[i], &op);
+        add(g, f, &op);
+    }
+}
+
 static void add_random(generator *g, uint32_t f)
 {
     fibers_op op, lock;
     uint8_t kind = random_kind(g);
     fill_op(g, f, kind, &op);
+    if (kind == FIBERS_TAKE && below(g, 4) == 0) {
+        add_stock_round(g, f);
+        return;
+    }
     if ((kind == FIBERS_NURSERY_CANCEL || kind == FIBERS_NURSERY_CLOSE) &&
         !choose_nursery(g, f, &op))
         fill_op(g, f, FIBERS_SLEEP, &op);
@@ -373,7 +389,7 @@ static void make_alike(generator *g)
     fibers_fiber *one = &g->p->fibers[1];
     for (uint32_t j = 1; j < g->p->fiber_count; j++)
         if (g->parents[j] != 0 || g->p->fibers[j].is_sender || has_opened(g, j)) return;
-    if (one->op_count > 3) one->op_count = 3;
+    if (one->op_count > 4) one->op_count = 4;
     for (uint32_t j = 2; j < g->p->fiber_count; j++) {
         fibers_fiber *other = &g->p->fibers[j];
         memcpy(other->ops, one->ops, sizeof one->ops);
@@ -400,9 +416,10 @@ static void make_alike(generator *g)
     X(SELECT, NOTE, (SELECT, SELECT, SEND), (RECV, SELECT, CLOSE))                                 \
     X(MUTEX, LOCK, (LOCK_UNTIL, LOCK, SELECT), (UNLOCK, UNLOCK, LOCK_UNTIL))                       \
     X(RW, WRITE, (READ_UNTIL, WRITE_UNTIL, SELECT), (RW_UNLOCK, RW_UNLOCK, WRITE_UNTIL))           \
-    X(RW, READ, (WRITE_UNTIL, READ_UNTIL, SELECT), (RW_UNLOCK, RW_UNLOCK, NOTE))                   \
+    X(RW, READ, (WRITE_UNTIL, READ_UNTIL, SELECT), (RW_UNLOCK, JOIN, NOTE))                        \
     X(RW, READ, (WRITE, READ, SELECT), (RW_UNLOCK, RW_UNLOCK, READ_UNTIL))                         \
     X(COND, NOTE, (COND_WAIT, COND_WAIT, COND_WAIT), (SIGNAL, BROADCAST, SIGNAL))                  \
+    X(COND, NOTE, (COND_WAIT, COND_WAIT, COND_WAIT), (BROADCAST, BROADCAST, NOTE))                 \
     X(COND, LOCK, (COND_WAIT, COND_WAIT, LOCK), (SIGNAL, UNLOCK, SIGNAL))                          \
     X(SEM, NOTE, (ACQUIRE, ACQUIRE, SELECT), (POST, POST, PERMITS))                                \
     X(SEM, ACQUIRE, (ACQUIRE, ACQUIRE, ACQUIRE), (POST, POST, ACQUIRE))                            \
@@ -438,6 +455,8 @@ static void add_kind(generator *g, uint32_t f, uint8_t kind)
         fill_op(g, f, FIBERS_LOCK, &op);
         op.object = 0;
         add(g, f, &op);
+        fill_op(g, f, FIBERS_NOTE, &op);
+        if (below(g, 2)) add(g, f, &op);
     }
     fill_op(g, f, kind, &op);
     if (fibers_op_object(kind) != 'f') op.object = 0;
@@ -445,7 +464,10 @@ static void add_kind(generator *g, uint32_t f, uint8_t kind)
         if (fibers_op_object(op.cases[i].kind) != 'f' && below(g, 3) > 0 && i == 0)
             op.cases[i].object = 0;
     if ((kind == FIBERS_JOIN || kind == FIBERS_RELEASE) && op.object == f) op.kind = FIBERS_NOTE;
-    if (kind == FIBERS_TASK_JOIN && is_below_task(g, f)) op.kind = FIBERS_NOTE;
+    if (kind == FIBERS_TASK_JOIN && is_below_task(g, f)) { /* it is waited for instead */
+        fill_op(g, f, FIBERS_SLEEP, &op);
+        op.until = below(g, 2) ? FIBERS_NEVER : FIBERS_SOON;
+    }
     add(g, f, &op);
 }
 
@@ -458,12 +480,25 @@ static void add_waiter(generator *g, uint32_t f, uint32_t scene)
         fill_op(g, f, FIBERS_SHIELD, &op);
         op.number = 1;
         add(g, f, &op);
+        if (below(g, 3) == 0) { /* twice, and once back */
+            add(g, f, &op);
+            op.number = 0;
+            add(g, f, &op);
+        }
+    }
+    if (SCENES[scene].theme == THEME_STOCK && extra == 4 && f == 1) {
+        add_stock_round(g, f);
+        return;
     }
     if (extra == 0) add_kind(g, f, FIBERS_NOTE);
     add_kind(g, f, SCENES[scene].waits[below(g, SCENE_OPS)]);
     if (extra == 1) add_kind(g, f, SCENES[scene].waits[below(g, SCENE_OPS)]);
     if (extra == 2) add_kind(g, f, SCENES[scene].helps[below(g, SCENE_OPS)]);
     if (extra == 3) add_kind(g, f, FIBERS_IS_CANCELED);
+    if (extra >= 4 && SCENES[scene].theme == THEME_RW) { /* readers are in at the same time */
+        g->p->parties = 2;
+        add_kind(g, f, FIBERS_BARRIER);
+    }
 }
 
 static void add_disturbance(generator *g)
@@ -495,9 +530,43 @@ static void play_scene(generator *g)
         memmove(&first->ops[at + 1], &first->ops[at], (first->op_count - 1u - at) * sizeof before);
         first->ops[at] = before;
     }
+    if (SCENES[scene].theme == THEME_COND && below(g, 2)) { /* it knows who waits */
+        add_kind(g, 0, FIBERS_LOCK);
+        add_kind(g, 0, FIBERS_NOTE);
+    }
     if (disturbed == 1) add_disturbance(g);
     for (; helps > 0; helps--) add_kind(g, 0, SCENES[scene].helps[below(g, SCENE_OPS)]);
     if (disturbed == 2) add_disturbance(g);
+    if (below(g, 2)) make_alike(g);
+}
+
+static void add_exactly(generator *g, uint32_t f, uint8_t kind, uint8_t object, uint8_t until)
+{
+    fibers_op op = {.kind = kind, .object = object, .until = until};
+    add(g, f, &op);
+}
+
+/* One that wants to write leaves, by a deadline or a cancellation, and one that wants to read is behind it. The lock
+ * stays with a reader, so nobody else lets it in. */
+static void play_writer_leaves(generator *g)
+{
+    bool selects = below(g, 2), cancels = below(g, 2);
+    fibers_op op = {.kind = FIBERS_SELECT, .case_count = 2, .until = FIBERS_SOON};
+    op.cases[0] = (fibers_case){.kind = FIBERS_WRITE_UNTIL};
+    op.cases[1] = (fibers_case){.kind = FIBERS_RECV};
+    choose_objects(g);
+    if (cancels) op.until = FIBERS_NEVER;
+    g->p->fiber_count = 3;
+    add_exactly(g, 0, FIBERS_READ, 0, 0);
+    add_exactly(g, 0, FIBERS_SPAWN, 1, 0);
+    add_exactly(g, 0, FIBERS_SPAWN, 2, 0);
+    if (cancels) add_exactly(g, 0, FIBERS_CANCEL, 1, 0);
+    add_exactly(g, 0, FIBERS_JOIN, 2, FIBERS_NEVER);
+    if (selects)
+        add(g, 1, &op);
+    else
+        add_exactly(g, 1, FIBERS_WRITE_UNTIL, 0, op.until);
+    add_exactly(g, 2, below(g, 2) ? FIBERS_READ : FIBERS_READ_UNTIL, 0, FIBERS_NEVER);
 }
 
 static void play_freely(generator *g)
@@ -551,7 +620,9 @@ void fibers_generate(uint64_t seed, fibers_program *p)
 {
     generator g = {.prng = rad__prng(seed, RAD_STREAM_CASE, 0), .p = p};
     memset(p, 0, sizeof *p);
-    if (below(&g, 2) == 0)
+    if (below(&g, 80) == 0)
+        play_writer_leaves(&g);
+    else if (below(&g, 2) == 0)
         play_scene(&g);
     else
         play_freely(&g);

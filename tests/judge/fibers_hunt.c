@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -173,6 +174,7 @@ static void start(job *j)
     j->desk->is_running = false;
     j->pid = fork();
     if (j->pid != 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* no child outlives the test */
     int quiet = open("/dev/null", O_WRONLY);
     if (getenv("RADDLE_JUDGE_LOUD") == NULL) dup2(quiet, STDERR_FILENO);
     _exit(child(j));

@@ -35,6 +35,8 @@ typedef struct world_fiber {
     /* The nursery that it opened. */
     uint8_t opened, is_closed, is_canceled, has_reason, deadline, has_failure;
     int8_t reason, failure;
+    uint8_t passes; /* a cancellation from above is on its way to it */
+    int8_t passed_reason;
 } world_fiber;
 
 typedef struct world {

@@ -483,6 +483,8 @@ void case_do(stage *s, uint32_t f, const fibers_case *c, uint32_t i, bool has_wa
         return;
     case FIBERS_NURSERY_WAIT:
         s->w.fibers[f].opened = OWNER_WAITED;
+        s->w.fibers[f].passes = 0;
+        s->w.fibers[f].passed_reason = 0;
         stage_finish(s, f, s->w.fibers[f].has_failure ? s->w.fibers[f].failure : 0, 0, 0, 0);
         return;
     case FIBERS_ACQUIRE: s->w.permits[c->object] -= c->number; break;

@@ -182,7 +182,8 @@ static void fails(stage *s, uint32_t f, int code)
         stage_leave(s, f);
         w->phase = 2;
         w->saved = (int8_t)code;
-        if (code == RAD_ECANCELED) stage_cancel(s, op->object);
+        if (code == RAD_ECANCELED || stage_is_told(s, f) || stage_is_late(s, f))
+            stage_cancel(s, op->object);
         if (s->w.fibers[op->object].state != ENDED) stage_wait(s, f);
     } else if (op->kind == FIBERS_NURSERY_GO || op->kind == FIBERS_NURSERY_SPAWN) {
         stage_spawn_failed(s, f, code);
@@ -241,7 +242,8 @@ void stage_cancel_nursery(stage *s, uint32_t f, int reason)
         if (!child->canceled) child->arriving = 1;
         if (child->opened != OWNER_OPEN) continue;
         stage_saw(s, FIBERS_SEEN_CANCEL_BELOW);
-        stage_cancel_nursery(s, g, reason != 0 ? reason : RAD_ECANCELED);
+        child->passes = 1; /* its owner may be told, and cancel it itself, before that gets there */
+        child->passed_reason = (int8_t)(reason != 0 ? reason : RAD_ECANCELED);
     }
 }
 
@@ -259,6 +261,7 @@ static void interrupts(stage *s, uint32_t f)
     }
     if (op->kind == FIBERS_TASK_JOIN && s->w.fibers[f].phase == 1)
         stage_cancel(s, (uint32_t)(s->w.fibers[f].fetched - 1));
+    if (op->kind == FIBERS_TASK && s->w.fibers[f].phase == 2) stage_cancel(s, op->object);
     if (is_deaf(s, f)) {
         stage_saw(s, FIBERS_SEEN_LOCK_CANCELED);
         return;

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { SOON_MOST_NS = 60000, SPIN_MOST = 3000 };
+enum { SOON_MOST_NS = 60000, SPIN_MOST = 3000, LAG_YIELDS = 8 };
 
 typedef struct rig rig;
 
@@ -21,7 +21,7 @@ typedef struct runner {
     rad_prng prng;
     rad_ticker due, never;
     uint8_t reads, writes, item_count, shield, gift;
-    bool was_opened, was_waited;
+    bool was_opened, was_waited, lags;
     int last;
     void *items[2];
     rad_time until; /* of the operation at hand */
@@ -122,15 +122,27 @@ static int thread_does(void *arg)
 
 /* ---- Delays and deadlines -------------------------------------------------------------------------------------- */
 
+static void spin(uint64_t turns)
+{
+    for (; turns > 0; turns--) __asm__ volatile("");
+}
+
+/* One that lags lets the others get to where they wait. */
 static void shake(runner *f)
 {
     uint64_t way = rad__prng_below(&f->prng, 8), n = rad__prng_below(&f->prng, SPIN_MOST);
-    if (way == 0)
+    if (f->lags) {
+        for (n = LAG_YIELDS; n > 0; n--) {
+            rad_yield();
+            if (f->rig->options->workers > 1) spin(SPIN_MOST);
+        }
+    } else if (way == 0) {
         for (n %= 4; n > 0; n--) rad_yield();
-    else if (way == 1)
-        for (; n > 0; n--) __asm__ volatile("");
-    else if (way == 2)
+    } else if (way == 1) {
+        spin(n);
+    } else if (way == 2) {
         sched_yield();
+    }
 }
 
 static rad_time until(runner *f, uint8_t kind)
@@ -633,7 +645,7 @@ static int run_fiber(void *arg)
 
 /* ---- Programs -------------------------------------------------------------------------------------------------- */
 
-static bool open_objects(rig *r)
+static bool open_objects(rig *r, uint32_t number)
 {
     const fibers_program *p = r->program;
     const rad_stock_calls calls = {item_create, item_reset, item_destroy, r};
@@ -655,9 +667,11 @@ static bool open_objects(rig *r)
         f->rig = r;
         f->index = i;
         f->prng = (rad_prng){rad__prng_next(&r->prng)};
+        f->lags = rad__prng_below(&f->prng, 4) == 0;
         rad_ticker_start(&f->due, 1);
         rad_ticker_start(&f->never, (uint64_t)1 << 60);
     }
+    r->runners[0].lags = number % 2 == 0; /* often the others are to wait for what it does */
     return code == 0;
 }
 
@@ -697,7 +711,7 @@ static bool run_once(rig *r, uint32_t number)
     rad_fiber first;
     memset(r->now, 0, sizeof *r->now);
     if (r->options->begins) r->options->begins(r->options->context, number);
-    if (!open_objects(r) || rad_spawn(&first, run_fiber, &r->runners[0]) != 0) return false;
+    if (!open_objects(r, number) || rad_spawn(&first, run_fiber, &r->runners[0]) != 0) return false;
     RAD_IGNORE(rad_join(first, &gift, RAD_FOREVER));
     join_all(r);
     rad_release(first);
