@@ -55,6 +55,8 @@ static bool make_step(maker *m, uint8_t actor, calls_step *s)
         return s->a != actor;
     } else if (s->op == CALLS_TICK) {
         s->a = below(m, CALLS_COUNTERS);
+    } else if (s->op == CALLS_WAIT) {
+        s->a = below(m, 2);
     } else if (s->op == CALLS_FAIL) {
         s->a = below(m, 4);
     }

@@ -32,7 +32,7 @@ enum calls_op {
     CALLS_ENTER_BATCH,  /* tasks a and b: rad_exec_spawn_batch; the same */
     CALLS_FORK,         /* task a: rad_group_spawn into the group of this run */
     CALLS_SIBLING,      /* task a: rad_group_spawn into the group that the task is a job of */
-    CALLS_WAIT,         /* rad_group_wait; sees what it says; false: fails */
+    CALLS_WAIT,         /* rad_group_wait; sees what it says; false: fails, unless a is 1 */
     CALLS_YIELD,
     CALLS_YIELD_GLOBAL,
     CALLS_AGAIN,

@@ -11,7 +11,7 @@ typedef struct task {
     uint8_t sent_to; /* worker + 1: it alone takes the task */
     uint8_t group;   /* task + 1 whose group it is a job of */
     uint8_t jobs;    /* of its own group */
-    bool open, spoilt, waits;
+    bool open, spoilt, waits, goes_on;
     bool says; /* that it may be woken */
 } task;
 
@@ -208,8 +208,9 @@ static void end_wait(const calls_program *p, state *s, uint8_t w, uint8_t t)
     task *k = &s->tasks[t];
     bool good = !k->spoilt;
     saw(s, t, k->at, good);
-    k->waits = k->open = k->spoilt = false;
-    if (!good) {
+    bool fails = !good && !k->goes_on;
+    k->waits = k->open = k->spoilt = k->goes_on = false;
+    if (fails) {
         fail(p, s, t, 1);
         leave(s, w);
     }
@@ -243,7 +244,10 @@ static void step_task(const calls_program *p, state *s, uint8_t w, uint8_t t)
         add_job(s, t, c.a);
         break;
     case CALLS_SIBLING: add_job(s, (uint8_t)(k->group - 1), c.a); break;
-    case CALLS_WAIT: k->waits = k->open; break;
+    case CALLS_WAIT:
+        k->waits = k->open;
+        k->goes_on = k->open && c.a == 1;
+        break;
     case CALLS_WAKE_HERE: wake(s, t, at, c.a, &s->woken, 0); break;
     case CALLS_SCRATCH: saw(s, t, at, s->scratch[w]++); break;
     default: common(p, s, t, at); break;

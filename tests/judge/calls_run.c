@@ -175,10 +175,13 @@ static void ends(actor *me, enum calls_fate fate)
 /* From here on the task may be running elsewhere: `me` is not touched again. */
 static enum rad_run answer(actor *me, rad_worker *w, enum calls_op op, uint8_t code)
 {
+    /* For a job the two are the same, says the header: let it ask for the other one. */
+    uint8_t asked = me->at < CALLS_LENGTH ? me->show->p->code[me->index][me->at].op : CALLS_OPS;
+    bool was_global = asked == CALLS_YIELD_GLOBAL;
     me->at++;
     atomic_store(&me->running, 0);
     switch (op) {
-    case CALLS_YIELD: return RAD_RUN_YIELD;
+    case CALLS_YIELD: return was_global ? RAD_RUN_YIELD_GLOBAL : RAD_RUN_YIELD;
     case CALLS_YIELD_GLOBAL: return RAD_RUN_YIELD_GLOBAL;
     case CALLS_AGAIN: atomic_fetch_add(&me->show->agains, 1); return RAD_RUN_AGAIN;
     case CALLS_RESPAWN:
@@ -216,13 +219,14 @@ static enum rad_run body(actor *me, rad_worker *w)
         enum calls_op op = over ? CALLS_OPS : calls_op_of(p, me->index, me->at);
         const calls_step *c = &p->code[me->index][over ? 0 : me->at];
         hold_up(me);
+        bool goes_on = op == CALLS_WAIT && c->a == 1;
         if (op == CALLS_WAIT) me->at++;
         if (op == CALLS_WAIT || (open && (over || calls_is_answer(op)))) {
             bool good = rad_group_wait(w, &group);
             if (open) saw(me, me->at, good);
             if (!open && !good) broke(me->show, "an empty group failed", 0, 0);
             open = false;
-            if (!good) return answer(me, w, CALLS_FAIL, 0);
+            if (!good && !goes_on) return answer(me, w, CALLS_FAIL, 0);
             continue;
         }
         if (over) {

@@ -179,6 +179,14 @@ static const calls_program known[] = {
      .code = {{{CALLS_FORK, 1, 0}, {CALLS_SCRATCH, 0, 0}},
               {{CALLS_FAIL, 2, 0}},
               [CALLS_OUTSIDE] = {{CALLS_ENTER, 0, 0}}}},
+    /* A group whose job failed is as new after the wait. */
+    {.workers = 1,
+     .task_count = 3,
+     .length = {4, 1, 1, [CALLS_OUTSIDE] = 1},
+     .code = {{{CALLS_FORK, 1, 0}, {CALLS_WAIT, 1, 0}, {CALLS_FORK, 2, 0}, {CALLS_WAIT, 1, 0}},
+              {{CALLS_FAIL, 2, 0}},
+              {{CALLS_TICK, 0, 0}},
+              [CALLS_OUTSIDE] = {{CALLS_ENTER, 0, 0}}}},
     /* Tasks 2 and 3 wake each other; after three of them, task 1 is next. */
     {.workers = 1,
      .task_count = 4,
