@@ -22,7 +22,9 @@ bool rad__watch_hangs(rad_watch *w, const rad_rig_shared *shared, int pid)
         return false;
     }
     bool busy = cpu_ns - w->cpu_ns > w->hang_ns;
-    w->asleep = !busy && now - w->at_ns > RAD_ASLEEP_FACTOR * w->hang_ns;
+    bool computes = cpu_ns - w->cpu_ns > w->hang_ns / RAD_ASLEEP_SHARE;
+    w->asleep = !busy && !computes && now - w->at_ns > RAD_ASLEEP_FACTOR * w->hang_ns &&
+                !rad__os_is_runnable(pid);
     if (!busy && !w->asleep) return false;
     w->hung_seconds = (double)w->hang_ns / 1e9 * (w->asleep ? RAD_ASLEEP_FACTOR : 1);
     return true;

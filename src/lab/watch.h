@@ -1,13 +1,14 @@
 /* watch.h — does the process that runs a machine still move? One watch for all who wait for such a process.
  *
- * A step may use so much CPU time, or, when it sleeps instead of computing, take RAD_ASLEEP_FACTOR times as long by the
- * clock. CPU time comes first because it does not depend on how busy the computer is. */
+ * A step may use so much CPU time, or, if it sleeps instead of computing, take RAD_ASLEEP_FACTOR times as long by the
+ * clock. A step that has used a share of its CPU time meanwhile, or would compute if a processor were free, does not
+ * sleep: the computer is busy, and the step is given its time. */
 #ifndef RAD_LAB_WATCH_H
 #define RAD_LAB_WATCH_H
 
 #include "lab/rig.h"
 
-enum { RAD_HANG_SECONDS = 10, RAD_ASLEEP_FACTOR = 6 };
+enum { RAD_HANG_SECONDS = 10, RAD_ASLEEP_FACTOR = 6, RAD_ASLEEP_SHARE = 10 };
 
 typedef struct rad_watch {
     uint64_t hang_ns; /* CPU time that a step may take */

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -104,6 +105,21 @@ int rad__os_kill(int pid, rad_error *error)
         return process_error(error, "kill a process");
     }
     return 0;
+}
+
+bool rad__os_is_runnable(int pid)
+{
+    char path[40], text[256];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[size > 0 ? size : 0] = 0;
+    const char *name_end =
+        strrchr(text, ')'); /* "PID (NAME) STATE …", and the name may hold anything */
+    return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
 }
 
 int rad__os_cpu_ns(int pid, uint64_t *ns, rad_error *error)

@@ -29,6 +29,9 @@ RAD_INTERNAL int rad__os_kill(int pid, rad_error *error);
 /* CPU time the child has used so far: tells a step that does not return from a machine that is busy. */
 RAD_INTERNAL int rad__os_cpu_ns(int pid, uint64_t *ns, rad_error *error);
 
+/* It computes, or would if a processor were free; false also when that cannot be known. */
+RAD_INTERNAL bool rad__os_is_runnable(int pid);
+
 /* fds[0] reads what is written to fds[1]. */
 RAD_INTERNAL int rad__os_pipe(int fds[2], rad_error *error);
 RAD_INTERNAL void rad__os_close(int fd); /* negative ones are ignored */
