@@ -138,8 +138,10 @@ static void each_step_is_a_move_of_the_reference(void **state)
         check(&t, &c);
     }
     assert_int_equal(t.stepped.refused_cases, 0);
-    cover_language(&coverage);
-    cover_runs(&t.stepped);
+    if (count >= STEPPED / 4) { /* a thread sanitizer leaves too few */
+        cover_language(&coverage);
+        cover_runs(&t.stepped);
+    }
     print_message("# %llu cases from seed %llu, %llu steps, %llu takes out of order\n", (ull)count,
                   (ull)seed, (ull)t.stepped.steps, (ull)t.stepped.ticks);
 }
