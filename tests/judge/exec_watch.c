@@ -156,15 +156,15 @@ static void note_kind(exec_watched *w, const rad_verdict *v)
     snprintf(w->trouble, sizeof w->trouble, "%s: %.200s", v->kind, v->message);
 }
 
-void exec_watch(const exec_case *c, const char *strategy, uint64_t seed, uint64_t most_runs,
-                exec_watched *w)
+static void explore(const exec_case *c, const char *machine, const char *strategy, uint64_t seed,
+                    uint64_t most_runs, exec_watched *w)
 {
     rad_error error = {.code = 0};
     rad_exploration e;
     rad_target t;
     memset(w, 0, sizeof *w);
     add_machine();
-    w->refused = !exec_target(c, "judge-exec", &t);
+    w->refused = !exec_target(c, machine, &t);
     if (w->refused) return;
     shared->count = 0;
     shared->full = false;
@@ -186,6 +186,17 @@ void exec_watch(const exec_case *c, const char *strategy, uint64_t seed, uint64_
         snprintf(w->trouble, sizeof w->trouble, "not understood: %s", shared->unknown);
     rad_exploration_free(&e);
     rad_target_free(&t);
+}
+
+void exec_watch(const exec_case *c, const char *strategy, uint64_t seed, uint64_t most_runs,
+                exec_watched *w)
+{
+    explore(c, "judge-exec", strategy, seed, most_runs, w);
+}
+
+void exec_unwatched(const exec_case *c, uint64_t most_runs, exec_watched *w)
+{
+    explore(c, "exec", "dedup", 1, most_runs, w);
 }
 
 void exec_watched_free(exec_watched *w)
