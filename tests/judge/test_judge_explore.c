@@ -382,6 +382,36 @@ static void results_do_not_depend_on_jobs(void **state)
     }
 }
 
+/* 34,650 schedules: every phase is shared several times, and stays within its bound. */
+static void shared_searches_keep_their_bounds(void **state)
+{
+    static const struct {
+        const char *strategy;
+        weave_wanted *wanted;
+    } cases[] = {{"preempt:5", weave_within_preemptions}, {"delay:10", weave_within_delays}};
+    struct weave_trial trial = {.c = {1, 3, 4, 0, WEAVE_EQUAL}};
+    (void)state;
+    weave_make(&trial.w, &trial.c);
+    weave_brute(&trial.w, 40000, &trial.b);
+    trial.t = weave_target(&trial.c);
+    assert_int_equal(trial.b.count, 34650);
+    for (uint32_t i = 0; i < 2; i++) {
+        rad_explore_options o = {
+            .strategy = cases[i].strategy, .seed = 1, .runs = 1000000, .jobs = 3};
+        rad_exploration x = {0};
+        rad_error error = {0};
+        assert_int_equal(rad_lab_explore(&trial.t, &o, &x, &error), 0);
+        for (uint32_t bound = 0; bound < x.phase_count; bound++) {
+            uint32_t expected = weave_count(&trial, cases[i].wanted, bound);
+            weave_check(&trial, x.phases[bound].runs == expected && x.phases[bound].exhausted,
+                        "%s: %" PRIu64 " runs, expected %u", x.phases[bound].name,
+                        x.phases[bound].runs, expected);
+        }
+        rad_exploration_free(&x);
+    }
+    weave_trial_free(&trial);
+}
+
 static void stopping_at_the_first_finds_the_first(void **state)
 {
     (void)state;
@@ -675,6 +705,7 @@ int main(void)
         cmocka_unit_test(drawn_runs_are_schedules),
         cmocka_unit_test(auto_finds_what_there_is),
         cmocka_unit_test(results_do_not_depend_on_jobs),
+        cmocka_unit_test(shared_searches_keep_their_bounds),
         cmocka_unit_test(stopping_at_the_first_finds_the_first),
         cmocka_unit_test(a_budget_is_kept),
         cmocka_unit_test(runs_over_the_limit_are_cut),

@@ -271,7 +271,7 @@ static void what_is_shrunk_is_small_and_certified(void **state)
     static const char *const ways[] = {"dfs", "random", "surw", "pct:3"};
     (void)state;
     uint32_t at = 0;
-    for (uint32_t n = weave_times(40); n > 0;) {
+    for (uint32_t n = weave_times(45); n > 0;) {
         struct weave_trial trial;
         weave_draw(&trial, &at, WEAVE_SOME, false);
         if (trial.b.identity_count > 0) {
