@@ -95,9 +95,9 @@ static void cover_language(const exec_coverage *v)
     for (uint32_t i = 0; i < CASE_EVENT_KINDS; i++)
         at_least(v->events[i], least, "events of a kind");
     for (uint32_t i = 1; i <= CASE_WORKERS; i++)
-        at_least(v->workers[i], v->cases / 12, "cases with this number of workers");
+        at_least(v->workers[i], v->cases / 25, "cases with this number of workers");
     for (uint32_t i = 0; i < CASE_EXPECTS; i++)
-        at_least(v->expects[i], v->cases / 20, "cases with this expectation");
+        at_least(v->expects[i], v->cases / 40, "cases with this expectation");
     at_least(v->eager, v->cases / 6, "eager");
     at_least(v->stop, v->cases / 8, "stop");
     at_least(v->round_robin, v->cases / 8, "round robin");
