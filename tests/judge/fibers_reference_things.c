@@ -319,7 +319,8 @@ bool nursery_is_empty(const stage *s, uint32_t owner)
 {
     for (uint32_t f = 0; f < s->program->fiber_count; f++)
         if (s->w.fibers[f].nursery == owner + 1 &&
-            (s->w.fibers[f].state == READY || s->w.fibers[f].state == WAITING))
+            (s->w.fibers[f].state == READY || s->w.fibers[f].state == WAITING ||
+             s->w.fibers[f].unheard))
             return false;
     return true;
 }
