@@ -170,7 +170,9 @@ static void a_step_that_does_not_return_is_a_hang(void **state)
     const rad_verdict *v = rad_artifact_verdict(a);
     assert_string_equal(v->kind, "hang");
     assert_string_equal(v->identity, "hang");
-    assert_string_equal(v->message, "step 2 did not return within 0.2 s of CPU time");
+    /* "0.2 s of CPU time"; where others have the CPUs it has not used that much when 1.2 s are over. */
+    static const char began[] = "step 2 did not return within ";
+    assert_int_equal(strncmp(v->message, began, sizeof began - 1), 0);
     assert_int_equal(v->failure_step, 2);
     assert_int_equal(a->choice_count, 2);
     assert_int_equal(a->choices[1], 1);
