@@ -107,12 +107,16 @@ for name in fork_join pipeline; do
     status 0 "$name succeeds"
 done
 
-# None is forgotten: what there is, is built here or in example.sh, and is short enough to be read.
+# None is forgotten: what there is, is tried here or in a script of its own, and is short enough to be read.
 for path in "$src"/examples/*.c; do
     name=$(basename "$path" .c)
-    check "$name is tested" grep -qw "$name" "$src/tests/cli/examples.sh" "$src/tests/cli/example.sh"
-    most=120
-    [ "$name" != http ] || most=300 # half of it tries the other half
+    check "$name is tested" grep -qw "$name" "$src"/tests/cli/examples.sh "$src"/tests/cli/example.sh \
+        "$src"/tests/cli/program.sh "$src"/tests/cli/testing.sh
+    case $name in
+    http) most=300 ;; # half of it tries the other half
+    machine_program) most=200 ;; # two machines
+    *) most=120 ;;
+    esac
     check "$name has fewer than $most lines" [ "$(wc -l <"$path")" -lt $most ]
 done
 finish
