@@ -111,7 +111,8 @@ static int trial_do(trial *t, rad_verdict *v, rad_error *error)
         rad__os_close(t->ends[1]);
         if (code == 0) trial_watch(t, pid, error);
         if (code == 0) code = rad__os_wait(pid, true, &how, error);
-        if (code < 0 && t->answer->done) { /* its log is in its place, whatever became of waiting for it */
+        if (code < 0 &&
+            t->answer->done) { /* its log is in its place, whatever became of waiting for it */
             rad__error_clear(error);
             code = 1;
         }
