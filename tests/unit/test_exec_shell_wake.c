@@ -444,9 +444,9 @@ static enum rad_run party_run(rad_task *task, rad_worker *w)
     p->group = (rad_group){.worker = w};
     rad_group_spawn(w, &p->group, &p->job, job_ends_late);
     if (!becomes(&p->begun, 1)) return rad_worker_fail(w, 9); /* nobody took it */
-    volatile char room[(40 << 10)]; /* more than half of the stack, if it is a small one */
-    for (size_t i = 0; i < sizeof room; i += 512)
-        room[i] = 1; /* all of it: compilers split arrays */
+    char room[40 << 10]; /* more than half of the stack, if it is a small one */
+    room[0] = 1;
+    __asm__ volatile("" : : "r"(room) : "memory"); /* all of it: compilers split arrays */
     p->was_good = rad_group_wait(w, &p->group);
     atomic_fetch_add(&p->stage->ran, (uint32_t)room[0]);
     return RAD_RUN_DONE;
