@@ -64,7 +64,7 @@ typedef struct rad_options {
     uint32_t workers;  /* threads, at most 256; 0: as many as there are CPUs the process may use */
     size_t stack_size; /* of each fiber, 16 KiB … 1 GiB, paid for as it is used; 0: 128 KiB */
     uint32_t fibers; /* at most N at a time, up to 2^24; 0: as many as there is memory for. One that
-                      * has ended counts until its handle is released, and a moment longer */
+                      * has ended counts until its handle is released */
     bool spawn_waits; /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
     uint32_t
         extra_workers; /* at most this many more threads, one at a time, while something is ready and workers are

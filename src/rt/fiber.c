@@ -104,6 +104,8 @@ static void fiber_complete(rad_slot *slot, int code)
     if (RAD_UNLIKELY(
             slot->strand.runtime->is_capped)) /* before anybody hears of it: see rad__slot_late */
         atomic_fetch_add_explicit(&slot->strand.runtime->leaving, 1, memory_order_relaxed);
+    if (family && code != 0)
+        rad__family_hears(family, slot, code); /* before a joiner lets another fail */
     rad__lock(&slot->done.lock);
     slot->ended = true;
     slot->code = code;

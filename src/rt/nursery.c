@@ -122,6 +122,21 @@ static void failed_set(rad_family *f, int code)
     atomic_store_explicit(&f->failed, code, memory_order_relaxed);
 }
 
+static void hears(rad_family *f, int code)
+{
+    rad__lock(&f->object.lock);
+    if (is_first_failure(f, code)) failed_set(f, code);
+    rad__unlock(&f->object.lock);
+}
+
+/* Without the lock only a child that was told knows whether the family is cancelled on purpose. */
+void rad__family_hears(rad_family *f, const rad_slot *slot, int code)
+{
+    RAD_ASSERT(code != 0);
+    if (atomic_load_explicit(&f->failed, memory_order_relaxed) != 0) return;
+    if (is_listed(slot) || is_first_failure(f, code)) hears(f, code);
+}
+
 void rad__family_leave(rad_family *f, rad_slot *slot, int code)
 {
     if (!is_listed(slot) && !is_first_failure(f, code) && leaves_others(f)) return;
@@ -150,6 +165,7 @@ void rad__op_nursery_open(rad_nursery *n, rad_time deadline)
     rad_family *parent = f->parent;
     if (parent == NULL) return;
     rad__lock(&parent->object.lock);
+    f->late = parent->canceled;
     f->elder = parent->first;
     if (f->elder) f->elder->younger = f;
     parent->first = f;
@@ -181,6 +197,18 @@ static bool wait_attempt(rad_clause *c, rad_wakes *wakes)
     return true;
 }
 
+/* Why the owner is cancelled. Its own nursery may have told it (C2) before that cancellation got here, and the reason
+ * is the same for all below. */
+static int owners_reason(const rad_family *f)
+{
+    int reason = 0;
+    if (f->parent == NULL || f->late) return RAD_ECANCELED;
+    rad__lock(&f->parent->object.lock);
+    if (f->parent->canceled) reason = f->parent->reason;
+    rad__unlock(&f->parent->object.lock);
+    return reason != 0 ? reason : RAD_ECANCELED;
+}
+
 int rad__op_nursery_wait(rad_nursery *n)
 {
     rad_family *f = family_of(n, "rad_nursery_wait");
@@ -188,7 +216,7 @@ int rad__op_nursery_wait(rad_nursery *n)
         rad__misuse("rad_nursery_wait", "another fiber has opened it");
     rad_clause c = {.object = &f->object, .queue = &f->owner_waits, .attempt = wait_attempt};
     if (rad__wait(&c, 1, RAD_FOREVER) < 0) {
-        rad__op_nursery_cancel(n, RAD_ECANCELED);
+        rad__op_nursery_cancel(n, owners_reason(f));
         f->owner->shields++;
         int done = rad__wait(&c, 1, RAD_FOREVER);
         RAD_ASSERT(done == 0);
@@ -226,9 +254,7 @@ void rad__op_nursery_go(rad_nursery *n, rad_fn fn, void *arg)
         rad__op_nursery_cancel(n, code);
         return;
     }
-    rad__lock(&f->object.lock);
-    if (is_first_failure(f, code)) failed_set(f, code);
-    rad__unlock(&f->object.lock);
+    hears(f, code);
 }
 
 rad_nursery *rad__op_nursery_current(void)
@@ -245,6 +271,7 @@ static void cancel_begin(rad_family *f, int reason)
     if (!f->canceled) {
         f->canceled = true;
         f->on_purpose = reason == 0;
+        f->reason = reason;
         if (atomic_load_explicit(&f->failed, memory_order_relaxed) == 0) failed_set(f, reason);
     }
     f->unseen = f->first;

@@ -59,7 +59,9 @@ struct rad_family {
     _Atomic int
         failed; /* the first code of a child that is not 0, or the reason of a cancellation before that */
     bool canceled, closed;
+    bool late;         /* its parent was cancelled before it was opened, and not with it */
     bool on_purpose;   /* cancelled with reason 0: RAD_ECANCELED of a child is no failure */
+    int reason;        /* of the cancellation, the first */
     rad_time deadline; /* of its children */
     rad_family *parent;
     rad_family *first;           /* of those below */
@@ -82,6 +84,9 @@ RAD_INTERNAL bool rad__family_enter(rad_family *f, rad_slot *slot);
 
 /* Whether a fiber may spawn into it: its owner, or a fiber that cannot outlive it. */
 RAD_INTERNAL bool rad__family_admits(const rad_family *f, const rad_slot *spawner);
+
+/* What a child answers, which is not 0, before others hear that it has ended and can let a second one fail. */
+RAD_INTERNAL void rad__family_hears(rad_family *f, const rad_slot *slot, int code);
 
 /* The fiber has ended with that code. */
 RAD_INTERNAL void rad__family_leave(rad_family *f, rad_slot *slot, int code);

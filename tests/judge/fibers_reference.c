@@ -11,8 +11,6 @@ enum action_kind {
     ACTION_LATE,    /* the deadline of its nursery does */
     ACTION_TOLD,    /* a cancellation of its nursery gets to it */
     ACTION_PRODDED, /* it notices that it was cancelled */
-    ACTION_PASSED,  /* a cancellation from above gets to the nursery it has opened */
-    ACTION_HEARD,   /* its nursery hears that it has ended */
     ACTION_GONE,    /* nothing is left of it */
     ACTION_GRAB,    /* it takes a mutex that is free */
     ACTION_FIRE, /* the timer fires (fiber 0), the alarm does (1), its function does its work (2) */
@@ -123,7 +121,7 @@ static bool is_reaching(const stage *s, uint32_t f)
     const fibers_op *op = stage_op(s, f);
     if (op == NULL || op->kind != FIBERS_NURSERY_CANCEL || s->w.fibers[f].phase == 0) return false;
     for (uint32_t g = 0; g < s->program->fiber_count; g++)
-        if ((s->w.fibers[g].arriving && g != f) || s->w.fibers[g].passes) return true;
+        if (s->w.fibers[g].arriving && g != f) return true;
     return false;
 }
 
@@ -149,8 +147,6 @@ static bool can_act(const stage *s, enum action_kind kind, uint32_t f)
     case ACTION_LATE: return lives && w->late == LATE_SOON;
     case ACTION_TOLD: return lives && w->arriving;
     case ACTION_PRODDED: return w->state == WAITING && w->prodded;
-    case ACTION_PASSED: return w->passes;
-    case ACTION_HEARD: return w->unheard;
     case ACTION_GONE: return w->state == ENDED && w->released && !w->gone && can_be_gone(s, f);
     case ACTION_GRAB: return mutex_can_grab(s, f, &m, &i);
     default:
@@ -186,12 +182,6 @@ static void act(stage *s, enum action_kind kind, uint32_t f)
     case ACTION_LATE: stage_late(s, f); break;
     case ACTION_TOLD: stage_cancel(s, f); break;
     case ACTION_PRODDED: stage_prodded(s, f); break;
-    case ACTION_PASSED:
-        s->w.fibers[f].passes = 0;
-        stage_cancel_nursery(s, f, s->w.fibers[f].passed_reason);
-        s->w.fibers[f].passed_reason = 0;
-        break;
-    case ACTION_HEARD: stage_heard(s, f); break;
     case ACTION_GONE: s->w.fibers[f].gone = 1; break;
     case ACTION_GRAB:
         stage_cases(s, f, cases);

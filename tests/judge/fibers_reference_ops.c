@@ -388,15 +388,7 @@ static void step_end(stage *s, uint32_t f)
     w->answer = (int8_t)answer;
     w->destroyed = w->local != 0;
     if (f == 0) s->w.result.answer = (int8_t)answer;
-    w->unheard = w->nursery != 0; /* joiners may hear of it before its nursery does */
-}
-
-void stage_heard(stage *s, uint32_t f)
-{
-    world_fiber *w = &s->w.fibers[f];
-    int answer = w->answer;
-    w->unheard = 0;
-    if (answer == 0) return;
+    if (w->nursery == 0 || answer == 0) return;
     const world_fiber *owner = &s->w.fibers[w->nursery - 1];
     if (owner->has_reason && owner->reason == 0 && answer == RAD_ECANCELED) {
         stage_saw(s, FIBERS_SEEN_CHILD_ON_PURPOSE);

@@ -17,7 +17,6 @@ typedef struct world_fiber {
     uint8_t state, pc, phase;
     uint8_t canceled;  /* for good */
     uint8_t arriving;  /* a cancellation of its nursery has begun, and did not get here yet */
-    uint8_t unheard;   /* it has ended, and its nursery does not know yet */
     uint8_t prodded;   /* it is to look why, and has not yet */
     uint8_t stale;     /* it was cancelled after its call had looked */
     uint8_t late;      /* the deadline of its nursery: LATE_ */
@@ -36,8 +35,6 @@ typedef struct world_fiber {
     /* The nursery that it opened. */
     uint8_t opened, is_closed, is_canceled, has_reason, deadline, has_failure;
     int8_t reason, failure;
-    uint8_t passes; /* a cancellation from above is on its way to it */
-    int8_t passed_reason;
 } world_fiber;
 
 typedef struct world {
@@ -138,7 +135,6 @@ bool nursery_is_empty(const stage *s, uint32_t owner);
 /* ---- Operations (fibers_reference_ops.c) ------------------------------------------------------------- */
 
 void stage_step(stage *s, uint32_t f);
-void stage_heard(stage *s, uint32_t f); /* the nursery of a fiber that has ended knows it */
 void stage_spawn_failed(stage *s, uint32_t f, int code); /* into a nursery */
 void stage_signal(stage *s, uint32_t f);                 /* a waiter of the condition is woken */
 

@@ -319,18 +319,18 @@ bool nursery_is_empty(const stage *s, uint32_t owner)
 {
     for (uint32_t f = 0; f < s->program->fiber_count; f++)
         if (s->w.fibers[f].nursery == owner + 1 &&
-            (s->w.fibers[f].state == READY || s->w.fibers[f].state == WAITING ||
-             s->w.fibers[f].unheard))
+            (s->w.fibers[f].state == READY || s->w.fibers[f].state == WAITING))
             return false;
     return true;
 }
 
-/* One that has ended counts until its handle is given up, and a moment longer. */
+/* One that has ended counts until its handle is given up. */
 uint32_t world_live(const stage *s)
 {
     uint32_t live = 0;
     for (uint32_t f = 0; f < s->program->fiber_count; f++)
-        live += s->w.fibers[f].state != UNBORN && !s->w.fibers[f].gone;
+        live += s->w.fibers[f].state != UNBORN &&
+                !(s->w.fibers[f].state == ENDED && s->w.fibers[f].released);
     return live;
 }
 
@@ -484,8 +484,6 @@ void case_do(stage *s, uint32_t f, const fibers_case *c, uint32_t i, bool has_wa
         return;
     case FIBERS_NURSERY_WAIT:
         s->w.fibers[f].opened = OWNER_WAITED;
-        s->w.fibers[f].passes = 0;
-        s->w.fibers[f].passed_reason = 0;
         stage_finish(s, f, s->w.fibers[f].has_failure ? s->w.fibers[f].failure : 0, 0, 0, 0);
         return;
     case FIBERS_ACQUIRE: s->w.permits[c->object] -= c->number; break;

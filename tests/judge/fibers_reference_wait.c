@@ -242,8 +242,7 @@ void stage_cancel_nursery(stage *s, uint32_t f, int reason)
         if (!child->canceled) child->arriving = 1;
         if (child->opened != OWNER_OPEN) continue;
         stage_saw(s, FIBERS_SEEN_CANCEL_BELOW);
-        child->passes = 1; /* its owner may be told, and cancel it itself, before that gets there */
-        child->passed_reason = (int8_t)(reason != 0 ? reason : RAD_ECANCELED);
+        stage_cancel_nursery(s, g, reason != 0 ? reason : RAD_ECANCELED);
     }
 }
 
