@@ -53,9 +53,10 @@ under_sanitizers() { # SKIP
         -Dc_args=-fno-sanitize-recover=all -Dchecked=true" '^(unit|judge|fuzz|cli)' "$1"
 }
 
-# The threaded parts only: forks and the thread sanitizer do not go together. Nothing else is built.
+# The threaded parts only: forks and the thread sanitizer do not go together, nor do reports of deadlocks, which the judge of
+# fibers needs. Nothing else is built.
 under_tsan() {
-    local pattern='test_(exec|judge_exec_calls|judge_fibers|rt_|talk|session_threads|load_disk|live_run)'
+    local pattern='test_(exec|judge_exec_calls|rt_|talk|session_threads|load_disk|live_run)'
     # shellcheck disable=SC2046 # a list of words
     CC=gcc MESON_ARGS="-Doptimization=1 -Dwerror=false -Db_sanitize=thread -Db_lundef=false" \
         tools/build.sh build-tsan tests/cpu_limit $(unit_targets "$pattern") && tools/run_tests.sh build-tsan "/$pattern"
