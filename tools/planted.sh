@@ -122,6 +122,7 @@ know() {
     else
         tail -n 30 "$1/build.log" "$1/test.log" >"$work/words/$2/fails" 2>&1
         say "$2 fails without a bug: ${answer:-it does not compile}"
+        [ -n "$answer" ] || tail -n 20 "$1/build.log" >&2
     fi
     [ -f "$work/words/$2/limit" ]
 }
@@ -239,7 +240,11 @@ for word in $(cat "$work"/bugs/*/words | tr ' ' '\n' | grep '^hunt:' | sort -u);
 done
 row '' depth bug runs shrunk reported
 for number in $(seq "$lanes"); do # paths in the build are relative: nothing is built again in a copy
-    [ "$number" = 1 ] || cp -a "$work/tree1" "$work/tree$number"
+    if [ "$number" != 1 ]; then
+        cp -a "$work/tree1" "$work/tree$number"
+        # Meson writes where a program is that it runs.
+        sed -i "s|$work/tree1/|$work/tree$number/|g" "$work/tree$number/out/build.ninja"
+    fi
 done
 for number in $(seq "$lanes"); do
     lane "$work/tree$number" &
