@@ -27,7 +27,7 @@ typedef struct cli {
     const char *verb;     /* for messages; "" before it is known */
     bool colour;          /* of stdout */
     bool progress;        /* stderr is a terminal */
-    bool utf8;            /* what stdout shows; otherwise plain ASCII stands in */
+    bool utf8;            /* what stdout shows; otherwise plain ASCII */
     uint32_t width;       /* columns of stdout */
     const char *temp_dir; /* where temporary folders go */
     const char *const *stress;            /* raddle only: see cli/exec.h */

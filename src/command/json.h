@@ -10,7 +10,7 @@ enum { JSON_DEPTH = 16 };
 typedef struct writer {
     cli *c;
     uint32_t depth;
-    bool filled[JSON_DEPTH]; /* something stands in it already */
+    bool filled[JSON_DEPTH]; /* it has something already */
 } writer;
 
 void put_begin(writer *j, cli *c) RAD_COMMAND(put_begin); /* opens the one object */

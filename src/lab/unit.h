@@ -35,7 +35,7 @@ typedef struct rad_unit {
     uint64_t seed;
     uint64_t first; /* sample: index of the first run within the phase */
     uint64_t count;
-    uint64_t steps_max;   /* ends after the run with which it has taken so many; 0: no limit */
+    uint64_t steps_max;   /* ends after the run with which it has taken this many; 0: no limit */
     enum rad_bound bound; /* tree */
     uint64_t bound_limit;
     uint64_t floor;

@@ -160,7 +160,7 @@ RAD_INTERNAL void rad__alarm_off(rad_alarm *alarm);
 RAD_INTERNAL rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code);
 
 /* There are as many as there may be, RAD_ELIMIT. Where spawning waits a fiber waits until one is given back, unless it
- * is cancelled. Otherwise the last word is spoken when nobody is leaving. */
+ * is cancelled. Otherwise it gives up when no fiber is leaving. */
 RAD_INTERNAL rad_slot *rad__slot_late(rad_runtime *rt, bool is_fiber, int *code);
 
 /* Nobody refers to it any more. */

@@ -24,7 +24,7 @@ typedef struct actor {
     atomic_uint says; /* it may be woken */
     atomic_uint fate;
     atomic_uint running;
-    uint32_t plain; /* written by whoever makes it runnable, read when it runs */
+    uint32_t plain; /* written by what makes it runnable, read when it runs */
 } actor;
 
 struct show {

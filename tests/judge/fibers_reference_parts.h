@@ -97,7 +97,7 @@ uint32_t stage_first(const stage *s, uint32_t not_f, uint8_t kind, uint8_t objec
 /* Whether one that waits for the same kind of thing comes before f. */
 bool stage_is_behind(const stage *s, uint32_t f, uint8_t kind, uint8_t object);
 
-/* Whoever waits and can be served is served, in the order in which they came. */
+/* Waiters that can be served are served, in the order in which they came. */
 void stage_settle(stage *s);
 
 /* rad_cancel, and the deadline of a nursery. */

@@ -187,7 +187,7 @@ static void mutex_take(stage *s, uint32_t f, uint8_t m, uint32_t i)
         stage_finish_case(s, f, i, 0, 0, 0, 0);
 }
 
-/* A waiter gets it at once, or it is free, and whoever comes first takes it. */
+/* A waiter gets it at once, or it is free, and the first to come takes it. */
 void mutex_unlock(stage *s, uint8_t m)
 {
     uint32_t i, g = stage_first(s, FIBERS_MOST, FIBERS_LOCK_UNTIL, m, &i);

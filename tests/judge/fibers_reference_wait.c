@@ -1,6 +1,6 @@
 /* fibers_reference_wait.c — waiting. Every operation that may wait is a select: of one case, or of several.
  *
- * Those who wait are in one list, by the time they began to. After each action whoever can be served is served, from
+ * Those who wait are in one list, by the time they began to. After each action all that can be are served, from
  * the front of that list. A mutex is the exception: nobody is served, because a free one may be taken by others. */
 #include "fibers_reference_parts.h"
 
@@ -204,7 +204,7 @@ bool stage_is_late(const stage *s, uint32_t f)
     return s->w.fibers[f].late == LATE_YES && s->w.fibers[f].shield == 0;
 }
 
-/* Whether this wait goes on, whatever comes. */
+/* Whether this wait lasts, whatever comes. */
 static bool is_deaf(const stage *s, uint32_t f)
 {
     const fibers_op *op = stage_op(s, f);

@@ -103,7 +103,7 @@ struct weave_world {
     int8_t failed_object; /* -1: none */
 };
 
-/* What a step did, for whoever reports it. */
+/* What a step did, for reports. */
 struct weave_deed {
     uint8_t value;
     bool yields, ended;

@@ -52,7 +52,7 @@ static rad_step steps_until(rad_worker *w, enum rad_phase_kind phase)
     return step;
 }
 
-/* The thief steals from a worker that has so many of them; returns what it got. */
+/* The thief steals from a worker that has this many of them; returns what it got. */
 static rad_step steals(crew *c, uint32_t tasks, uint32_t (*put)(rad_worker *w, rad_task *task))
 {
     crew_open(c);

@@ -72,7 +72,7 @@ enum { CALLS = 100 };
 
 static call all[CALLS];
 
-/* Those that block are held until so many do. */
+/* Those that block are held until this many do. */
 static int many(void *at_a_time)
 {
     rad_nursery n;

@@ -28,8 +28,8 @@ static rad_chan *chan_of(size_t size, size_t capacity)
 typedef struct beside {
     rad_fn body;
     uint32_t count; /* bodies, … */
-    uint32_t first; /* … the heart begins when so many have begun, … */
-    uint32_t beats; /* … and they end when it has beaten so many times */
+    uint32_t first; /* … the heart begins when this many have begun, … */
+    uint32_t beats; /* … and they end when it has beaten this often */
     _Atomic uint32_t begun, done;
     _Atomic bool over;
 } beside;

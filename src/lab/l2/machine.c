@@ -269,7 +269,7 @@ const rad_machine *rad__l2_machine(uint32_t index)
         .bug = model->bug,
         .bug_site = rad__l2_bug_site(model),
         .limits = l2_limits,
-        .ends = true, /* who spins stands aside: threads.c */
+        .ends = true, /* a thread that spins gives way: threads.c */
         .self_test = true,
         .create = creators[index],
         .destroy = l2_destroy,
