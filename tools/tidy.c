@@ -66,8 +66,8 @@ static const struct {
     [FLOW] = {"flow", BIT(BASE) | BIT(CORE), "flow_run", BIT(OS) | BIT(EXEC)},
     [LOAD] = {"load", BIT(BASE) | BIT(CORE), "live", BIT(OS) | BIT(EXEC)},
     [VIEW] = {"view", BIT(BASE) | BIT(CORE), NULL, 0},
-    [COMMAND] = {"command", 0, "program", BIT(LAB)},
-    [CLI] = {"cli", BIT(COMMAND), "program", BIT(BASE) | BIT(OS)},
+    [COMMAND] = {"command", BIT(BASE) | BIT(OS), "program", BIT(LAB)},
+    [CLI] = {"cli", BIT(COMMAND) | BIT(BASE) | BIT(OS), NULL, 0},
 };
 
 static enum layer layer_by_name(const char *name, size_t length)
@@ -492,6 +492,101 @@ static void rule_address(const struct source *s)
     }
 }
 
+/* ---- gate: text for people passes base/readable.h -------------------------------------------------- */
+
+static const char *const WRITERS[] = {"printf",   "vprintf", "puts",  "putchar", "fprintf",
+                                      "vfprintf", "fputs",   "fputc", "putc",    "fwrite"};
+
+/* Calls whose text arguments pass the gate one by one: a newline in one of them is shown, not printed. */
+static const struct {
+    const char *name;
+    unsigned before; /* arguments, up to the format */
+} GATED[] = {
+    {"out", 1},
+    {"note", 0},
+    {"complain", 1},
+    {"bad_usage", 1},
+    {"rad__error", 2},
+    {"rad__error_lines", 3},
+    {"rad__bytes_format", 1},
+    {"rad__readable_text", 2},
+    {"rad__readable_print", 1},
+};
+
+/* The end of what begins with the bracket at `open`. */
+static size_t closing(const struct source *s, size_t open)
+{
+    int depth = 0;
+    size_t at = open;
+    do {
+        depth += strchr("([{", s->code[at]) != NULL && s->code[at] != 0;
+        depth -= strchr(")]}", s->code[at]) != NULL && s->code[at] != 0;
+        at++;
+    } while (depth > 0 && at < s->size);
+    return at;
+}
+
+static void check_writer(const struct source *s, const struct word *w, size_t open)
+{
+    char call[512];
+    size_t size = closing(s, open) - open;
+    snprintf(call, sizeof call, "%.*s", (int)(size < sizeof call ? size : sizeof call - 1),
+             s->code + open);
+    bool plain = tidy_word_is(w, "printf") || tidy_word_is(w, "vprintf") ||
+                 tidy_word_is(w, "puts") || tidy_word_is(w, "putchar");
+    if (plain || strstr(call, "stdout") || strstr(call, "stderr")) {
+        found(s, tidy_line_of(s, w->offset),
+              "%.*s: text for people passes the gate: out, note (command/cli.h), "
+              "rad__readable_print",
+              (int)w->length, w->at);
+    }
+}
+
+/* Literals behind the format, by the commas between the arguments. */
+static void check_arguments(const struct source *s, size_t open, unsigned before)
+{
+    size_t end = closing(s, open);
+    unsigned commas = 0;
+    int depth = 0;
+    for (size_t at = open; at < end; at++) {
+        char c = s->code[at];
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= c == ')' || c == ']' || c == '}';
+        commas += c == ',' && depth == 1;
+        bool escape = s->plain[at] == '\\' && c == ' ' && strchr("nrt", s->plain[at + 1]);
+        if (escape && commas > before) {
+            found(
+                s, tidy_line_of(s, at),
+                "a \\%c that %%s prints is shown, not printed; it belongs into the format, or put "
+                "the text by itself",
+                s->plain[at + 1]);
+        }
+        at += s->plain[at] == '\\' && c == ' ';
+    }
+}
+
+static void rule_gate(const struct source *s)
+{
+    if (!s->in_src || tidy_ends_with(s->path, "/base/readable.c") ||
+        tidy_ends_with(s->path, "/command/out.c")) {
+        return;
+    }
+    struct word w;
+    for (size_t at = 0; tidy_next_word(s, s->code, &at, &w);) {
+        size_t open = w.offset + w.length;
+        if (!tidy_word_is_call(&w)) {
+            continue;
+        }
+        open += strspn(s->code + open, " \n");
+        for (size_t i = 0; i < sizeof WRITERS / sizeof *WRITERS; i++) {
+            if (tidy_word_is(&w, WRITERS[i])) check_writer(s, &w, open);
+        }
+        for (size_t i = 0; i < sizeof GATED / sizeof *GATED; i++) {
+            if (tidy_word_is(&w, GATED[i].name)) check_arguments(s, open, GATED[i].before);
+        }
+    }
+}
+
 /* ---- Running ------------------------------------------------------------------------------------ */
 
 static const struct {
@@ -500,7 +595,7 @@ static const struct {
 } RULES[] = {
     {"include", rule_include}, {"length", rule_length},   {"layout", rule_layout},
     {"call", rule_call},       {"word", rule_word},       {"todo", rule_todo},
-    {"atomic", rule_atomic},   {"address", rule_address},
+    {"atomic", rule_atomic},   {"address", rule_address}, {"gate", rule_gate},
 };
 enum { RULE_COUNT = sizeof RULES / sizeof *RULES };
 

@@ -2,7 +2,6 @@
 
 #include "base/alloc.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static uint8_t *bytes_room(rad_bytes *b, size_t size)
@@ -34,19 +33,31 @@ void rad__bytes_put_varint(rad_bytes *b, uint64_t value)
     b->size += n;
 }
 
+typedef struct bytes_sink {
+    rad_sink sink;
+    rad_bytes *to;
+} bytes_sink;
+
+static void bytes_sink_put(rad_sink *sink, const char *text, size_t size)
+{
+    rad__bytes_put(((bytes_sink *)sink)->to, text, size);
+}
+
 void rad__bytes_format(rad_bytes *b, const char *format, ...)
 {
-    va_list args, again;
+    bytes_sink s = {.sink = {.put = bytes_sink_put}, .to = b};
+    va_list args;
     va_start(args, format);
-    va_copy(again, args);
-    int size = vsnprintf(NULL, 0, format, args);
-    uint8_t *room = size < 0 ? NULL : bytes_room(b, (size_t)size + 1);
-    if (room != NULL) {
-        vsnprintf((char *)room, (size_t)size + 1, format, again);
-        b->size += (uint32_t)size; /* the end mark stays outside */
-    }
-    va_end(again);
+    rad__readable_format(&s.sink, format, args);
     va_end(args);
+    uint8_t *end = bytes_room(b, 1);
+    if (end != NULL) *end = 0; /* stays outside */
+}
+
+void rad__bytes_put_readable(rad_bytes *b, const char *text, size_t size, enum rad_readable how)
+{
+    bytes_sink s = {.sink = {.put = bytes_sink_put}, .to = b};
+    rad__readable_put(&s.sink, text, size, how);
 }
 
 void rad__bytes_free(rad_bytes *b)

@@ -1,5 +1,7 @@
 #include "base/check.h"
 
+#include "base/readable.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +9,12 @@
 
 volatile uint64_t *rad__panic_mark;
 
-_Noreturn void rad__panic(const char *file, int line, const char *what)
+_Noreturn void rad__panic(const char *file, int line, const char *function, const char *what)
 {
-    fprintf(stderr, "raddle: internal error at %s:%d: %s\n", file, line, what);
-    fprintf(stderr,
-            "raddle: this is a bug in raddle itself; please report it with the command line\n");
+    rad__readable_print(stderr, "raddle: internal error at %s:%d, in %s: %s\n", file, line,
+                        function, what);
+    rad__readable_print(
+        stderr, "raddle: this is a bug in raddle itself; please report it with the command line\n");
     fflush(stderr);
     if (rad__panic_mark) *rad__panic_mark = 1;
     _exit(4);
@@ -19,7 +22,7 @@ _Noreturn void rad__panic(const char *file, int line, const char *what)
 
 _Noreturn void rad__misuse(const char *call, const char *what)
 {
-    fprintf(stderr, "raddle: %s: %s\n", call, what);
+    rad__readable_print(stderr, "raddle: %s: %s\n", call, what);
     fflush(stderr);
     abort();
 }
@@ -27,7 +30,7 @@ _Noreturn void rad__misuse(const char *call, const char *what)
 _Noreturn void rad__misuse_by(const char *call, uint64_t fiber, const char *name, const char *what)
 {
     char text[256];
-    snprintf(text, sizeof text, "fiber %" PRIu64 "%s%.100s%s %s", fiber, name ? " '" : "",
-             name ? name : "", name ? "'" : "", what);
+    rad__readable_text(text, sizeof text, "fiber %" PRIu64 "%s%.100s%s %s", fiber, name ? " '" : "",
+                       name ? name : "", name ? "'" : "", what);
     rad__misuse(call, text);
 }

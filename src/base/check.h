@@ -20,7 +20,8 @@
 #define RAD_NO_CANARY
 #endif
 
-RAD_INTERNAL _Noreturn void rad__panic(const char *file, int line, const char *what);
+RAD_INTERNAL _Noreturn void rad__panic(const char *file, int line, const char *function,
+                                       const char *what);
 
 /* A mistake of the program that calls us, where going on would do harm: message on stderr, SIGABRT. */
 RAD_INTERNAL _Noreturn void rad__misuse(const char *call, const char *what);
@@ -34,7 +35,7 @@ RAD_INTERNAL _Noreturn void rad__misuse_by(const char *call, uint64_t fiber, con
 RAD_INTERNAL extern volatile uint64_t *rad__panic_mark;
 
 /* Always on, also in release builds: cheap facts only. */
-#define RAD_ASSERT(x) (RAD_LIKELY(x) ? (void)0 : rad__panic(__FILE__, __LINE__, #x))
+#define RAD_ASSERT(x) (RAD_LIKELY(x) ? (void)0 : rad__panic(__FILE__, __LINE__, __func__, #x))
 
 /* Whole-structure validators and checks on hot paths: debug and test builds. */
 #ifdef RAD_CHECKED

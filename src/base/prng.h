@@ -19,9 +19,10 @@ enum rad_stream {
     RAD_STREAM_SHRINK,
     RAD_STREAM_TEST,
     RAD_STREAM_CASE,
-    RAD_STREAM_STEAL,   /* whom a worker's thread asks */
-    RAD_STREAM_SELECT,  /* the order in which a select looks */
-    RAD_STREAM_PROTOCOL /* a random protocol */
+    RAD_STREAM_STEAL,    /* whom a worker's thread asks */
+    RAD_STREAM_SELECT,   /* the order in which a select looks */
+    RAD_STREAM_PROTOCOL, /* a random protocol */
+    RAD_STREAM_POS
 };
 
 /* Mixes 64 bits (the finaliser of splitmix64). */

@@ -1,5 +1,6 @@
 /* toml_json.c — a TOML tree as JSON in which every value says its type. Written by hand: nothing here depends on the
  * locale of the process, and a float has as many digits as it takes to read the same float again. */
+#include "base/escape.h"
 #include "base/toml_parts.h"
 
 #include <inttypes.h>
@@ -11,24 +12,6 @@
 static void put(rad_bytes *out, const char *text)
 {
     rad__bytes_put(out, text, strlen(text));
-}
-
-static void put_string(rad_bytes *out, const char *text, size_t length)
-{
-    put(out, "\"");
-    for (size_t i = 0; i < length;) {
-        size_t from = i;
-        while (i < length && (unsigned char)text[i] >= 0x20 && text[i] != '"' && text[i] != '\\')
-            i++;
-        rad__bytes_put(out, text + from, i - from);
-        if (i == length) break;
-        if (text[i] == '"' || text[i] == '\\')
-            rad__bytes_format(out, "\\%c", text[i]);
-        else
-            rad__bytes_format(out, "\\u%04x", (unsigned char)text[i]);
-        i++;
-    }
-    put(out, "\"");
 }
 
 /* The shortest digits that are read as the same float: 1.5e+300. In some locales the point is another character, or
@@ -92,7 +75,7 @@ static void put_scalar(rad_bytes *out, const rad_toml_node *node)
     };
     rad__bytes_format(out, "{\"type\": \"%s\", \"value\": ", tags[node->type]);
     if (node->type == RAD_TOML_STRING) {
-        put_string(out, node->text, node->count);
+        rad__put_json_string(out, node->text, node->count, RAD_JSON_UTF8);
     } else {
         put(out, "\"");
         if (node->type == RAD_TOML_INTEGER)
@@ -118,7 +101,7 @@ void rad__toml_put_json(const rad_toml_node *node, rad_bytes *out)
     put(out, is_table ? "{" : "[");
     for (const rad_toml_node *n = node->children->first; n != NULL; n = n->next) {
         if (is_table) {
-            put_string(out, n->key->text, n->key->length);
+            rad__put_json_string(out, n->key->text, n->key->length, RAD_JSON_UTF8);
             put(out, ": ");
         }
         rad__toml_put_json(n, out);

@@ -23,4 +23,13 @@ static inline size_t rad__utf8_size(const char *text, size_t left)
     return size;
 }
 
+/* The code of a character of `size` bytes. */
+static inline uint32_t rad__utf8_code(const char *text, size_t size)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    uint32_t code = size == 1 ? at[0] : at[0] & (0x7fu >> size);
+    for (size_t i = 1; i < size; i++) code = code << 6 | (at[i] & 0x3f);
+    return code;
+}
+
 #endif

@@ -66,7 +66,7 @@ static int load_serve_run(cli *c, int argc, char **argv)
                                 .context = c};
     if (rad_load_serve(&o, &served, &error) != 0) return complain_error(c, &error);
     out(c, "%s requests served\n", number(served));
-    return EXIT_FINE;
+    return *c->stop ? EXIT_INTERRUPTED : EXIT_FINE;
 }
 
 static const char *const SERVE_EXAMPLES[] = {
@@ -79,7 +79,7 @@ const verb VERB_LOAD_SERVE = {
     "a small server to try load tests on",
     "[options]",
     "Answers every request with 200 and a small body, on this machine only unless told otherwise. "
-    "It runs until Ctrl-C.",
+    "It runs until Ctrl-C, and ends with status 130.",
     SERVE_OPTIONS,
     SERVE_EXAMPLES,
     load_serve_run,

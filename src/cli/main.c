@@ -25,10 +25,11 @@ int main(int argc, char **argv)
 {
     const verbs all = {VERBS, sizeof VERBS / sizeof *VERBS, print_head, run_elsewhere};
     const char *stress[STRESS_VARIABLES];
-    signals_before before;
+    rad_os_signals before;
     cli c = {.write_error = 0};
     look_around(&c, "raddle");
-    signals_watch(&c, &before);
+    rad__os_signals_watch(&before);
+    c.signals = &before;
     for (size_t i = 0; i < STRESS_VARIABLES; i++) {
         stress[i] = variable(STRESS_NAMES[i]);
     }

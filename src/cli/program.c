@@ -158,7 +158,7 @@ static int check_program(cli *c, const char *path, bool *is_program)
 
 static int run_program(cli *c, const handed *h)
 {
-    signals_restore(c->signals); /* what this process ignores, the program would, too */
+    rad__os_signals_restore(c->signals); /* what this process ignores, the program would, too */
     execv(h->path, h->argv);
     int number = errno;
     complain(c, "cannot start '%.400s': %s", h->path, strerror(number));

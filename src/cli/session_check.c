@@ -134,6 +134,7 @@ static int check_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
+    ends_at_once(c, &VERB_SESSION_CHECK);
     if ((status = read_protocols(c, &w, &p)) != 0) {
         return status;
     }

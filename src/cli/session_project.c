@@ -77,6 +77,7 @@ static int project_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
+    ends_at_once(c, &VERB_SESSION_PROJECT);
     if (a.as_c && a.role == NULL) {
         return bad_usage(c, "--c: of which role? Expected --role R: a header for each");
     }
@@ -126,6 +127,7 @@ static int draw_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
+    ends_at_once(c, &VERB_SESSION_DRAW);
     if ((status = read_protocols(c, &w, &p)) != 0) {
         return status;
     }

@@ -84,7 +84,7 @@ static int replay(cli *c, const char *log)
                   "Each run writes a log of everything that came from outside. Without any server, "
                   "the log makes "
                   "the same run again, byte for byte; so it does for runs on real servers:");
-    if (rad_load_replay(&v, NULL, log, NULL, &error) != 0) return complain_error(c, &error);
+    if (rad_load_replay(&v, NULL, log, NULL, false, &error) != 0) return complain_error(c, &error);
     if (!v.same) return tour_not_as_told(c, "a log does not replay");
     out(c, "\n   %s turns, %s records: replays byte for byte\n", number(v.turns),
         number(v.records));

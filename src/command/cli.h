@@ -2,7 +2,7 @@
  *
  * The verbs in this folder work on any machine; src/cli has the verbs that only `raddle` has.
  * Results go to stdout through the out_ functions, which remember the first failed write; everything
- * else goes to stderr. The command line sees the library through <raddle/…> only. */
+ * else goes to stderr. The command line sees the library through <raddle/…>; of its inside it uses base and os. */
 #ifndef RADDLE_COMMAND_CLI_H
 #define RADDLE_COMMAND_CLI_H
 
@@ -25,6 +25,7 @@ typedef struct cli {
     const char *self;     /* what the user types: "raddle", or the program with machines, "./pet" */
     const char *program;  /* that raddle has started and this is, "./pet"; "": raddle has not */
     const char *verb;     /* for messages; "" before it is known */
+    bool terminal;        /* stdout is one */
     bool colour;          /* of stdout */
     bool progress;        /* stderr is a terminal */
     bool utf8;            /* what stdout shows; otherwise plain ASCII */
@@ -32,16 +33,25 @@ typedef struct cli {
     const char *temp_dir; /* where temporary folders go */
     const char *const *stress;            /* raddle only: see cli/exec.h */
     int write_error;                      /* errno of the first write to stdout that failed */
-    volatile int *stop;                   /* set by SIGINT and SIGTERM */
-    const struct signals_before *signals; /* as this process was started with them */
+    volatile int *stop;                   /* set by SIGINT, SIGTERM and SIGHUP: os/signal.h */
+    const struct rad_os_signals *signals; /* as this process was started with them */
 } cli;
 
 /* ---- Output (out.c) ------------------------------------------------------------------------------ */
 
-/* Text may come from a file somebody sent: control characters become '?', colours stay. */
-void make_harmless(char *text) RAD_COMMAND(make_harmless);
+/* Texts may come from a file somebody sent. What %s prints is one name, shown on one line whatever is in it
+ * (base/readable.h); only a style passes as it is. */
 void out(cli *c, const char *format, ...) RAD_COMMAND(out) RAD_PRINTF(2, 3);
-void out_text(cli *c, const char *text) RAD_COMMAND(out_text); /* of any length */
+/* A text of several lines, of any length. */
+void out_text(cli *c, const char *text) RAD_COMMAND(out_text);
+/* The same with colours in it: the library has made it, and let names through the gate itself. */
+void out_drawn(cli *c, const char *text) RAD_COMMAND(out_drawn);
+/* Bytes that are somebody's data, as they are: never to a terminal. */
+void out_raw(cli *c, const char *bytes, size_t size) RAD_COMMAND(out_raw);
+/* To stderr, as out does. */
+void note(const char *format, ...) RAD_COMMAND(note) RAD_PRINTF(1, 2);
+/* The same as out_text: a text of several lines between two others. */
+void note_text(const char *before, const char *text, const char *after) RAD_COMMAND(note_text);
 void out_paragraph(cli *c, uint32_t indent, const char *text) RAD_COMMAND(out_paragraph);
 /* From `column` on, wrapped between words; later lines begin at `indent`. Ends the line. */
 void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text)

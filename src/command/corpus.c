@@ -154,7 +154,7 @@ static int corpus(cli *c, const char *dir, const glob_t *files, const corpus_arg
         put_array(&j, "artifacts");
     }
     for (size_t i = 0; i < files->gl_pathc && !*c->stop; i++) {
-        char text[600];
+        char text[900];
         int trouble;
         enum outcome o = try_artifact(files->gl_pathv[i], args, text, sizeof text, &trouble);
         t.counts[o]++;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct explore_args {
-    const char *strategy, *output;
+    const char *strategy, *output, *races, *suppress;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
     bool stop_on_first, repaired, twice, no_shrink, json;
@@ -33,6 +33,10 @@ static const option EXPLORE_OPTIONS[] = {
     OPTION_REPAIRED(explore_args),
     OPTION_MAX_STEPS(explore_args),
     {"twice", OPTION_FLAG, AT(twice), NULL, "run everything twice and compare", 0, 0, 0},
+    {"races", OPTION_TEXT, AT(races), "WHAT",
+     "after a data race: continue the run, or fatal (default: continue)", 0, 0, 0},
+    {"suppress", OPTION_TEXT, AT(suppress), "FILE",
+     "races that do not count: lines race:FUNCTION or race:FILE, * for anything", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: the current folder)", 0,
      0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "keep what was found as it is", 0, 0, 0},
@@ -74,8 +78,8 @@ static void write_head(hunt *h, const rad_target *t, const explore_args *a)
 {
     char text[256];
     rad_target_text(t, text, sizeof text);
-    snprintf(h->head, sizeof h->head, "%sexplore %s%s: strategy %s, up to %s runs, seed %llu\n",
-             style(h->c, STYLE_BOLD), text, style(h->c, STYLE_OFF),
+    snprintf(h->head, sizeof h->head, "explore %s", text);
+    snprintf(h->head_rest, sizeof h->head_rest, ": strategy %.80s, up to %s runs, seed %llu",
              a->strategy ? a->strategy : "auto", number(a->runs ? a->runs : RAD_RUNS_PRESET),
              (unsigned long long)a->seed);
 }
@@ -95,7 +99,16 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a,
     put_end(&j);
 }
 
-static int explore(hunt *h, const rad_target *t, const explore_args *a)
+static int check_races(cli *c, const char *word)
+{
+    if (word == NULL || strcmp(word, "continue") == 0 || strcmp(word, "fatal") == 0) {
+        return 0;
+    }
+    return bad_usage(c, "--races '%.80s': expected continue or fatal", word);
+}
+
+static int explore(hunt *h, const rad_target *t, const explore_args *a,
+                   const char *const *suppressed)
 {
     rad_error error = {.code = 0};
     rad_exploration e = {.runs = 0};
@@ -108,6 +121,8 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a)
         .jobs = (uint32_t)a->jobs,
         .stop_on_first = a->stop_on_first,
         .twice = a->twice,
+        .races_fatal = a->races && strcmp(a->races, "fatal") == 0,
+        .suppressed = suppressed,
         .progress = h->c->progress ? on_progress : NULL,
         .found = on_found,
         .context = h,
@@ -144,16 +159,25 @@ static int explore_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
-    if ((status = check_strategy(c, a.strategy)) != 0 ||
-        (status = check_output(c, a.output)) != 0 ||
-        (status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) {
+    const char *const *suppressed = NULL;
+    rad_error error = {.code = 0};
+    if ((status = check_strategy(c, a.strategy)) != 0 || (status = check_races(c, a.races)) != 0 ||
+        (status = check_output(c, a.output)) != 0) {
+        return status;
+    }
+    if (a.suppress && rad_suppressions_read(&suppressed, a.suppress, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) {
+        rad_suppressions_free(suppressed);
         return status;
     }
     h = (hunt){.c = c, .dir = a.output, .json = a.json};
     h.limits = (progress_limits){c, a.seconds};
     hunt_name(&h, target_file(w.at, w.count), t.machine->name);
     write_head(&h, &t, &a);
-    status = explore(&h, &t, &a);
+    status = explore(&h, &t, &a, suppressed);
+    rad_suppressions_free(suppressed);
     hunt_free(&h);
     rad_target_free(&t);
     return status;

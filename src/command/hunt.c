@@ -45,8 +45,9 @@ bug *hunt_find(hunt *h, const char *identity)
 
 void hunt_head(hunt *h)
 {
-    if (!h->json) {
-        out_text(h->c, h->head);
+    if (!h->json && h->head[0]) {
+        out(h->c, "%s%s%s%s\n", style(h->c, STYLE_BOLD), h->head, style(h->c, STYLE_OFF),
+            h->head_rest);
         h->head[0] = 0;
     }
 }
@@ -116,7 +117,7 @@ int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
         hunt_replay_line(h, b);
     }
     tell_second(h, b, b->small.report.second);
-    return status;
+    return status ? status : *c->stop ? EXIT_INTERRUPTED : 0;
 }
 
 /* The one command that replays it. */

@@ -9,7 +9,7 @@
 #include "progress.h"
 
 typedef struct bug {
-    char identity[120];
+    char identity[RAD_IDENTITY_MAX];
     rad_verdict verdict;
     kept found;
     kept minimised;
@@ -23,7 +23,8 @@ typedef struct hunt {
     const char *dir; /* NULL: the current folder */
     char name[256];  /* what files begin with */
     bool json;
-    char head[512]; /* told before anything else, and only when there is something to tell */
+    /* Told before anything else, and only when there is something to tell: what is explored, and how. */
+    char head[320], head_rest[200];
     progress_limits limits;
     uint32_t bug_count;
     bug bugs[KEEP_BUGS_MAX];

@@ -1,98 +1,32 @@
 #include "json.h"
 
+#include "base/escape.h"
+
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The size of the well-formed UTF-8 character at `at`, or 0. */
-static uint32_t decode(const char *at, uint32_t *code)
+static void put_all(cli *c, rad_bytes *b)
 {
-    const unsigned char *b = (const unsigned char *)at;
-    uint32_t size = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (b[0] < 0xc0 || b[0] > 0xf4) {
-        return 0;
-    }
-    uint32_t value = b[0] & (0x7fu >> size);
-    for (uint32_t i = 1; i < size; i++) {
-        if ((b[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-        value = value << 6 | (b[i] & 0x3f);
-    }
-    bool surrogate = value >= 0xd800 && value < 0xe000;
-    *code = value;
-    return value < least[size] || value > 0x10ffff || surrogate ? 0 : size;
+    out_raw(c, (const char *)b->data, b->size); /* ASCII */
+    if (b->failed) c->write_error = ENOMEM;
+    rad__bytes_free(b);
 }
 
-/* As \u escapes; `to` has room for 13 bytes. */
-static size_t put_escape(char *to, uint32_t code)
-{
-    if (code < 0x10000) {
-        return (size_t)snprintf(to, 7, "\\u%04x", code);
-    }
-    code -= 0x10000;
-    return (size_t)snprintf(to, 13, "\\u%04x\\u%04x", 0xd800 + (code >> 10),
-                            0xdc00 + (code & 0x3ff));
-}
-
-/* Only ASCII leaves here, whatever the terminal: other characters become \u escapes, bytes that are
- * no UTF-8 the replacement character. */
+/* Only ASCII leaves here, whatever the terminal. */
 static void put_string(cli *c, const char *text)
 {
-    char piece[2048];
-    size_t used = 0;
-    out_text(c, "\"");
-    for (const char *at = text; *at;) {
-        uint32_t code = 0xfffd, size = 1;
-        if (!((unsigned char)*at & 0x80)) {
-            code = (unsigned char)*at;
-        } else if ((size = decode(at, &code)) == 0) {
-            size = 1;
-            code = 0xfffd;
-        }
-        if (code == '"' || code == '\\') {
-            used += (size_t)snprintf(piece + used, sizeof piece - used, "\\%c", (int)code);
-        } else if (code >= 0x7f || code < 0x20) {
-            used += put_escape(piece + used, code);
-        } else {
-            piece[used++] = (char)code;
-            piece[used] = 0;
-        }
-        at += size;
-        if (used > sizeof piece - 32) {
-            out_text(c, piece);
-            used = 0;
-        }
-    }
-    piece[used] = 0;
-    out_text(c, piece);
-    out_text(c, "\"");
+    rad_bytes bytes = {.data = NULL};
+    rad__put_json_string(&bytes, text, strlen(text), RAD_JSON_ASCII);
+    put_all(c, &bytes);
 }
 
-/* JSON as it is, but ASCII: other characters stand in strings only, where escapes are allowed. */
 static void put_document(cli *c, const char *text)
 {
-    char piece[1024];
-    size_t used = 0;
-    while (*text) {
-        uint32_t code = (unsigned char)*text, size = 1;
-        if (code >= 0x80 && (size = decode(text, &code)) == 0) {
-            size = 1;
-            code = 0xfffd;
-        }
-        if (code >= 0x7f) {
-            used += put_escape(piece + used, code);
-        } else {
-            piece[used++] = (char)code;
-        }
-        text += size;
-        if (*text == 0 || used > sizeof piece - 32) {
-            piece[used] = 0;
-            out_text(c, piece);
-            used = 0;
-        }
-    }
+    rad_bytes bytes = {.data = NULL};
+    rad__put_json_document(&bytes, text, strlen(text), RAD_JSON_ASCII);
+    put_all(c, &bytes);
 }
 
 static void begin_value(writer *j, const char *key)

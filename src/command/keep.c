@@ -82,9 +82,6 @@ int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s)
                                   .interrupted = c->stop};
     int code = rad_lab_shrink(a, &options, &s->artifact, &s->report, &error);
     progress_clear(c);
-    if (code == RAD_EINTERRUPTED || (code == 0 && *c->stop)) {
-        return EXIT_INTERRUPTED;
-    }
     return code == 0 ? 0 : complain_error(c, &error);
 }
 
@@ -123,6 +120,10 @@ static void report_because(cli *c, const rad_shrink_report *r)
     if (r->certificate == RAD_MINIMAL) {
         out(c, "all %s schedule%s with fewer preemptions were tried\n", all,
             plural(r->certified_runs));
+    } else if (*c->stop) {
+        out(c,
+            "it was interrupted before all schedules with fewer preemptions were tried (%s were)\n",
+            all);
     } else if (r->certificate_ended == RAD_BUDGET_TIME) {
         out(c, "time was up before all schedules with fewer preemptions were tried (%s were)\n",
             all);
@@ -140,6 +141,11 @@ static void report_because(cli *c, const rad_shrink_report *r)
 
 static void report_stopped(cli *c, const rad_shrink_report *r)
 {
+    if (*c->stop) {
+        report_label(c, "stopped");
+        out_text(c, "interrupted: a smaller failure may exist\n");
+        return;
+    }
     if (r->stopped == RAD_BUDGET_NONE) {
         return;
     }
@@ -184,7 +190,7 @@ void shrunk_json(writer *j, const shrunk *s)
     put_measure(j, "before", &s->report.before);
     put_measure(j, "after", &s->report.after);
     put_count(j, "checks", s->report.checks);
-    put_text(j, "stopped", budget_name(s->report.stopped));
+    put_text(j, "stopped", *j->c->stop ? "interrupted" : budget_name(s->report.stopped));
     put_count(j, "certified_runs", s->report.certified_runs);
     put_count(j, "certified_cut", s->report.certified_cut);
     put_text(j, "certificate_stopped", budget_name(s->report.certificate_ended));
@@ -226,7 +232,7 @@ int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all)
         complain(c, "out of memory");
         return EXIT_RUNTIME;
     }
-    out_text(c, text);
+    out_drawn(c, text);
     rad_free(text);
     return 0;
 }

@@ -33,7 +33,8 @@ typedef struct shrunk {
     rad_shrink_report report;
 } shrunk;
 
-/* `seconds` as in rad_shrink_options. Returns 0 or an exit status, message printed (EXIT_INTERRUPTED without one). */
+/* `seconds` as in rad_shrink_options. Returns 0 or an exit status, message printed. 0 also when it was interrupted,
+ * with what was found until then. */
 int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s)
     RAD_COMMAND(shrink_artifact);
 void shrunk_free(shrunk *s) RAD_COMMAND(shrunk_free);

@@ -138,6 +138,7 @@ static int list_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
+    ends_at_once(c, &VERB_LIST);
     if (w.count > 0) {
         return bad_usage(c, "list takes no words: '%.80s'", w.at[0]);
     }

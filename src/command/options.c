@@ -1,5 +1,8 @@
 #include "options.h"
 
+#include "base/readable.h"
+#include "os/signal.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +24,7 @@ bool read_count(const char *text, uint64_t max, uint64_t *value)
 }
 
 /* "90", "0.5": no sign, no exponent, at most nine digits before the point and six after it. */
-static bool read_seconds(const char *text, double *value)
+static bool read_decimal(const char *text, double *value)
 {
     char whole[12], part[8] = "0";
     const char *point = strchr(text, '.');
@@ -42,7 +45,7 @@ static bool read_seconds(const char *text, double *value)
         scale *= 10;
     }
     *value = (double)before + (double)after / scale;
-    return *value > 0;
+    return true;
 }
 
 static const option *find_option(const verb *v, const char *name, size_t size)
@@ -94,10 +97,16 @@ static int set_value(cli *c, const option *o, const char *text, void *into)
     case OPTION_TEXT: *(const char **)at = text; return GO_ON;
     case OPTION_TEXTS: return add_text(c, o, (text_list *)at, text);
     case OPTION_SECONDS:
-        if (read_seconds(text, (double *)at)) {
+        if (read_decimal(text, (double *)at) && *(double *)at > 0) {
             return GO_ON;
         }
         return bad_usage(c, "--%s: '%.80s' is not a number of seconds, such as 60 or 0.5", o->name,
+                         text);
+    case OPTION_PERCENT:
+        if (read_decimal(text, (double *)at)) {
+            return GO_ON;
+        }
+        return bad_usage(c, "--%s: '%.80s' is not a number of percent, such as 5 or 0.5", o->name,
                          text);
     case OPTION_COUNT: break;
     }
@@ -171,6 +180,13 @@ int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, word
         }
     }
     return GO_ON;
+}
+
+void ends_at_once(const cli *c, const verb *v)
+{
+    static char last_words[1200];
+    rad__readable_text(last_words, sizeof last_words, "%s %s: interrupted\n", c->self, v->name);
+    rad__os_signals_end_at_once(last_words);
 }
 
 int options_word(const verb *v, int argc, char **argv)

@@ -9,7 +9,8 @@ enum option_kind {
     OPTION_TEXT,     /* const char * */
     OPTION_TEXTS,    /* text_list: it may stand there several times */
     OPTION_COUNT,    /* uint64_t, within min … max */
-    OPTION_SECONDS   /* double, above 0 */
+    OPTION_SECONDS,  /* double, above 0 */
+    OPTION_PERCENT   /* double, from 0 */
 };
 
 enum { OPTION_TEXTS_MOST = 64 };
@@ -63,6 +64,10 @@ enum { GO_ON = -1 };
  * or the exit status: 0 after --help, EXIT_USAGE after a message. */
 int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, words *w)
     RAD_COMMAND(options_parse);
+
+/* For a verb that has nothing to keep: from here on the first SIGINT, SIGTERM or SIGHUP ends it. All others look at
+ * c->stop. */
+void ends_at_once(const cli *c, const verb *v) RAD_COMMAND(ends_at_once);
 
 /* The place of the first word that is no option, or argc. Nothing is moved. */
 int options_word(const verb *v, int argc, char **argv) RAD_COMMAND(options_word);

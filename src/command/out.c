@@ -1,13 +1,36 @@
-/* out.c — writing to stdout: remembered errors, colours, numbers for people, ASCII where it is needed. */
+/* out.c — writing to people: stdout with remembered errors, stderr, colours, ASCII where it is needed.
+ *
+ * Everything passes the gate of base/readable.h on its way. Colours are ours: they are known by where they lie, so
+ * that no text from elsewhere can pass for one. */
 #include "cli.h"
 
+#include "base/readable.h"
+
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE_MAX_BYTES = 8192, TEXT_WIDTH = 96 };
+enum { TEXT_WIDTH = 96 };
+
+static const char STYLES[][8] = {
+    [STYLE_OFF] = "\033[0m",    [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",
+    [STYLE_BAD] = "\033[1;31m", [STYLE_GOOD] = "\033[1;32m", [STYLE_MARK] = "\033[1;33m"};
+enum { STYLE_COUNT = sizeof STYLES / sizeof *STYLES };
+
+const char *style(const cli *c, enum style s)
+{
+    return c->colour ? STYLES[s] : "";
+}
+
+static bool is_style(const char *text)
+{
+    for (size_t i = 0; i < STYLE_COUNT; i++)
+        if (text == STYLES[i]) return true;
+    return false;
+}
+
+/* ---- stdout ---------------------------------------------------------------------------------------- */
 
 static void remember(cli *c)
 {
@@ -42,63 +65,121 @@ static const char *ascii_for(const char *utf8, size_t size)
     return "?";
 }
 
-void out_text(cli *c, const char *text)
+/* Text that has passed the gate. */
+static void put_shown(cli *c, const char *text, size_t size)
 {
+    size_t at = 0;
     if (c->utf8) {
-        put_bytes(c, text, strlen(text));
+        put_bytes(c, text, size);
         return;
     }
-    while (*text) {
-        size_t plain = 0, wide = 1;
-        while (text[plain] && !((unsigned char)text[plain] & 0x80)) {
+    while (at < size) {
+        size_t plain = at, end;
+        while (plain < size && !((unsigned char)text[plain] & 0x80)) {
             plain++;
         }
-        put_bytes(c, text, plain);
-        text += plain;
-        if (*text) {
-            while (((unsigned char)text[wide] & 0xc0) == 0x80) {
-                wide++;
-            }
-            put_bytes(c, ascii_for(text, wide), 1);
-            text += wide;
+        put_bytes(c, text + at, plain - at);
+        if (plain == size) {
+            return;
         }
+        end = plain + 1;
+        while (end < size && ((unsigned char)text[end] & 0xc0) == 0x80) {
+            end++;
+        }
+        put_bytes(c, ascii_for(text + plain, end - plain), 1);
+        at = end;
     }
 }
 
-/* Size of a colour at the start of the text ("\033[1;31m"), or 0. */
-static size_t colour_size(const char *text)
+typedef struct out_sink {
+    rad_sink sink;
+    cli *c;
+} out_sink;
+
+static void out_sink_put(rad_sink *sink, const char *text, size_t size)
 {
-    size_t size = 2;
-    if (text[0] != '\033' || text[1] != '[') {
-        return 0;
-    }
-    while ((text[size] >= '0' && text[size] <= '9') || text[size] == ';') {
-        size++;
-    }
-    return text[size] == 'm' ? size + 1 : 0;
+    put_shown(((out_sink *)sink)->c, text, size);
 }
 
-void make_harmless(char *text)
+static out_sink sink_of(cli *c)
 {
-    while (*text) {
-        size_t colour = colour_size(text);
-        if (colour == 0 && *text != '\n' && ((unsigned char)*text < 0x20 || *text == 0x7f)) {
-            *text = '?';
-        }
-        text += colour ? colour : 1;
-    }
+    return (out_sink){.sink = {out_sink_put, is_style}, .c = c};
+}
+
+void out_text(cli *c, const char *text)
+{
+    out_sink to = sink_of(c);
+    rad__readable_put(&to.sink, text, strlen(text), RAD_READABLE_LINES);
+}
+
+void out_drawn(cli *c, const char *text)
+{
+    put_shown(c, text, strlen(text));
+}
+
+void out_raw(cli *c, const char *bytes, size_t size)
+{
+    put_bytes(c, bytes, size);
 }
 
 void out(cli *c, const char *format, ...)
 {
-    char line[LINE_MAX_BYTES];
+    out_sink to = sink_of(c);
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    make_harmless(line);
+    rad__readable_format(&to.sink, format, args);
     va_end(args);
-    out_text(c, line);
 }
+
+/* ---- stderr ---------------------------------------------------------------------------------------- */
+
+/* Collected, so that a message is one write: those of several processes do not mix. */
+typedef struct note_sink {
+    rad_sink sink;
+    char text[4096];
+    size_t used;
+} note_sink;
+
+static void note_flush(note_sink *s)
+{
+    (void)!fwrite(s->text, 1, s->used, stderr);
+    fflush(stderr);
+    s->used = 0;
+}
+
+static void note_put(rad_sink *sink, const char *text, size_t size)
+{
+    note_sink *s = (note_sink *)sink;
+    while (size > 0) {
+        size_t room = sizeof s->text - s->used, part = size < room ? size : room;
+        memcpy(s->text + s->used, text, part);
+        s->used += part;
+        text += part;
+        size -= part;
+        if (s->used == sizeof s->text) note_flush(s);
+    }
+}
+
+void note(const char *format, ...)
+{
+    note_sink to = {.sink = {.put = note_put}};
+    va_list args;
+    va_start(args, format);
+    rad__readable_format(&to.sink, format, args);
+    va_end(args);
+    note_flush(&to);
+}
+
+void note_text(const char *before, const char *text, const char *after)
+{
+    note_sink to = {.sink = {.put = note_put}};
+    rad__readable_put(&to.sink, before, strlen(before), RAD_READABLE_LINES);
+    rad__readable_put(&to.sink, text, strlen(text), RAD_READABLE_LINES);
+    rad__readable_put(&to.sink, after, strlen(after), RAD_READABLE_LINES);
+    note_flush(&to);
+}
+
+/* ---- Paragraphs ------------------------------------------------------------------------------------ */
 
 /* How many bytes of a line fit into `room`, breaking between words where that is possible. */
 static size_t line_size(const char *text, size_t room)
@@ -109,6 +190,9 @@ static size_t line_size(const char *text, size_t room)
     }
     while (at > 0 && text[at] != ' ') {
         at--;
+    }
+    for (; at == 0 && room > 1 && ((unsigned char)text[room] & 0xc0) == 0x80;) {
+        room--; /* a line does not end inside a character */
     }
     return at ? at : room;
 }
@@ -148,35 +232,22 @@ int out_close(cli *c, int status)
     if (c->write_error == 0 && (ferror(stdout) || close(dup(STDOUT_FILENO)) != 0)) {
         remember(c);
     }
+    if (c->write_error == EINTR && *c->stop) { /* somebody wants us to stop, and nobody reads */
+        close(STDOUT_FILENO);                  /* or exit would wait, too, to write what is left */
+        return EXIT_INTERRUPTED;
+    }
     if (c->write_error == 0 || c->write_error == EPIPE) {
         return status;
     }
     complain(c, "cannot write to standard output: %s", strerror(c->write_error));
-    return EXIT_RUNTIME;
-}
-
-const char *style(const cli *c, enum style s)
-{
-    static const char *const on[] = {
-        [STYLE_OFF] = "\033[0m",    [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",
-        [STYLE_BAD] = "\033[1;31m", [STYLE_GOOD] = "\033[1;32m", [STYLE_MARK] = "\033[1;33m"};
-    return c->colour ? on[s] : "";
+    return status == EXIT_INTERRUPTED ? status : EXIT_RUNTIME; /* the terminal may have gone */
 }
 
 const char *number(uint64_t n)
 {
     static char texts[8][32];
     static unsigned turn;
-    char *text = texts[turn++ % 8], digits[24];
-    int count = snprintf(digits, sizeof digits, "%" PRIu64, n), used = 0;
-    for (int i = 0; i < count; i++) {
-        if (i > 0 && (count - i) % 3 == 0) {
-            text[used++] = ',';
-        }
-        text[used++] = digits[i];
-    }
-    text[used] = 0;
-    return text;
+    return rad__readable_count(n, texts[turn++ % 8]);
 }
 
 const char *plural(uint64_t n)
@@ -231,6 +302,44 @@ void translate(const cli *c, const char *text, char *to, size_t size)
     to[used < size ? used : size - 1] = 0;
 }
 
+static bool is_shown_as_it_is(const char *word)
+{
+    char shown[RAD_CHARACTER_MAX];
+    size_t size, length;
+    for (size_t left = strlen(word); left > 0; word += length, left -= length) {
+        length = rad__readable_character(word, left, RAD_READABLE_NAME, shown, &size);
+        if (size != length || memcmp(shown, word, size) != 0) return false;
+    }
+    return true;
+}
+
+/* For a word with characters that cannot be shown: $'…', with those as bytes. */
+static void quote_bytes(rad_sink_buffer *to, const char *word)
+{
+    char shown[RAD_CHARACTER_MAX];
+    size_t size, length;
+    to->sink.put(&to->sink, "$'", 2);
+    for (size_t left = strlen(word); left > 0; word += length, left -= length) {
+        length = rad__readable_character(word, left, RAD_READABLE_NAME, shown, &size);
+        bool same = size == length && memcmp(shown, word, size) == 0;
+        if (*word == '\'' || *word == '\\') to->sink.put(&to->sink, "\\", 1);
+        for (size_t i = 0; i < length && !same; i++) {
+            snprintf(shown, sizeof shown, "\\x%02x", (unsigned char)word[i]);
+            to->sink.put(&to->sink, shown, 4);
+        }
+        if (same) to->sink.put(&to->sink, word, length);
+    }
+}
+
+static void quote(rad_sink_buffer *to, const char *word)
+{
+    to->sink.put(&to->sink, "'", 1);
+    for (; *word; word++) {
+        bool tick = *word == '\'';
+        to->sink.put(&to->sink, tick ? "'\\''" : word, tick ? 4 : 1);
+    }
+}
+
 const char *shell_word(const char *word)
 {
     static char texts[4][4200];
@@ -241,17 +350,11 @@ const char *shell_word(const char *word)
         return word;
     }
     char *text = texts[turn++ % 4];
-    size_t used = 0, room = sizeof texts[0] - 8;
-    text[used++] = '\'';
-    for (; *word && used < room; word++) {
-        if (*word == '\'') {
-            memcpy(text + used, "'\\''", 4);
-            used += 4;
-        } else {
-            text[used++] = *word;
-        }
-    }
-    text[used++] = '\'';
-    text[used] = 0;
+    rad_sink_buffer to = rad__sink_buffer(text, sizeof texts[0] - 1);
+    if (is_shown_as_it_is(word))
+        quote(&to, word);
+    else
+        quote_bytes(&to, word);
+    memcpy(text + to.used, "'", 2);
     return text;
 }

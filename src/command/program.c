@@ -62,13 +62,13 @@ int rad_lab_main(int argc, char **argv, const rad_machine *const *machines)
     static char started[1024], path[1024];
     const char *name = argc > 0 && argv[0] && *argv[0] ? argv[0] : "./program";
     cli c = {.write_error = 0};
-    signals_before before;
+    rad_os_signals before;
     snprintf(started, sizeof started, "%s", variable(STARTED_BY));
     unsetenv(STARTED_BY); /* it is about this process, not about its children */
     program_path(*started ? started : name, path, sizeof path);
     look_around(&c, *started ? "raddle" : name);
     c.program = started;
-    signals_watch(&c, &before);
+    rad__os_signals_watch(&before);
     uint32_t added = rad__machines_added();
     int status = add_machines(&c, machines);
     if (status == 0) {
@@ -77,6 +77,6 @@ int rad_lab_main(int argc, char **argv, const rad_machine *const *machines)
         rad__program_set("", NULL);
     }
     rad__machines_cut(added);
-    signals_restore(&before);
+    rad__os_signals_restore(&before);
     return out_close(&c, status);
 }

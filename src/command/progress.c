@@ -16,8 +16,7 @@ static void span_text(double seconds, char *text, size_t size)
 
 static void show_line(const char *line)
 {
-    fprintf(stderr, "\r\033[K%s", line);
-    fflush(stderr);
+    note("\r\033[K%s", line);
 }
 
 void progress_explore(const progress_limits *limits, const rad_progress *p)

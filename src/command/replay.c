@@ -82,8 +82,9 @@ static const char *answer(const rad_artifact *a, bool other, const rad_replay *r
     if (r->actual.result == RAD_RESULT_PASS) {
         return rad_artifact_expects_failure(a) ? "gone" : "passes";
     }
-    bool same = strcmp(r->actual.identity, rad_artifact_verdict(a)->identity) == 0;
-    return !rad_artifact_expects_failure(a) ? "fails" : same ? "still fails" : "fails differently";
+    return !rad_artifact_expects_failure(a) ? "fails"
+           : r->same_failure                ? "still fails"
+                                            : "fails differently";
 }
 
 static void report_replay(cli *c, const rad_artifact *a, bool other, const rad_replay *r)

@@ -1,5 +1,7 @@
 #include "report.h"
 
+#include "base/readable.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -27,10 +29,10 @@ void report_verdict(cli *c, uint32_t column, const rad_verdict *v)
                  plural(v->steps), number(v->decisions), plural(v->decisions));
         break;
     case RAD_RESULT_FAILURE:
-        snprintf(text, sizeof text, ": %s at step %s: %s", v->kind, number(v->failure_step),
-                 report_message(v));
+        rad__readable_text(text, sizeof text, ": %s at step %s: %s", v->kind,
+                           number(v->failure_step), report_message(v));
         break;
-    case RAD_RESULT_DIVERGED: snprintf(text, sizeof text, ": %s", v->divergence); break;
+    case RAD_RESULT_DIVERGED: rad__readable_text(text, sizeof text, ": %s", v->divergence); break;
     case RAD_RESULT_CUT:
         snprintf(text, sizeof text, ": not finished after %s step%s, neither passed nor failed",
                  number(v->steps), plural(v->steps));

@@ -1,68 +1,19 @@
-/* shell.c — see shell.h: the only place that looks at the environment, the terminal and signals. */
-#define _GNU_SOURCE /* environ */
+/* shell.c — see shell.h: the only place that looks at the environment and the terminal. */
 #include "shell.h"
 
+#include "os/term.h"
+
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { PATIENCE = 3, WIDTH_PRESET = 100 };
-
-/* ---- Signals --------------------------------------------------------------------------------------- */
-
-static volatile int stop_asked;
-
-/* The first SIGINT or SIGTERM asks for a stop that keeps what there is; the third one does not wait
- * for it (the second may come along with the first: a signal to the process and to its group). */
-static void on_signal(int signal_number)
-{
-    (void)signal_number;
-    stop_asked = stop_asked + 1;
-    if (stop_asked >= PATIENCE) {
-        _exit(EXIT_INTERRUPTED);
-    }
-}
-
-/* A closed pipe and a limit on the size of files are errors of write, not signals. */
-static const struct {
-    int number;
-    void (*handler)(int signal_number);
-} WATCHED[] = {{SIGINT, on_signal}, {SIGTERM, on_signal}, {SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}};
-enum { WATCHED_COUNT = sizeof WATCHED / sizeof *WATCHED };
-_Static_assert(WATCHED_COUNT == sizeof((signals_before *)0)->action / sizeof(struct sigaction),
-               "each has a place for what was there before");
-
-void signals_watch(cli *c, signals_before *before)
-{
-    stop_asked = 0;
-    c->stop = &stop_asked;
-    c->signals = before;
-    for (size_t i = 0; i < WATCHED_COUNT; i++) {
-        struct sigaction action = {.sa_flags = 0};
-        action.sa_handler = WATCHED[i].handler;
-        sigemptyset(&action.sa_mask);
-        sigaction(WATCHED[i].number, &action, &before->action[i]);
-    }
-}
-
-void signals_restore(const signals_before *before)
-{
-    for (size_t i = 0; i < WATCHED_COUNT; i++) {
-        sigaction(WATCHED[i].number, &before->action[i], NULL);
-    }
-}
+enum { WIDTH_PRESET = 100 };
 
 /* ---- Surroundings ---------------------------------------------------------------------------------- */
 
 const char *variable(const char *name)
 {
-    size_t size = strlen(name);
-    for (char **at = environ; at && *at; at++) {
-        if (strncmp(*at, name, size) == 0 && (*at)[size] == '=') {
-            return *at + size + 1;
-        }
-    }
-    return "";
+    const char *value = rad__os_env(name);
+    return value ? value : "";
 }
 
 static bool says_utf8(void)
@@ -80,21 +31,18 @@ static bool says_utf8(void)
 
 void look_around(cli *c, const char *self)
 {
-    struct winsize size;
-    bool terminal = isatty(STDOUT_FILENO) == 1;
-    bool dumb = strcmp(variable("TERM"), "dumb") == 0;
+    uint32_t columns = rad__os_terminal_width(STDOUT_FILENO);
     c->self = self;
     c->program = "";
     c->verb = "";
-    c->colour = terminal && !dumb && *variable("NO_COLOR") == 0;
-    c->progress = isatty(STDERR_FILENO) == 1 && !dumb;
+    c->terminal = rad__os_is_terminal(STDOUT_FILENO);
+    c->colour = rad__os_wants_colour(STDOUT_FILENO);
+    c->progress = rad__os_is_terminal(STDERR_FILENO) && strcmp(variable("TERM"), "dumb") != 0;
     c->utf8 = says_utf8();
-    c->width = WIDTH_PRESET;
-    if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-        c->width = size.ws_col;
-    }
+    c->width = c->terminal && columns > 0 ? columns : WIDTH_PRESET;
     c->temp_dir = variable("TMPDIR");
     c->temp_dir = *c->temp_dir ? c->temp_dir : "/tmp";
+    c->stop = rad__os_interrupted();
 }
 
 /* ---- Verbs ----------------------------------------------------------------------------------------- */

@@ -1,24 +1,17 @@
 /* shell.h — what `raddle` and a program with machines do alike from main on: look at the terminal and the environment,
- * watch signals, find the verb. */
+ * find the verb. Signals are in os/signal.h. */
 #ifndef RADDLE_COMMAND_SHELL_H
 #define RADDLE_COMMAND_SHELL_H
 
 #include "options.h"
 
-#include <signal.h>
+#include "os/signal.h"
 
 /* A variable of the environment, or "" when it is not there. */
 const char *variable(const char *name) RAD_COMMAND(variable);
 
 /* Looks at the terminal and the environment; `self` is how the command is called. */
 void look_around(cli *c, const char *self) RAD_COMMAND(look_around);
-
-/* From here on SIGINT and SIGTERM set c->stop, and a closed pipe is an error of write. */
-typedef struct signals_before {
-    struct sigaction action[4];
-} signals_before;
-void signals_watch(cli *c, signals_before *before) RAD_COMMAND(signals_watch);
-void signals_restore(const signals_before *before) RAD_COMMAND(signals_restore);
 
 typedef struct verbs {
     const verb *const *at;

@@ -88,7 +88,7 @@ static int shrink_file(cli *c, const char *path, const shrink_args *args)
         } else {
             report_shrink(c, path, &s, &k);
         }
-        status = k.written ? EXIT_FINE : EXIT_RUNTIME;
+        status = !k.written ? EXIT_RUNTIME : *c->stop ? EXIT_INTERRUPTED : EXIT_FINE;
         keep_free(&k);
     }
     shrunk_free(&s);

@@ -1,6 +1,8 @@
 /* target.c — words of the command line that name a machine, a file or a folder. */
 #include "cli.h"
 
+#include "os/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@ static void hint_at_list(const cli *c)
 {
     char text[1200];
     translate(c, "'raddle list' shows the machines and their parameters.", text, sizeof text);
-    fprintf(stderr, "%s\n", text);
+    note("%s\n", text);
 }
 
 static int unknown_machine(cli *c, const char *word)
@@ -130,18 +132,21 @@ int read_file_word(cli *c, char **words, uint32_t count, const char **path)
     if (count > 1) {
         return bad_usage(c, "one file at a time: '%.200s' is one too many", words[1]);
     }
-    struct stat about;
-    int file = open(words[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const char *kind = rad__os_not_regular(words[0]);
+    int file = kind ? -1 : open(words[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (kind) {
+        bool folder = strcmp(kind, "a folder") == 0;
+        complain(c,
+                 folder ? "'%.400s' is %s; 'raddle corpus' replays a whole folder"
+                        : "'%.400s' is %s, not a regular file",
+                 words[0], kind);
+        return EXIT_USAGE;
+    }
     if (file < 0) {
         complain(c, "cannot open '%.400s': %s", words[0], strerror(errno));
         return EXIT_USAGE;
     }
-    bool folder = fstat(file, &about) == 0 && S_ISDIR(about.st_mode);
     close(file);
-    if (folder) {
-        complain(c, "'%.400s' is a folder; 'raddle corpus' replays a whole folder", words[0]);
-        return EXIT_USAGE;
-    }
     *path = words[0];
     return 0;
 }
@@ -152,8 +157,7 @@ void name_program(const cli *c, const char *path, const rad_lab_program *program
     cli with = *c;
     with.program = program->path;
     command_text(&with, c->verb, path, command, sizeof command);
-    make_harmless(command);
-    fprintf(stderr, "Type: %s\n", command);
+    note("Type: %s\n", command);
 }
 
 int refuse_file(const cli *c, const char *path, const rad_error *error)

@@ -447,9 +447,10 @@ static void draw_title(drawing *d, int64_t width, int64_t height)
     rad__bytes_format(&d->out,
                       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" N "\" height=\"" N
                       "\" viewBox=\"0 0 " AT "\" role=\"img\" "
-                      "style=\"max-width:100%%;height:auto\">\n<title>flow %s</title>\n%s"
-                      "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
-                      width, height, width, height, name, rad__draw_style);
+                      "style=\"max-width:100%%;height:auto\">\n<title>flow %s</title>\n",
+                      width, height, width, height, name);
+    rad__bytes_put(&d->out, rad__draw_style, strlen(rad__draw_style));
+    rad__bytes_format(&d->out, "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n");
     rad__draw_line(d, "title", DRAW_MARGIN, 36, name);
     if (d->tree->about != RAD_NONE)
         rad__draw_line(d, "about", DRAW_MARGIN, 56, rad__flow_name(d->file, d->tree->about));

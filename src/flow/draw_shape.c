@@ -1,4 +1,5 @@
 /* draw_shape.c — boxes, arrows, texts and badges as SVG. */
+#include "base/escape.h"
 #include "flow/draw_parts.h"
 #include "flow/text.h"
 
@@ -65,26 +66,9 @@ const char rad__draw_style[] =
 
 /* ---- Texts ---------------------------------------------------------------------------------------------- */
 
-/* What XML has no letter for: control characters, and the two that are none in Unicode (EF BF BE, EF BF BF). */
-static bool is_no_letter(const unsigned char *at, size_t left)
-{
-    return at[0] < 0x20 || (left > 2 && at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe);
-}
-
 void rad__draw_escaped(rad_bytes *out, const char *text, size_t size)
 {
-    for (size_t i = 0; i < size; i++) {
-        char c = text[i];
-        const char *as = c == '<'   ? "&lt;"
-                         : c == '>' ? "&gt;"
-                         : c == '&' ? "&amp;"
-                         : c == '"' ? "&quot;"
-                                    : NULL;
-        bool none = is_no_letter((const unsigned char *)text + i, size - i);
-        if (none) as = " ";
-        if (none && (unsigned char)c == 0xef) i += 2;
-        rad__bytes_put(out, as != NULL ? as : &c, as != NULL ? strlen(as) : 1);
-    }
+    rad__put_xml_text(out, text, size, RAD_READABLE_CELLS);
 }
 
 /* How many bytes the first DRAW_TEXT_MOST letters have; the whole text if there are no more. */

@@ -1,6 +1,8 @@
 /* json_write.c — JSON for people and for checksums; see json.h. */
 #include "base/alloc.h"
 #include "base/digest_inline.h"
+#include "base/escape.h"
+#include "base/utf8.h"
 #include "lab/json.h"
 
 #include <stdio.h>
@@ -10,36 +12,16 @@ enum { JSON_INDENT = 2, JSON_COLUMNS = 100 };
 
 /* ---- Text ----------------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 character at `text`, or 0 when it is none (Unicode 15, table 3-7). */
-static size_t utf8_length(const unsigned char *t)
-{
-    if (t[0] < 0x80) {
-        return 1;
-    }
-    size_t length = t[0] >= 0xf0 ? 4 : t[0] >= 0xe0 ? 3 : 2;
-    if (t[0] < 0xc2 || t[0] > 0xf4) {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((t[i] & 0xc0) != 0x80) {
-            return 0; /* also the end of the text */
-        }
-    }
-    bool overlong = (t[0] == 0xe0 && t[1] < 0xa0) || (t[0] == 0xf0 && t[1] < 0x90);
-    bool surrogate = t[0] == 0xed && t[1] > 0x9f;
-    bool beyond = t[0] == 0xf4 && t[1] > 0x8f;
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
 void rad__text_clean(char *text)
 {
-    while (*text) {
-        size_t length = utf8_length((const unsigned char *)text);
+    for (size_t left = strlen(text); left > 0;) {
+        size_t length = rad__utf8_size(text, left);
         if (length == 0) {
             *text = '?';
             length = 1;
         }
         text += length;
+        left -= length;
     }
 }
 
@@ -122,7 +104,7 @@ static void print_scalar(rad_bytes *to, const json_t *value)
         to->failed = true;
         return;
     }
-    rad__bytes_put(to, text, strlen(text));
+    rad__put_json_document(to, text, strlen(text), RAD_JSON_UTF8);
     rad__free(text);
 }
 

@@ -1,5 +1,6 @@
 #include "rt/dump.h"
 
+#include "base/readable.h"
 #include "os/backtrace.h"
 #include "os/clock.h"
 #include "rt/holders.h"
@@ -19,8 +20,8 @@ static void dump_since(const rad_slot *slot, uint64_t now, FILE *to)
 {
     uint32_t since = atomic_load_explicit(&slot->waits_since, memory_order_relaxed);
     int32_t units = (int32_t)((uint32_t)(now >> RAD_SINCE_SHIFT) - since);
-    fprintf(to, ", for %.1f s",
-            units > 0 ? (double)units * (double)(1 << RAD_SINCE_SHIFT) * 1e-9 : 0.0);
+    rad__readable_print(to, ", for %.1f s",
+                        units > 0 ? (double)units * (double)(1 << RAD_SINCE_SHIFT) * 1e-9 : 0.0);
 }
 
 /* What is shown of a fiber. */
@@ -91,16 +92,16 @@ static void dump_backtrace(dump *d, const view *v)
 {
     char text[200];
     const rad_backtrace *b = &v->calls;
-    if (v->why_none != NULL) fprintf(d->to, "      no backtrace: %s\n", v->why_none);
+    if (v->why_none != NULL) rad__readable_print(d->to, "      no backtrace: %s\n", v->why_none);
     if (v->why_none != NULL || b->count == 0) return;
     if (backtrace_same(b, &d->last)) {
-        fprintf(d->to, "      as above\n");
+        rad__readable_print(d->to, "      as above\n");
         return;
     }
     d->last = *b;
     for (uint32_t i = 0; i < b->count; i++) {
         rad__backtrace_text(&d->symbols, b->at[i], text, sizeof text);
-        fprintf(d->to, "      #%u %s\n", i, text);
+        rad__readable_print(d->to, "      #%u %s\n", i, text);
     }
 }
 
@@ -121,20 +122,20 @@ static bool dump_fiber(dump *d, rad_slot *slot)
         look_at_runner(&v, slot, word);
     else
         look_at_parked(&v, slot, word);
-    fprintf(to, "  ");
+    rad__readable_print(to, "  ");
     rad__fiber_print(slot, to);
-    fprintf(to, ": ");
+    rad__readable_print(to, ": ");
     if (v.parked) {
         rad__waited_print(&v.waited, slot->strand.runtime, to);
         dump_since(slot, d->now, to);
     } else if (runs) {
-        fprintf(to, "runs on worker %u", rad__life_owner(word));
+        rad__readable_print(to, "runs on worker %u", rad__life_owner(word));
     } else { /* held by another dump, or woken just now */
-        fprintf(to, state == RAD_FIBER_ASSIGNED ? "can run" : "waits");
+        rad__readable_print(to, state == RAD_FIBER_ASSIGNED ? "can run" : "waits");
     }
     if (atomic_load_explicit(&slot->canceled, memory_order_relaxed) == rad__life_generation(word))
-        fprintf(to, ", cancelled");
-    fprintf(to, "\n");
+        rad__readable_print(to, ", cancelled");
+    rad__readable_print(to, "\n");
     dump_backtrace(d, &v);
     return true;
 }
@@ -153,7 +154,7 @@ void rad__dump(rad_runtime *rt, FILE *to)
         else
             more += is_alive(rad__life_state(rad__life_look(&slot->strand.life)));
     }
-    if (more > 0) fprintf(to, "  … and %llu more\n", (unsigned long long)more);
+    if (more > 0) rad__readable_print(to, "  … and %llu more\n", (unsigned long long)more);
     rad__symbols_close(&d.symbols);
 }
 

@@ -1,5 +1,6 @@
 #include "rt/holders.h"
 
+#include "base/readable.h"
 #include "rt/nursery.h"
 #include "rt/ready.h"
 #include "rt/runtime.h"
@@ -90,17 +91,17 @@ void rad__fiber_print(const rad_slot *slot, FILE *to)
 {
     const char *name = atomic_load_explicit(&slot->name, memory_order_relaxed);
     uint64_t number = atomic_load_explicit(&slot->number, memory_order_relaxed);
-    fprintf(to, "fiber %llu", (unsigned long long)number);
-    if (name != NULL) fprintf(to, " '%s'", name);
+    rad__readable_print(to, "fiber %llu", (unsigned long long)number);
+    if (name != NULL) rad__readable_print(to, " '%s'", name);
 }
 
 static void print_who(rad_runtime *rt, uint64_t who, FILE *to)
 {
     const rad_slot *slot = fiber_who(rt, who);
     if (slot == NULL)
-        fprintf(to, "a thread");
+        rad__readable_print(to, "a thread");
     else if (!is_alive(slot))
-        fprintf(to, "a fiber that has ended");
+        rad__readable_print(to, "a fiber that has ended");
     else
         rad__fiber_print(slot, to);
 }
@@ -118,18 +119,19 @@ static void print_readers(const rad_waited_object *w, rad_runtime *rt, FILE *to)
 {
     enum { MOST = 8 };
     uint64_t known = 0;
-    fprintf(to, "%s ", kept_how(w));
+    rad__readable_print(to, "%s ", kept_how(w));
     for (rad_slot *slot = slots_of(rt); slot != NULL && known < MOST && known < w->left;
          slot = slot->made_before) {
         if (!rad__slot_reads(slot, w->lock) || !is_alive(slot)) continue;
-        if (known++ > 0) fprintf(to, ", ");
+        if (known++ > 0) rad__readable_print(to, ", ");
         rad__fiber_print(slot, to);
     }
     if (known < w->left)
-        fprintf(to, "%s%llu%s", known > 0 ? " and " : "", (unsigned long long)(w->left - known),
-                known > 0     ? " more"
-                : w->left > 1 ? " readers"
-                              : " reader");
+        rad__readable_print(to, "%s%llu%s", known > 0 ? " and " : "",
+                            (unsigned long long)(w->left - known),
+                            known > 0     ? " more"
+                            : w->left > 1 ? " readers"
+                                          : " reader");
 }
 
 static const char *const KINDS[] = {
@@ -140,20 +142,21 @@ static const char *const KINDS[] = {
 
 static void print_object(const rad_waited_object *w, FILE *to)
 {
-    fprintf(to, "%s %llu", KINDS[w->kind], (unsigned long long)w->number);
-    if (w->name != NULL) fprintf(to, " '%s'", w->name);
+    rad__readable_print(to, "%s %llu", KINDS[w->kind], (unsigned long long)w->number);
+    if (w->name != NULL) rad__readable_print(to, " '%s'", w->name);
 }
 
 /* `comma` before who keeps it. */
 static void print_keepers(const rad_waited_object *w, const char *comma, rad_runtime *rt, FILE *to)
 {
     if (w->kind == RAD_KIND_NURSERY) {
-        fprintf(to, " with %llu fiber%s", (unsigned long long)w->left, w->left == 1 ? "" : "s");
+        rad__readable_print(to, " with %llu fiber%s", (unsigned long long)w->left,
+                            w->left == 1 ? "" : "s");
     } else if (w->kind == RAD_KIND_RWLOCK && w->left > 0) {
-        fprintf(to, "%s ", comma);
+        rad__readable_print(to, "%s ", comma);
         print_readers(w, rt, to);
     } else if (w->who != 0 && w->kind != RAD_KIND_FIBER) {
-        fprintf(to, "%s %s ", comma, kept_how(w));
+        rad__readable_print(to, "%s %s ", comma, kept_how(w));
         print_who(rt, w->who, to);
     }
 }
@@ -161,14 +164,14 @@ static void print_keepers(const rad_waited_object *w, const char *comma, rad_run
 void rad__waited_print(const rad_waited *w, rad_runtime *rt, FILE *to)
 {
     const char *comma = w->count > 1 ? "" : ",";
-    if (w->count == 0) fprintf(to, "sleeps");
+    if (w->count == 0) rad__readable_print(to, "sleeps");
     for (uint32_t i = 0; i < w->count; i++) {
         bool last = i + 1 == w->count && w->more == 0;
-        fprintf(to, i == 0 ? "waits for " : last ? " or " : ", ");
+        rad__readable_print(to, i == 0 ? "waits for " : last ? " or " : ", ");
         print_object(&w->objects[i], to);
         print_keepers(&w->objects[i], comma, rt, to);
     }
-    if (w->more > 0) fprintf(to, " or %u other%s", w->more, w->more > 1 ? "s" : "");
+    if (w->more > 0) rad__readable_print(to, " or %u other%s", w->more, w->more > 1 ? "s" : "");
 }
 
 /* ---- Cycles ------------------------------------------------------------------------------------------- */
@@ -249,20 +252,20 @@ static uint32_t find_cycle(edge *edges, uint32_t count, uint32_t first)
 static void print_cycle(const edge *edges, uint32_t first, FILE *to)
 {
     uint32_t at = first;
-    fprintf(to, "  cycle: ");
+    rad__readable_print(to, "  cycle: ");
     rad__fiber_print(edges[at].slot, to);
     do {
         const rad_waited_object *w = &edges[at].waited;
-        fprintf(to, " waits for ");
+        rad__readable_print(to, " waits for ");
         print_object(w, to);
         at = edges[at].next;
         if (w->kind != RAD_KIND_FIBER) {
-            fprintf(to, " %s ", kept_how(w));
+            rad__readable_print(to, " %s ", kept_how(w));
             rad__fiber_print(edges[at].slot, to);
         }
-        if (at != first) fprintf(to, ", which");
+        if (at != first) rad__readable_print(to, ", which");
     } while (at != first);
-    fprintf(to, "\n");
+    rad__readable_print(to, "\n");
 }
 
 /* One of those that go through the same fibers: a hundred children may wait for their owner. */

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/readable.h"
 #include "os/clock.h"
 #include "os/pages.h"
 #include "rt/overflow.h"
@@ -149,7 +150,7 @@ static size_t overflow_name(void *context, uint32_t *stack, char *text, size_t s
 {
     const rad_strand *s = rad__running();
     char digits[24];
-    size_t at = sizeof digits, length = 0;
+    size_t at = sizeof digits;
     if (s == NULL || s->berth == NULL || s->runtime != context) return 0;
     *stack = s->berth->number;
     const rad_slot *slot = (const rad_slot *)s;
@@ -157,15 +158,14 @@ static size_t overflow_name(void *context, uint32_t *stack, char *text, size_t s
     const char *name = atomic_load_explicit(&slot->name, memory_order_relaxed);
     do digits[--at] = (char)('0' + number % 10);
     while ((number /= 10) > 0);
-    const char *parts[] = {"fiber ", NULL, name ? " '" : "", name ? name : "", name ? "'" : ""};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *part = parts[i] ? parts[i] : digits + at;
-        size_t n = parts[i] ? strlen(part) : sizeof digits - at;
-        if (n > size - length) n = size - length;
-        memcpy(text + length, part, n);
-        length += n;
-    }
-    return length;
+    rad_sink_buffer to = rad__sink_buffer(text, size);
+    to.sink.put(&to.sink, "fiber ", 6);
+    to.sink.put(&to.sink, digits + at, sizeof digits - at);
+    if (name == NULL) return to.used;
+    to.sink.put(&to.sink, " '", 2);
+    rad__readable_put(&to.sink, name, strlen(name), RAD_READABLE_NAME);
+    to.sink.put(&to.sink, "'", 1);
+    return to.used;
 }
 
 void rad__strand_overflows(rad_strand *self)
@@ -358,6 +358,7 @@ int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error 
 static int runtime_spawn(rad_runtime *rt, rad_core *core, rad_fiber *fiber, rad_fn fn, void *arg)
 {
     int code = 0;
+    if (fiber) *fiber = (rad_fiber){NULL, 0}; /* unless it comes about */
     rad_slot *slot = rad__slot_take(rt, core, &code);
     if (slot == NULL && code == RAD_ELIMIT) slot = rad__slot_late(rt, false, &code);
     if (slot == NULL) return code;

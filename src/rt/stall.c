@@ -1,5 +1,6 @@
 #include "rt/stall.h"
 
+#include "base/readable.h"
 #include "rt/dump.h"
 #include "rt/runtime.h"
 
@@ -46,8 +47,8 @@ bool rad__stall_look(rad_stall *s, rad_runtime *rt, uint32_t worker, bool stuck,
         return true;
     }
     s->said = true;
-    fprintf(stderr, "raddle: worker %u is kept by one fiber, which %s:\n", worker,
-            blocked ? "is in a system call" : "computes");
+    rad__readable_print(stderr, "raddle: worker %u is kept by one fiber, which %s:\n", worker,
+                        blocked ? "is in a system call" : "computes");
     rad__dump_fiber(s->who, stderr);
     return false;
 }

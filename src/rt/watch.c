@@ -1,5 +1,6 @@
 #include "rt/watch.h"
 
+#include "base/readable.h"
 #include "os/clock.h"
 #include "rt/dump.h"
 #include "rt/holders.h"
@@ -194,7 +195,8 @@ static bool nothing_can_happen(rad_watch *w, uint64_t next_timer)
 static void report_deadlock(rad_watch *w)
 {
     rad_runtime *rt = w->runtime;
-    fprintf(stderr, "raddle: deadlock: all fibers are waiting and nothing can wake them\n");
+    rad__readable_print(stderr,
+                        "raddle: deadlock: all fibers are waiting and nothing can wake them\n");
     rad__dump(rt, stderr);
     rad__cycles_print(rt, stderr);
     fflush(stderr);

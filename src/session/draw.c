@@ -8,7 +8,7 @@
 #include "session/program.h"
 
 #include "base/alloc.h"
-#include "base/bytes.h"
+#include "base/escape.h"
 
 #include <string.h>
 
@@ -56,17 +56,7 @@ typedef struct drawing {
 
 static void put_escaped(rad_bytes *out, const char *text)
 {
-    for (; *text; text++) {
-        const char *as = *text == '<'   ? "&lt;"
-                         : *text == '>' ? "&gt;"
-                         : *text == '&' ? "&amp;"
-                                        : NULL;
-        if (as == NULL && *text == '"') as = "&quot;";
-        if (as != NULL)
-            rad__bytes_put(out, as, strlen(as));
-        else
-            rad__bytes_put(out, text, 1);
-    }
+    rad__put_xml_text(out, text, strlen(text), RAD_READABLE_CELLS);
 }
 
 static void message_text(const drawing *d, const rad_global *m, rad_bytes *out)
@@ -396,8 +386,9 @@ static void assemble(drawing *d, rad_bytes *out)
                       (long long)d->width, (long long)height, (long long)d->width,
                       (long long)height);
     put_escaped(out, name);
-    rad__bytes_format(out, "</title>\n%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-                      STYLE);
+    rad__bytes_put(out, "</title>\n", 9);
+    rad__bytes_put(out, STYLE, sizeof STYLE - 1);
+    rad__bytes_format(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n");
     draw_text(out, "title", MARGIN, 36, name);
     for (uint32_t i = 0; i < d->frame_count; i++) {
         const frame *f = &d->frames[i];

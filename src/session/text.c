@@ -149,7 +149,8 @@ static void write_chain(type_writer *w, uint32_t state, uint32_t depth)
 
 static void write_thread(type_writer *w, const rad_local_thread *thread)
 {
-    rad__bytes_format(&w->out, "%s%s of %s:\n", w->out.size ? "\n" : "", thread->name,
+    if (w->out.size > 0) rad__bytes_put(&w->out, "\n", 1);
+    rad__bytes_format(&w->out, "%s of %s:\n", thread->name,
                       rad__text_of(w->all, w->types->global.name));
     if (w->ways[thread->start] > 1 && w->types->states[thread->start].kind != RAD_LOCAL_END)
         name_state(w, thread->start);

@@ -1,6 +1,8 @@
 #include "view/canvas.h"
 
 #include "base/alloc.h"
+#include "base/readable.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -38,26 +40,22 @@ void rad__canvas_close(rad_canvas *c)
 /* The size of the UTF-8 character at `text`; a stray byte counts as one. */
 static size_t glyph_size(const char *text, size_t left)
 {
-    unsigned char first = (unsigned char)*text;
-    size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
-    for (size_t i = 1; i < size; i++) {
-        if (i >= left || ((unsigned char)text[i] & 0xc0) != 0x80) {
-            return 1;
-        }
-    }
-    return size;
+    size_t size = rad__utf8_size(text, left);
+    return size > 0 ? size : 1;
 }
 
+/* Every glyph passes the gate here: names come from machines and files that are not ours. */
 static void canvas_set(rad_canvas *c, uint32_t x, const char *glyph, size_t size, uint32_t style)
 {
+    char shown[RAD_CHARACTER_MAX];
+    size_t shown_size;
     if (x >= c->width) {
         return;
     }
     rad_cell *cell = &c->cells[x];
-    unsigned char first = (unsigned char)*glyph;
-    bool control = size == 1 && (first < 0x20 || first == 0x7f || first >= 0x80);
+    rad__readable_character(glyph, size, RAD_READABLE_CELLS, shown, &shown_size);
     memset(cell->glyph, 0, sizeof cell->glyph);
-    memcpy(cell->glyph, control ? "?" : glyph, control ? 1 : size);
+    memcpy(cell->glyph, shown, shown_size);
     cell->style = (uint8_t)style;
 }
 

@@ -8,7 +8,7 @@
  * leaves out. */
 #include <raddle/lab.h>
 
-#include "view/words.h"
+#include "base/readable.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,9 +49,9 @@ bool rad_exploration_all_cut(const rad_exploration *e)
 static void say_runs(sentence *s, const rad_exploration *e)
 {
     char number[32], all[32];
-    rad__readable(e->runs, all);
+    rad__readable_count(e->runs, all);
     if (e->failures > 0)
-        say(s, "%s of %s run%s failed", rad__readable(e->failures, number), all,
+        say(s, "%s of %s run%s failed", rad__readable_count(e->failures, number), all,
             plural_of(e->runs));
     else
         say(s, "nothing found in %s run%s", all, plural_of(e->runs));
@@ -60,7 +60,7 @@ static void say_runs(sentence *s, const rad_exploration *e)
     else if (e->out_of_time)
         say(s, ", stopped after %.3g s", e->elapsed);
     else if (e->out_of_steps)
-        say(s, ", stopped after %s steps", rad__readable(e->steps, number));
+        say(s, ", stopped after %s steps", rad__readable_count(e->steps, number));
 }
 
 /* The last bound below which everything was tried. */
@@ -105,12 +105,12 @@ static void say_cut(sentence *s, const rad_target *t, const rad_exploration *e)
         circles |= e->phases[i].endless && e->phases[i].cut == 0 && e->phases[i].failures == 0;
     if (circles) say(s, "; some schedules go round in circles and never end");
     if (e->cut == 0) return;
-    rad__readable(t->c.max_steps ? t->c.max_steps : RAD_MAX_STEPS_PRESET, steps);
+    rad__readable_count(t->c.max_steps ? t->c.max_steps : RAD_MAX_STEPS_PRESET, steps);
     if (rad_exploration_all_cut(e))
         say(s, "; every run was cut, not finished after %s steps: nothing is known", steps);
     else
         say(s, "; %s run%s cut, not finished after %s steps: neither passed nor failed",
-            rad__readable(e->cut, number), e->cut == 1 ? " was" : "s were", steps);
+            rad__readable_count(e->cut, number), e->cut == 1 ? " was" : "s were", steps);
 }
 
 void rad_exploration_text(const rad_target *t, const rad_exploration *e,

@@ -13,6 +13,7 @@
 #include "view/story.h"
 
 #include "base/alloc.h"
+#include "base/readable.h"
 #include "view/words.h"
 
 #include <inttypes.h>
@@ -199,7 +200,7 @@ static void tell_hidden(rad_teller *t, uint64_t from, uint64_t to)
     }
     char text[320], number[32];
     uint64_t steps = to - from;
-    int used = snprintf(text, sizeof text, "… %s step%s of ", rad__readable(steps, number),
+    int used = snprintf(text, sizeof text, "… %s step%s of ", rad__readable_count(steps, number),
                         steps == 1 ? "" : "s");
     for (uint32_t k = 0; k < count; k++) {
         const char *join = k == 0 ? "" : k + 1 == count && !more ? " and " : ", ";

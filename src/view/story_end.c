@@ -1,6 +1,7 @@
 /* story_end.c — what stands below the lanes: who waits for whom, and what the run came to. */
 #include "view/story.h"
 
+#include "base/readable.h"
 #include "view/words.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ static void tell_unseen(rad_teller *t)
     char text[96], number[32];
     const char *other = t->lanes.count ? "other " : "";
     snprintf(text, sizeof text, "(%s %sactor%s without a step shown here)",
-             rad__readable(unseen, number), other, unseen == 1 ? "" : "s");
+             rad__readable_count(unseen, number), other, unseen == 1 ? "" : "s");
     rad__canvas_paragraph(&t->canvas, 1, 2, text, RAD_STYLE_DIM);
 }
 
@@ -100,7 +101,7 @@ static void tell_waits(rad_teller *t)
     if (s->wait_count > WAITS_MAX) {
         char text[64], number[32];
         snprintf(text, sizeof text, "and %s more wait",
-                 rad__readable(s->wait_count - WAITS_MAX, number));
+                 rad__readable_count(s->wait_count - WAITS_MAX, number));
         rad__canvas_paragraph(&t->canvas, 1, 5, text, RAD_STYLE_DIM);
     }
 }
@@ -125,11 +126,11 @@ static void tell_verdict(rad_teller *t)
     if (v->result == RAD_RESULT_PASS) {
         style = RAD_STYLE_GOOD;
         snprintf(text, sizeof text, "✓ passed: %s step%s, nothing to report",
-                 rad__readable(v->steps, number), v->steps == 1 ? "" : "s");
+                 rad__readable_count(v->steps, number), v->steps == 1 ? "" : "s");
     } else if (v->result == RAD_RESULT_CUT) {
         snprintf(text, sizeof text,
                  "… cut: not finished after %s step%s, neither passed nor failed",
-                 rad__readable(v->steps, number), v->steps == 1 ? "" : "s");
+                 rad__readable_count(v->steps, number), v->steps == 1 ? "" : "s");
     } else if (v->result == RAD_RESULT_DIVERGED) {
         snprintf(text, sizeof text, "✗ diverged: %s", v->divergence);
     } else {
@@ -137,7 +138,7 @@ static void tell_verdict(rad_teller *t)
             strcmp(v->kind, "deadlock") == 0 && t->story->wait_count > 0 && t->story->state == NULL;
         const char *message = told ? "nobody can go on" : message_of(v);
         snprintf(text, sizeof text, "✗ %s at step %s%s%s", v->kind,
-                 rad__readable(v->failure_step, number), *message ? ": " : "", message);
+                 rad__readable_count(v->failure_step, number), *message ? ": " : "", message);
     }
     rad__canvas_paragraph(&t->canvas, 1, 3, text, style);
 }
@@ -148,10 +149,10 @@ static void tell_measure(rad_teller *t)
     char text[200], steps[32], switches[32], preemptions[32], nonzero[32];
     snprintf(text, sizeof text,
              "%s step%s, %s switch%s (%s preemptive), %s choice%s off the baseline",
-             rad__readable(m->steps, steps), m->steps == 1 ? "" : "s",
-             rad__readable(m->switches, switches), m->switches == 1 ? "" : "es",
-             rad__readable(m->preemptions, preemptions), rad__readable(m->nonzero, nonzero),
-             m->nonzero == 1 ? "" : "s");
+             rad__readable_count(m->steps, steps), m->steps == 1 ? "" : "s",
+             rad__readable_count(m->switches, switches), m->switches == 1 ? "" : "es",
+             rad__readable_count(m->preemptions, preemptions),
+             rad__readable_count(m->nonzero, nonzero), m->nonzero == 1 ? "" : "s");
     rad__canvas_paragraph(&t->canvas, 3, 3, text, RAD_STYLE_DIM);
 }
 
@@ -193,7 +194,8 @@ static void tell_events(rad_teller *t)
         return;
     }
     char text[RAD_WORDS_MAX + 80], words[RAD_WORDS_MAX], number[32];
-    snprintf(text, sizeof text, "Last %s events", rad__readable(s->line_count - from, number));
+    snprintf(text, sizeof text, "Last %s events",
+             rad__readable_count(s->line_count - from, number));
     tell_heading(t, text);
     for (uint64_t i = from; i < s->line_count; i++) {
         const rad_line *line = &s->lines[i];

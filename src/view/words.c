@@ -100,17 +100,3 @@ void rad__line_words(const rad_line *line, const char *actor, char words[RAD_WOR
         snprintf(words + used, RAD_WORDS_MAX - used, " (%s)", line->note);
     }
 }
-
-const char *rad__readable(uint64_t number, char text[32])
-{
-    char digits[24];
-    int count = snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
-    for (int i = 0; i < count; i++) {
-        if (i > 0 && (count - i) % 3 == 0) {
-            text[used++] = ',';
-        }
-        text[used++] = digits[i];
-    }
-    text[used] = 0;
-    return text;
-}

@@ -12,7 +12,4 @@ enum { RAD_WORDS_MAX = 320 };
 RAD_INTERNAL void rad__line_words(const rad_line *line, const char *actor,
                                   char words[RAD_WORDS_MAX]);
 
-/* "1,234,567"; the text lives in the buffer. */
-RAD_INTERNAL const char *rad__readable(uint64_t number, char text[32]);
-
 #endif

@@ -9,6 +9,7 @@
 
 #include <raddle.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -449,6 +450,105 @@ static void a_fiber_has_a_name_before_it_runs(void **state)
     says("'unborn'", ": can run");
 }
 
+/* ---- Names of an enemy ---------------------------------------------------------------------------------- */
+
+#define EVIL       "e\033[31m\x9b\xc2\x9b\xe2\x80\xae\nFORGED"
+#define EVIL_SHOWN "'e\\x1b[31m\\x9b\\u009b\\u202e\\nFORGED'"
+
+static int evil_teller(void *arg)
+{
+    (void)arg;
+    rad_name(EVIL);
+    return takes_both(&accounts, &orders);
+}
+
+static int evil_clerk(void *arg)
+{
+    (void)arg;
+    rad_name(EVIL);
+    return takes_both(&orders, &accounts);
+}
+
+static int crosses_evilly(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    rad_mutex_name(&accounts, EVIL);
+    rad_mutex_name(&orders, EVIL);
+    rad_barrier_init(&meet, 2);
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, evil_teller, NULL);
+    rad_nursery_go(&n, evil_clerk, NULL);
+    return rad_nursery_wait(&n);
+}
+
+/* Names may come from a request: what a report shows of them is one line that does nothing to a terminal. */
+static void names_of_an_enemy_do_nothing(void **state)
+{
+    (void)state;
+    if (IN_TSAN) skip();
+    deadlock(crosses_evilly);
+    says(EVIL_SHOWN ": waits for mutex", " " EVIL_SHOWN ", held by fiber ");
+    says("cycle: ", EVIL_SHOWN);
+    assert_null(strpbrk(text, "\033\x9b"));
+    assert_null(strstr(text, "\nFORGED"));
+}
+
+/* Misuse and an overflow end the process: their reports name the fiber, too. */
+static int keeps_a_mutex(void *arg)
+{
+    (void)arg;
+    rad_name(EVIL);
+    rad_mutex_lock(&accounts);
+    return 0;
+}
+
+static int fills_the_stack(int depth)
+{
+    volatile char room[4096];
+    room[0] = (char)depth;
+    return depth < 1000000 ? fills_the_stack(depth + 1) + room[0] : 0;
+}
+
+static int overflows(void *arg)
+{
+    (void)arg;
+    rad_name(EVIL);
+    return fills_the_stack(0);
+}
+
+static void dies_and_says(rad_fn body, const char *what)
+{
+    int ends[2], status;
+    rad_options o = {.workers = 1};
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], 2);
+        patience_limit_child();
+        signal(SIGSEGV, SIG_DFL); /* a sanitizer's handler would make it an exit status */
+        _exit(rad_main(&o, body, NULL, NULL));
+    }
+    close(ends[1]);
+    size_t length = 0;
+    for (ssize_t got; (got = read(ends[0], text + length, sizeof text - 1 - length)) > 0;)
+        length += (size_t)got;
+    text[length] = 0;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    says(EVIL_SHOWN, what);
+    assert_null(strpbrk(text, "\033\x9b"));
+}
+
+static void last_words_do_nothing(void **state)
+{
+    (void)state;
+    if (IN_TSAN) skip();
+    dies_and_says(keeps_a_mutex, "has ended and holds a mutex");
+    dies_and_says(overflows, "stack overflow");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +558,8 @@ int main(void)
         cmocka_unit_test(writers_and_runners_are_named),
         cmocka_unit_test(readers_and_channels_are_named),
         cmocka_unit_test(a_fiber_has_a_name_before_it_runs),
+        cmocka_unit_test(names_of_an_enemy_do_nothing),
+        cmocka_unit_test(last_words_do_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "raddle/thing.h"
 #include "cli/options.h"
 #include "command/options.h"
-#include "base/list.h" /* expect: include */
+#include "base/list.h"
+#include "core/kernel.h" /* expect: include */
 #include "view/lanes.h" /* expect: include */

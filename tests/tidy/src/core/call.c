@@ -11,11 +11,11 @@ static int calls(struct thing *t)
     arc4random(); /* expect: call */
     getenv ("HOME"); /* expect: call */
     qsort(t, 1, 1, compare); /* expect: call */
-    printf("x"); /* expect: call */
-    puts("x"); /* expect: call */
-    fprintf(stdout, "x"); /* expect: call */
-    fwrite(t, 1, 1, stdout); /* expect: call */
-    fprintf(stderr, "x");
+    printf("x"); /* expect: call, expect: gate */
+    puts("x"); /* expect: call, expect: gate */
+    fprintf(stdout, "x"); /* expect: call, expect: gate */
+    fwrite(t, 1, 1, stdout); /* expect: call, expect: gate */
+    fprintf(stderr, "x"); /* expect: gate */
     snprintf(t->text, sizeof t->text, "malloc(%d) free(x) \" exit(1)", 1);
     t->p = malloc(1); /* expect: call */
     t->p = calloc(1, 1); /* expect: call */
