@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STATE_RUNS = 8000, DELAY_RUNS = 4000, DELAYS_MAX = 6, TIER_SEED = 1 };
+enum { STATE_RUNS = 8000, DELAY_RUNS = 4000, DELAYS_MAX = 6, TIER_SEED = 1, KILLED_MOST = 8 };
 
 typedef struct tier_args {
     uint64_t cases, first, runs, jobs, max_steps;
@@ -93,7 +93,11 @@ static int search(tier *t, const rad_target *target, const char *strategy, uint6
                                    .stop_on_first = true,
                                    .interrupted = t->c->stop};
     *e = (rad_exploration){.runs = 0};
-    r->code = rad_lab_explore(target, &options, e, &error);
+    for (int tries = 0; tries < KILLED_MOST && r->code == 0; tries++) {
+        rad_exploration_free(e);
+        r->code = rad_lab_explore(target, &options, e, &error);
+        if (e->killed == 0) break; /* visited states die with a worker: counts would differ */
+    }
     if (r->code != 0) {
         snprintf(r->text, sizeof r->text, "%s", error.text);
         return r->code;

@@ -1,12 +1,10 @@
 /* exec_gen.c — `raddle exec gen`: a case from a seed. */
 #include "command/report.h"
 #include "exec.h"
+#include "os/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct gen_args {
     uint64_t seed, listed;
@@ -25,43 +23,6 @@ static const option GEN_OPTIONS[] = {
     OPTION_JSON(gen_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
-
-static bool write_all(int file, const char *text)
-{
-    size_t left = strlen(text);
-    while (left > 0) {
-        ssize_t size = write(file, text, left);
-        if (size < 0 && errno != EINTR) {
-            return false;
-        }
-        text += size > 0 ? size : 0;
-        left -= size > 0 ? (size_t)size : 0;
-    }
-    return true;
-}
-
-/* Under another name first: the file is whole or not there. Returns 0 or an exit status. */
-static int write_case(cli *c, const char *path, const char *text)
-{
-    char temporary[KEEP_PATH_MAX];
-    int used = snprintf(temporary, sizeof temporary, "%.4000s.%ld.part", path, (long)getpid());
-    if (used < 0 || strlen(path) > 4000) {
-        return bad_usage(c, "--output: the path is too long");
-    }
-    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    bool good = file >= 0 && write_all(file, text);
-    if (file >= 0) {
-        good = close(file) == 0 && good;
-    }
-    if (good && rename(temporary, path) == 0) {
-        return 0;
-    }
-    complain(c, "cannot write '%.400s': %s", path, strerror(errno));
-    if (file >= 0) {
-        unlink(temporary);
-    }
-    return EXIT_RUNTIME;
-}
 
 static void report_json(cli *c, const gen_args *a, const rad_target *t)
 {
@@ -92,7 +53,10 @@ static int tell(cli *c, const gen_args *a, const rad_target *t)
     } else {
         snprintf(origin, sizeof origin, "%s", a->name);
     }
-    int status = a->output ? write_case(c, a->output, text) : 0;
+    int status = 0;
+    if (a->output && rad__os_write_file(a->output, text, strlen(text), &error) != 0) {
+        status = complain_error(c, &error);
+    }
     if (status == 0 && a->json) {
         report_json(c, a, t);
     } else if (status == 0 && a->output) {
@@ -100,7 +64,7 @@ static int tell(cli *c, const gen_args *a, const rad_target *t)
             shape);
     } else if (status == 0) { /* stdout is the case and nothing else */
         out_text(c, text);
-        fprintf(stderr, "%s, %s\n", origin, shape);
+        note("%s, %s\n", origin, shape);
     }
     rad_free(text);
     return status;

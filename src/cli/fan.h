@@ -1,7 +1,8 @@
 /* fan.h — many items, done by several processes, taken in order.
  *
  * Item i is done by process i mod N, which sends its result, a record without pointers, through a pipe. The caller
- * takes results strictly by number, so nothing it says depends on N. With one job everything happens in the caller. */
+ * takes results strictly by number, so nothing it says depends on N. With one job everything happens in the caller. An
+ * item whose process was killed is done again by another. */
 #ifndef RADDLE_CLI_FAN_H
 #define RADDLE_CLI_FAN_H
 

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -80,39 +79,6 @@ int rad__os_append_close(rad_os_append *a, rad_error *error)
     rad__free(a->path);
     rad__free(a);
     return code;
-}
-
-int rad__os_map(const char *path, const void **data, size_t *size, rad_error *error)
-{
-    struct stat s;
-    *data = NULL;
-    *size = 0;
-    int fd = rad__os_fails(EACCES) ? -1 : open(path, O_RDONLY | O_CLOEXEC), code = 0;
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return rad__error(error, RAD_EINPUT, "%s: no such file", path);
-    if (fd < 0) return append_error(error, path, "open");
-    if (rad__os_fails(EIO) || fstat(fd, &s) != 0) {
-        code = append_error(error, path, "look at");
-    } else if (!S_ISREG(s.st_mode)) {
-        code = rad__error(error, RAD_EINPUT, "%s: not a regular file", path);
-    } else if (s.st_size > 0) {
-        void *mapped = rad__os_fails(ENOMEM)
-                           ? MAP_FAILED
-                           : mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (mapped == MAP_FAILED) {
-            code = append_error(error, path, "map");
-        } else {
-            *data = mapped;
-            *size = (size_t)s.st_size;
-        }
-    }
-    close(fd);
-    return code;
-}
-
-void rad__os_unmap(const void *data, size_t size)
-{
-    if (size > 0) munmap((void *)(uintptr_t)data, size);
 }
 
 bool rad__os_same_file(const char *a, const char *b)

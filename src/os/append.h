@@ -6,7 +6,7 @@
 #ifndef RAD_OS_APPEND_H
 #define RAD_OS_APPEND_H
 
-#include "base/check.h"
+#include "os/file.h"
 
 typedef struct rad_os_append rad_os_append;
 
@@ -18,8 +18,11 @@ RAD_INTERNAL int rad__os_append_put(rad_os_append *a, const void *data, size_t s
 RAD_INTERNAL int rad__os_append_sync(rad_os_append *a, rad_error *error);
 RAD_INTERNAL int rad__os_append_close(rad_os_append *a, rad_error *error); /* a may be NULL */
 
-/* A whole file as memory that can be read. An empty one is NULL and 0, and no error. */
+/* A whole regular file as memory that can be read (map.c). An empty one is NULL and 0, and no error. If it becomes
+ * shorter meanwhile, zeros stand in for what is gone: whoever has read it asks whether it is whole, and gets RAD_EIO,
+ * which replaces an error there was. */
 RAD_INTERNAL int rad__os_map(const char *path, const void **data, size_t *size, rad_error *error);
+RAD_INTERNAL int rad__os_map_is_whole(const void *data, const char *path, rad_error *error);
 RAD_INTERNAL void rad__os_unmap(const void *data, size_t size);
 
 /* Whether both names are of one file that exists: what is written to one would be lost in the other. */

@@ -68,7 +68,7 @@ static void context_begin(unsigned high, unsigned low)
 {
     rad_context *c = (rad_context *)((uintptr_t)high << 16 << 16 | low);
     c->entry(c->argument);
-    rad__panic(__FILE__, __LINE__, "a context ended by returning");
+    rad__panic(__FILE__, __LINE__, __func__, "a context ended by returning");
 }
 
 static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
@@ -273,7 +273,7 @@ static void context_first(void *argument)
     rad_context *c = argument;
     context_arrive(c);
     c->first(c->first_argument);
-    rad__panic(__FILE__, __LINE__, "a context ended by returning");
+    rad__panic(__FILE__, __LINE__, __func__, "a context ended by returning");
 }
 
 void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
@@ -341,7 +341,7 @@ void rad__context_leave(rad_context *from, rad_context *to)
 {
     context_depart(from, to, true);
     rad__context_jump(from, to);
-    rad__panic(__FILE__, __LINE__, "a context that was left for good was resumed");
+    rad__panic(__FILE__, __LINE__, __func__, "a context that was left for good was resumed");
 }
 
 #endif

@@ -18,18 +18,30 @@ static int detach_error(rad_error *error, const char *what)
 }
 
 /* Where close_range is not known, one by one. */
-static void close_all(void)
+static void close_range_of(unsigned first, unsigned last)
 {
+    if (first > last) return;
 #ifdef SYS_close_range
-    if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0) return;
+    if (syscall(SYS_close_range, first, last, 0u) == 0) return;
 #endif
     long most = sysconf(_SC_OPEN_MAX);
-    for (int fd = 3; fd < (most > 0 && most < 65536 ? (int)most : 65536); fd++) close(fd);
+    unsigned end = most > 0 && most < 65536 ? (unsigned)most : 65536;
+    for (unsigned fd = first; fd < end && fd <= last; fd++) close((int)fd);
 }
 
-_Noreturn static void detach_child(void *context, int (*run)(void *context))
+static void close_all_but(int keep)
 {
-    close_all(); /* first: until then the parent's locks are this child's, too */
+    unsigned first = 3;
+    if (keep >= 3) {
+        close_range_of(first, (unsigned)keep - 1);
+        first = (unsigned)keep + 1;
+    }
+    close_range_of(first, ~0u);
+}
+
+_Noreturn static void detach_child(int keep, void *context, int (*run)(void *context))
+{
+    close_all_but(keep); /* first: until then the parent's locks are this child's, too */
     setsid();
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP,  SIGPIPE, SIGCHLD, SIGSEGV, SIGBUS,
                                   SIGFPE, SIGILL,  SIGABRT, SIGTRAP, SIGSYS,  SIGQUIT};
@@ -42,27 +54,33 @@ _Noreturn static void detach_child(void *context, int (*run)(void *context))
     _exit(run(context));
 }
 
-int rad__os_detach(int *pid, void *context, int (*run)(void *context), rad_error *error)
+/* Until nobody has the other end open: the child closes it with everything else. */
+static void wait_until_closed(int fd)
+{
+    char nothing;
+    while (read(fd, &nothing, 1) < 0 && errno == EINTR) continue;
+}
+
+int rad__os_detach(int *pid, int keep, void *context, int (*run)(void *context), rad_error *error)
 {
     /* SIGTERM is held back before there is a child, so that it cannot be killed before it looks. */
     sigset_t wanted, before;
+    int ends[2];
+    *pid = -1;
+    if (rad__os_fails(EMFILE) || pipe2(ends, O_CLOEXEC) != 0)
+        return detach_error(error, "open a pipe");
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &wanted, &before);
     *pid = rad__os_fails(EAGAIN) ? -1 : fork();
-    if (*pid == 0) detach_child(context, run);
+    if (*pid == 0) detach_child(keep, context, run);
     int number = errno;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
+    if (*pid > 0) wait_until_closed(ends[0]);
+    close(ends[0]);
     errno = number;
     return *pid < 0 ? detach_error(error, "start a process") : 0;
-}
-
-int rad__os_ask_to_end(int pid, rad_error *error)
-{
-    RAD_ASSERT(pid > 1);
-    if (rad__os_fails(EPERM) || (kill(pid, SIGTERM) != 0 && errno != ESRCH))
-        return detach_error(error, "ask a process to end");
-    return 0;
 }
 
 int rad__os_process_id(void)

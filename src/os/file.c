@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "os/fault.h"
+#include "os/signal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -38,7 +39,13 @@ int rad__os_read_file(const char *path, uint64_t limit, char **data, size_t *siz
         *data = NULL;
         goto out;
     }
-    *size = (size_t)got; /* shorter when somebody cut it meanwhile */
+    *size = (size_t)got;
+    if (*size < bytes) {
+        code = rad__error(error, RAD_EIO, "%s: it became shorter while it was read", path);
+        rad__free(*data);
+        *data = NULL;
+        *size = 0;
+    }
 out:
     rad__os_reader_close(r);
     return code;
@@ -47,16 +54,19 @@ out:
 int rad__os_write_file(const char *path, const void *data, size_t size, rad_error *error)
 {
     rad_os_writer *w = NULL;
+    sigset_t before;
+    rad__os_signals_hold(&before);
     int code = rad__os_writer_open(&w, path, error);
-    if (code != 0) {
-        return code;
+    if (code == 0) {
+        code = rad__os_writer_put(w, data, size, error);
+        if (code == 0) {
+            code = rad__os_writer_keep(w, error);
+        } else {
+            rad__os_writer_discard(w);
+        }
     }
-    code = rad__os_writer_put(w, data, size, error);
-    if (code != 0) {
-        rad__os_writer_discard(w);
-        return code;
-    }
-    return rad__os_writer_keep(w, error);
+    rad__os_signals_let_go(&before);
+    return code;
 }
 
 bool rad__os_is_folder(const char *path)
@@ -153,15 +163,8 @@ static int names_add(rad_os_names *names, const char *name, rad_error *error)
     return 0;
 }
 
-int rad__os_list(rad_os_names *names, const char *folder, rad_error *error)
+static int list_entries(rad_os_names *names, DIR *dir, const char *folder, rad_error *error)
 {
-    *names = (rad_os_names){0};
-    DIR *dir = rad__os_fails(EIO) ? NULL : opendir(folder);
-    if (dir == NULL) {
-        int number = errno;
-        int code = number == ENOENT || number == ENOTDIR ? RAD_EINPUT : RAD_EIO;
-        return rad__error(error, code, "%s: cannot list the folder: %s", folder, strerror(number));
-    }
     int code = 0;
     while (code == 0) {
         errno = 0;
@@ -182,4 +185,28 @@ int rad__os_list(rad_os_names *names, const char *folder, rad_error *error)
     }
     names_sort(names->items, names->count);
     return 0;
+}
+
+static int list_error(rad_error *error, const char *folder)
+{
+    int number = errno;
+    int code = number == ENOENT || number == ENOTDIR ? RAD_EINPUT : RAD_EIO;
+    return rad__error(error, code, "%s: cannot list the folder: %s", folder, strerror(number));
+}
+
+int rad__os_list(rad_os_names *names, const char *folder, rad_error *error)
+{
+    *names = (rad_os_names){0};
+    DIR *dir = rad__os_fails(EIO) ? NULL : opendir(folder);
+    return dir != NULL ? list_entries(names, dir, folder, error) : list_error(error, folder);
+}
+
+int rad__os_list_open(rad_os_names *names, int fd, const char *folder, rad_error *error)
+{
+    *names = (rad_os_names){0};
+    DIR *dir = fdopendir(fd);
+    if (dir != NULL) return list_entries(names, dir, folder, error);
+    int code = list_error(error, folder);
+    close(fd);
+    return code;
 }

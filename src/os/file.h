@@ -16,6 +16,13 @@ RAD_INTERNAL int rad__os_read_file(const char *path, uint64_t limit, char **data
 RAD_INTERNAL int rad__os_write_file(const char *path, const void *data, size_t size,
                                     rad_error *error);
 
+/* Opens a file that somebody has named, to read it. It may be a link, but what is behind it has to be a regular file:
+ * RAD_EINPUT names what it is instead, at once (a pipe would block, a device might never end). */
+RAD_INTERNAL int rad__os_open_regular(int *fd, const char *path, uint64_t *size, rad_error *error);
+
+/* "a pipe", "a folder", "a device", "a socket"; NULL: it is a regular file, or there is none. */
+RAD_INTERNAL const char *rad__os_not_regular(const char *path);
+
 RAD_INTERNAL bool rad__os_exists(const char *path);
 RAD_INTERNAL bool rad__os_is_folder(const char *path);
 
@@ -32,6 +39,9 @@ typedef struct rad_os_names {
 } rad_os_names;
 
 RAD_INTERNAL int rad__os_list(rad_os_names *names, const char *folder, rad_error *error);
+/* The same of a folder that is open, which is closed; `folder` is for messages. */
+RAD_INTERNAL int rad__os_list_open(rad_os_names *names, int fd, const char *folder,
+                                   rad_error *error);
 RAD_INTERNAL void rad__os_names_free(rad_os_names *names);
 
 /* ---- Streams: files too large to hold in memory (stream.c) ------------------------------------------ */

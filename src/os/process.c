@@ -31,6 +31,7 @@ _Noreturn static void process_child(pid_t parent, void *context, int (*run)(void
     static const int signals[] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE,
                                   SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     for (uint32_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
+    if (signal(SIGHUP, SIG_DFL) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup holds for children */
     _exit(run(context));
 }
 

@@ -3,6 +3,7 @@
 #include "os/shell.h"
 
 #include "base/error.h"
+#include "os/descendants.h"
 #include "os/fault.h"
 
 #include <errno.h>
@@ -56,29 +57,22 @@ _Noreturn static void shell_child(const char *command, const char *dir, char *co
 }
 
 int rad__os_shell_start(rad_os_shell *s, const char *command, const char *dir,
-                        char *const *environment, const char *log, rad_error *error)
+                        char *const *environment, int log, rad_error *error)
 {
-    int pipe_ends[2] = {-1, -1}, file = -1;
+    int pipe_ends[2] = {-1, -1};
     *s = (rad_os_shell){.pid = -1, .output = -1, .signals = -1};
-    /* What the shell leaves behind becomes a child of this process: dead ones are taken away at once, and do not count
-     * as members of the group until the first process of the system looks after them. */
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    /* What the shell leaves behind becomes a child of this process, wherever it went. */
+    s->adopts = rad__os_adopt_orphans();
     int code = open_signals(s, error);
     if (code == 0 && (rad__os_fails(EMFILE) || pipe2(pipe_ends, O_CLOEXEC) != 0))
         code = shell_error(error, "open a pipe");
     if (code == 0) {
-        if (!rad__os_fails(ENOSPC))
-            file = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-        if (file < 0) code = shell_error(error, "open the file for its errors");
-    }
-    if (code == 0) {
         pid_t parent = getpid();
         s->pid = rad__os_fails(EAGAIN) ? -1 : fork();
-        if (s->pid == 0) shell_child(command, dir, environment, pipe_ends[1], file, parent);
+        if (s->pid == 0) shell_child(command, dir, environment, pipe_ends[1], log, parent);
         if (s->pid < 0) code = shell_error(error, "start a process");
     }
     if (pipe_ends[1] >= 0) close(pipe_ends[1]);
-    if (file >= 0) close(file);
     s->output = pipe_ends[0];
     if (code != 0) {
         rad__os_shell_close(s);
@@ -131,18 +125,23 @@ int64_t rad__os_shell_watch(rad_os_shell *s, void *to, size_t size, uint64_t tim
     return take_output(s, to, size);
 }
 
+/* The group is asked all at once, by the system; whoever has left it, one by one. The group's number is the shell's,
+ * which is nobody else's before the shell was waited for; later its members are asked as the others are. */
 int rad__os_shell_kill(const rad_os_shell *s, bool at_once, rad_error *error)
 {
+    int number = at_once ? SIGKILL : SIGTERM;
     RAD_ASSERT(s->pid > 1);
-    if (rad__os_fails(EPERM) || (kill(-s->pid, at_once ? SIGKILL : SIGTERM) != 0 && errno != ESRCH))
-        return shell_error(error, "kill a command");
-    return 0;
+    bool asked =
+        !rad__os_fails(EPERM) && (s->ended || kill(-s->pid, number) == 0 || errno == ESRCH);
+    int code = asked ? 0 : shell_error(error, "kill a command");
+    rad__os_signal_descendants(number, s->ended ? 0 : s->pid);
+    return code;
 }
 
-/* A number is not given to another process as long as there is a group of that number. */
 bool rad__os_shell_is_left(const rad_os_shell *s)
 {
-    return s->ended && (kill(-s->pid, 0) == 0 || errno == EPERM);
+    if (!s->ended) return false;
+    return s->adopts ? rad__os_has_children() : kill(-s->pid, 0) == 0 || errno == EPERM;
 }
 
 void rad__os_shell_close(rad_os_shell *s)

@@ -148,16 +148,47 @@ void rad__os_writer_discard(rad_os_writer *w)
 
 /* ---- Reading -------------------------------------------------------------------------------------- */
 
-static int reader_stat(rad_os_reader *r, rad_error *error)
+static const char *kind_of(mode_t mode)
+{
+    return S_ISREG(mode)    ? NULL
+           : S_ISDIR(mode)  ? "a folder"
+           : S_ISFIFO(mode) ? "a pipe"
+           : S_ISSOCK(mode) ? "a socket"
+                            : "a device";
+}
+
+const char *rad__os_not_regular(const char *path)
 {
     struct stat s;
-    if (rad__os_fails(EIO) || fstat(r->fd, &s) != 0) {
-        return stream_error(error, r->path, "read");
+    return stat(path, &s) == 0 ? kind_of(s.st_mode) : NULL;
+}
+
+int rad__os_open_regular(int *fd, const char *path, uint64_t *size, rad_error *error)
+{
+    struct stat s;
+    /* O_NONBLOCK: opening a pipe nobody writes to must not wait for ever; O_NOCTTY: nor may a terminal become ours. */
+    *fd = rad__os_fails(EIO) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0) {
+        int number = errno;
+        const char *kind = rad__os_not_regular(path); /* a socket cannot even be opened */
+        if (kind != NULL)
+            return rad__error(error, RAD_EINPUT, "%s: %s, not a regular file", path, kind);
+        bool usage = number == ENOENT || number == ENOTDIR || number == ELOOP;
+        return rad__error(error, usage ? RAD_EINPUT : RAD_EIO, "%s: cannot open: %s", path,
+                          strerror(number));
     }
-    if (!S_ISREG(s.st_mode)) {
-        return rad__error(error, RAD_EINPUT, "%s: cannot read: not a regular file", r->path);
+    int code = 0;
+    if (rad__os_fails(EIO) || fstat(*fd, &s) != 0)
+        code = stream_error(error, path, "read");
+    else if (!S_ISREG(s.st_mode))
+        code =
+            rad__error(error, RAD_EINPUT, "%s: %s, not a regular file", path, kind_of(s.st_mode));
+    if (code != 0) {
+        close(*fd);
+        *fd = -1;
+        return code;
     }
-    r->size = (uint64_t)s.st_size;
+    *size = (uint64_t)s.st_size;
     return 0;
 }
 
@@ -172,17 +203,7 @@ int rad__os_reader_open(rad_os_reader **out, const char *path, rad_error *error)
         return rad__error_memory(error);
     }
     r->path = copy;
-    /* O_NONBLOCK: opening a pipe nobody writes to must not wait for ever. */
-    r->fd = rad__os_fails(EIO) ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    int code = 0;
-    if (r->fd < 0) {
-        int number = errno;
-        bool usage = number == ENOENT || number == ENOTDIR || number == EISDIR;
-        code = rad__error(error, usage ? RAD_EINPUT : RAD_EIO, "%s: cannot open: %s", path,
-                          strerror(number));
-    } else {
-        code = reader_stat(r, error);
-    }
+    int code = rad__os_open_regular(&r->fd, path, &r->size, error);
     if (code != 0) {
         rad__os_reader_close(r);
         return code;

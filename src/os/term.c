@@ -29,5 +29,5 @@ bool rad__os_wants_colour(int fd)
     if (no_colour != NULL && *no_colour != 0) {
         return false;
     }
-    return rad__os_is_terminal(fd) && term != NULL && strcmp(term, "dumb") != 0;
+    return rad__os_is_terminal(fd) && (term == NULL || strcmp(term, "dumb") != 0);
 }

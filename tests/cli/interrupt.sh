@@ -2,12 +2,12 @@
 # SIGINT and SIGTERM: status 130 after what is known was printed; artifacts stay.
 . "$(dirname "$0")/tap"
 
-interrupt() { # SIGNAL ARGS…: sends it after half a second of CPU
+interrupt() { # SIGNAL ARGS…: sends it when it has worked for a while
     signal=$1
     shift
     "$RADDLE" "$@" >out 2>err </dev/null &
     pid=$!
-    works_for $pid 50
+    works_for $pid 15
     kill -s "$signal" $pid
     wait $pid
     status=$?

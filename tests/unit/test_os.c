@@ -80,10 +80,10 @@ static void test_read_refuses(void **state)
     assert_string_equal(error.text, "files/none: cannot open: No such file or directory");
     error = (rad_error){0};
     assert_int_equal(rad__os_read_file(folder, 4, &data, &size, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "files: cannot read: not a regular file");
+    assert_string_equal(error.text, "files: a folder, not a regular file");
     error = (rad_error){0};
     assert_int_equal(rad__os_read_file("/dev/zero", 4, &data, &size, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "/dev/zero: cannot read: not a regular file");
+    assert_string_equal(error.text, "/dev/zero: a device, not a regular file");
 }
 
 static void test_write_refuses(void **state)
@@ -246,16 +246,10 @@ static int do_child(rad_error *error)
     return code;
 }
 
-static int do_signals(rad_error *error)
-{
-    return rad__os_catch_interrupts(error);
-}
-
 static void test_every_call_fails(void **state)
 {
     (void)state;
-    static int (*const all[])(rad_error *) = {do_write, do_read,  do_list,
-                                              do_map,   do_child, do_signals};
+    static int (*const all[])(rad_error *) = {do_write, do_read, do_list, do_map, do_child};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         for (int memory = 0; memory < 2; memory++) {
             int code = -1;
@@ -509,26 +503,71 @@ static void test_terminal(void **state)
     assert_null(rad__os_env("RAD_TEST_VARIABLE"));
 }
 
+static bool is_ignored(int number)
+{
+    struct sigaction now;
+    sigaction(number, NULL, &now);
+    return now.sa_handler == SIG_IGN;
+}
+
 static void test_interrupts(void **state)
 {
     (void)state;
-    rad_error error = {0};
+    rad_os_signals before;
+    static const int asking[] = {SIGINT, SIGTERM, SIGHUP};
     assert_int_equal(*rad__os_interrupted(), 0);
-    assert_int_equal(rad__os_catch_interrupts(&error), 0);
-    raise(SIGTERM);
-    assert_int_equal(*rad__os_interrupted(), SIGTERM);
-    *rad__os_interrupted() = 0;
+    for (size_t i = 0; i < 3; i++) {
+        rad__os_signals_watch(&before);
+        assert_int_equal(*rad__os_interrupted(), 0);
+        raise(asking[i]);
+        assert_int_equal(*rad__os_interrupted(), 1);
+        raise(asking[(i + 1) % 3]);
+        assert_int_equal(*rad__os_interrupted(), 2); /* and lives: one may be of the group */
+        assert_true(is_ignored(SIGPIPE) && is_ignored(SIGXFSZ));
+        rad__os_signals_restore(&before);
+        assert_false(is_ignored(SIGPIPE) || is_ignored(SIGXFSZ) || is_ignored(SIGHUP));
+    }
+    signal(SIGHUP, SIG_IGN); /* nohup */
+    rad__os_signals_watch(&before);
+    raise(SIGHUP);
+    assert_int_equal(*rad__os_interrupted(), 0);
+    assert_true(is_ignored(SIGHUP));
+    rad__os_signals_restore(&before);
+    assert_true(is_ignored(SIGHUP));
+    signal(SIGHUP, SIG_DFL);
+}
+
+static int raises_three(void *context)
+{
+    rad_os_signals before;
+    (void)context;
+    rad__os_signals_watch(&before);
+    for (int i = 0; i < 3; i++) raise(SIGTERM);
+    return 0;
+}
+
+static int is_asked_and_works(void *context)
+{
+    (void)context;
+    rad__os_signals_leave_to_parent();
     raise(SIGINT);
-    assert_int_equal(*rad__os_interrupted(), SIGINT);
-    struct sigaction now;
-    sigaction(SIGINT, NULL, &now);
-    assert_true(now.sa_handler == SIG_DFL); /* the second one kills */
-    sigaction(SIGTERM, NULL, &now);
-    assert_true(now.sa_handler == SIG_DFL);
-    sigaction(SIGPIPE, NULL, &now);
-    assert_true(now.sa_handler == SIG_IGN);
-    *rad__os_interrupted() = 0;
-    signal(SIGPIPE, SIG_DFL);
+    raise(SIGTERM);
+    raise(SIGHUP);
+    return 7;
+}
+
+static void test_the_third_signal_does_not_wait(void **state)
+{
+    (void)state;
+    rad_error error = {0};
+    rad_os_exit end;
+    int pid;
+    assert_int_equal(rad__os_fork(&pid, NULL, raises_three, &error), 0);
+    assert_int_equal(rad__os_wait(pid, true, &end, &error), 1);
+    assert_int_equal(end.status, 130);
+    assert_int_equal(rad__os_fork(&pid, NULL, is_asked_and_works, &error), 0);
+    assert_int_equal(rad__os_wait(pid, true, &end, &error), 1);
+    assert_int_equal(end.status, 7);
 }
 
 /* ---- Threads ---------------------------------------------------------------------------------------- */
@@ -569,6 +608,7 @@ int main(void)
         cmocka_unit_test(test_clock),
         cmocka_unit_test(test_terminal),
         cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_the_third_signal_does_not_wait),
         cmocka_unit_test(test_no_stack_is_too_small_for_a_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

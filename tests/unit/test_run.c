@@ -147,8 +147,8 @@ static void fail_check(puppet *p, rad_kernel *k)
 
 static void the_first_failure_counts_and_ends_the_run_after_its_step(void **state)
 {
-    static const char *const identities[] = {"own:vault", "assertion", "unnamed",
-                                             "invariant:vault"};
+    static const char *const identities[] = {"own:vault@first %d", "assertion@an assertion",
+                                             "unnamed@nobody named me", "invariant:vault@second"};
     static const char *const messages[] = {"first 1", "an assertion", "nobody named me", "second"};
     (void)state;
     puppet p = {.reset = fail_reset, .step = fail_step, .check = fail_check};
