@@ -47,7 +47,7 @@ static int run(const char *log, rad_error *error)
 static int replay(const char *log, rad_error *error)
 {
     rad_load_verdict v;
-    int code = rad_load_replay(&v, NULL, log, NULL, error);
+    int code = rad_load_replay(&v, NULL, log, NULL, false, error);
     if (code == 0) printf("replay: %" PRIu64 " turns, %s\n", v.turns, v.same ? "the same" : v.text);
     return code;
 }

@@ -57,12 +57,15 @@ enum rad_load_engine {
     RAD_LOAD_URING
 };
 
+/* In place of a figure for which nothing was measured. */
+#define RAD_LOAD_NO_DATA UINT64_MAX
+
 /* How far a run is. */
 typedef struct rad_load_progress {
     uint64_t now_ns, duration_ns; /* 0: iterations decide */
     uint64_t requests, responses, errors, under_way;
-    uint64_t rate_milli; /* answers per 1,000 s, in the last second */
-    uint64_t p50_ns, p99_ns;
+    uint64_t rate_milli;     /* answers per 1,000 s, in the last second */
+    uint64_t p50_ns, p99_ns; /* or RAD_LOAD_NO_DATA */
     uint64_t dropped, late;
     uint32_t users;
 } rad_load_progress;
@@ -97,26 +100,41 @@ enum rad_load_end {
 
 typedef struct rad_load_facts {
     uint64_t seed, duration_ns, requests, responses, errors, timeouts, cancelled;
-    uint64_t p50_ns, p99_ns, rate_milli;
+    uint64_t p50_ns, p99_ns, rate_milli; /* or RAD_LOAD_NO_DATA */
     uint32_t assertions, assertions_failed;
     enum rad_load_end end;
+    uint64_t turns, records; /* the last: of an analysis */
     bool simulated, cut_off; /* the last: of a log without its end */
+    char no_data[512];       /* why there is no response to judge the run by; "": there is one */
 } rad_load_facts;
 
 RAD_API void rad_load_result_facts(const rad_load_result *r, rad_load_facts *facts);
 
 /* ---- Logs ------------------------------------------------------------------------------------------------- */
 
+/* How much of a log there is. A run that was killed leaves a log without its end: it is good up to its last whole
+ * block, and what a replay or an analysis says is about these turns only. */
+typedef struct rad_load_extent {
+    bool cut_off;
+    bool in_header; /* cut off before its first block can begin: nothing can be made of it */
+    uint64_t turns, records;
+} rad_load_extent;
+
+/* RAD_EINPUT: not a log, or damaged. */
+RAD_API int rad_load_survey(rad_load_extent *extent, const char *path, rad_error *error);
+
 typedef struct rad_load_verdict {
-    bool same, cut_off;
+    bool same;    /* byte for byte, as far as the log goes */
+    bool cut_off; /* it does not go to its end */
     uint64_t turns, records;
     uint64_t record; /* the first that differs; 0: another difference */
     char text[512];
 } rad_load_verdict;
 
-/* Replays a log. 0 also when it differs. `output` (may be NULL): the log is written anew. *r may be NULL. */
+/* Replays a log. 0 also when it differs, or was cut off. `output` (may be NULL): the log is written anew; one that was
+ * cut off only if `partial` is set, and then without an end, too. *r may be NULL. */
 RAD_API int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path,
-                            const char *output, rad_error *error);
+                            const char *output, bool partial, rad_error *error);
 
 /* The same log without what its inputs make of it; replay with an output makes it whole again. */
 RAD_API int rad_load_strip(const char *path, const char *output, rad_error *error);
@@ -177,12 +195,35 @@ RAD_API int rad_load_folder_keep(const rad_load_folder *f, const rad_load_result
                                  rad_error *error);
 RAD_API void rad_load_folder_free(rad_load_folder *f);
 
-/* Service time (or response time, if there is any and `response` is set) at a share in parts per million. */
+/* Service time (or response time, if there is any and `response` is set) at a share in parts per million; or
+ * RAD_LOAD_NO_DATA. */
 RAD_API uint64_t rad_load_percentile(const rad_load_result *r, bool response, uint32_t ppm);
 
-/* What differs between two results by more than `threshold` percent, as text or JSON; *worse: how many got worse. */
-RAD_API char *rad_load_diff(const rad_load_result *a, const rad_load_result *b, double threshold,
-                            bool json, uint32_t *worse, rad_error *error);
+/* Two sides, each of one run or of several, beside each other. Rows that may be worse: p10, p50, p99, answers a second
+ * and failed share, of each request name and of all. With enough runs a side a rank test decides (Wilcoxon, Mann,
+ * Whitney; one-sided; Holm's correction over all rows), and how far off the medians are; with less, the threshold, if
+ * there is one. docs/load-results.md has the rules. */
+typedef struct rad_load_diff_options {
+    double
+        threshold_pct; /* how much worse counts; negative: 5 when it is tested, else nothing does */
+    double level_pct;  /* how often sides that are alike may be told apart; preset: 1 */
+    bool json;
+} rad_load_diff_options;
+
+typedef struct rad_load_difference {
+    uint32_t rows, worse, better;
+    bool tested;  /* there were enough runs */
+    bool no_data; /* a side has no response at all */
+} rad_load_difference;
+
+RAD_API rad_load_diff_options rad_load_diff_preset(void);
+
+/* `options` and `difference` may be NULL. rad_free the text; NULL: *error says why (RAD_EINPUT: bad options, or the
+ * same run twice on a side). */
+RAD_API char *rad_load_diff(const rad_load_result *const *before, uint32_t before_count,
+                            const rad_load_result *const *after, uint32_t after_count,
+                            const rad_load_diff_options *options, rad_load_difference *difference,
+                            rad_error *error);
 
 /* ---- A target to try it on --------------------------------------------------------------------------------- */
 

@@ -37,6 +37,39 @@ int print_form(cli *c, const rad_load_result *r, enum rad_load_form form)
     return 0;
 }
 
+int judge_data(cli *c, const rad_load_facts *f)
+{
+    if (f->no_data[0] == 0) return 0;
+    complain(c, "%s", f->no_data);
+    return EXIT_FOUND;
+}
+
+/* ---- Logs that were cut off --------------------------------------------------------------------------------- */
+
+int accept_extent(cli *c, const char *path, const rad_load_extent *e, bool partial)
+{
+    if (!e->cut_off || (partial && !e->in_header)) return 0;
+    complain(c, "%s: the log is cut off: it has %s turns, %s records and no end%s", path,
+             number(e->turns), number(e->records),
+             e->in_header ? "; its header is not whole" : "; --partial accepts what there is");
+    return EXIT_FOUND;
+}
+
+int accept_facts(cli *c, const char *path, const rad_load_facts *f, bool partial)
+{
+    rad_load_extent e = {.cut_off = f->cut_off, .turns = f->turns, .records = f->records};
+    return accept_extent(c, path, &e, partial);
+}
+
+int complain_log(cli *c, const char *path, const rad_error *error)
+{
+    rad_load_extent e;
+    rad_error ignored = {.code = 0};
+    if (rad_load_survey(&e, path, &ignored) == 0 && e.in_header)
+        return accept_extent(c, path, &e, false);
+    return complain_error(c, error);
+}
+
 static const char *const LOAD_EXAMPLES[] = {
     "raddle load run examples/load/sim-closed.toml --seed 42",
     "a whole run without any server, the same every time",
@@ -59,7 +92,7 @@ const verb VERB_LOAD = {
     "run        runs a scenario\n"
     "replay     runs a log again without any server, and compares byte by byte\n"
     "analyze    statistics of a log\n"
-    "diff       compares two runs\n"
+    "diff       compares runs before and after, one or several a side\n"
     "validate   is the scenario well-formed, and what would it do\n"
     "report     a page with plots\n"
     "serve      a small server to try it on\n"
@@ -69,8 +102,8 @@ const verb VERB_LOAD = {
     "What can be relied on: same scenario and seed, same plan (requests, think times, arrivals), "
     "also on a real "
     "server; on a simulated target the same log, byte for byte; the log of any run replays.\n\n"
-    "Exit status: 0 all as it should be, 1 an assertion does not hold, a replay differs, a run got "
-    "worse, 2 bad usage "
+    "Exit status: 0 all as it should be, 1 an assertion does not hold, a run had no response, a "
+    "replay differs, a log is cut off, a run got worse, 2 bad usage "
     "or a bad file, 3 trouble with files, sockets or memory, 130 interrupted.",
     NULL,
     LOAD_EXAMPLES,

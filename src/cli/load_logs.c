@@ -1,5 +1,7 @@
-/* load_logs.c — `raddle load replay`, `analyze`, `diff`, `report` and `strip`: what can be done with a log. */
+/* load_logs.c — `raddle load replay`, `analyze`, `report`, `strip` and `export`: what can be done with a log. */
 #include "load.h"
+
+#include "os/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,22 +11,20 @@
 typedef struct log_words {
     const char *output, *filter, *percentiles, *format;
     uint64_t tick;
-    double threshold;
-    bool verify, step, summary, json, csv, prometheus, html;
+    bool verify, step, summary, json, csv, prometheus, html, partial;
 } log_words;
 
 #define AT(field) offsetof(log_words, field)
+#define OPTION_PARTIAL                                                                             \
+    {                                                                                              \
+        "partial", OPTION_FLAG, AT(partial), NULL,                                                 \
+            "accept a log that was cut off, as far as it goes", 0, 0, 0                            \
+    }
 
-/* A log, or a folder with one in it. */
-static const char *log_in(const char *path, char room[4096])
+const char *log_in(const char *path, char room[4096])
 {
-    size_t length = strlen(path);
-    FILE *file = NULL;
-    if (!ends_with(path, ".log") && length > 0 && join_path(room, 4096, path, "events.log"))
-        file = fopen(room, "rb");
-    if (file == NULL) return path;
-    fclose(file);
-    return room;
+    bool may = !ends_with(path, ".log") && *path && join_path(room, 4096, path, "events.log");
+    return may && rad__os_exists(room) ? room : path;
 }
 
 static int one_log(cli *c, const words *w, const char **path, char room[4096])
@@ -36,6 +36,13 @@ static int one_log(cli *c, const words *w, const char **path, char room[4096])
     return read_file_word(c, w->at, w->count, path);
 }
 
+/* What is wrong with the run a log is of: it was killed, nothing answered. 0 or an exit status. */
+static int judge_log(cli *c, const char *path, const rad_load_facts *f, bool partial)
+{
+    int accepted = accept_facts(c, path, f, partial), judged = judge_data(c, f);
+    return accepted != 0 ? accepted : judged;
+}
+
 /* ---- replay ---------------------------------------------------------------------------------------------- */
 
 static const option REPLAY_OPTIONS[] = {
@@ -44,6 +51,7 @@ static const option REPLAY_OPTIONS[] = {
      "tick by tick, forward and back: reads commands from stdin", 0, 0, 0},
     {"summary", OPTION_FLAG, AT(summary), NULL, "print the summary of the run, too", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "FILE", "write the log anew", 0, 0, 'o'},
+    OPTION_PARTIAL,
     OPTION_JSON(log_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -63,11 +71,20 @@ static void tell_verdict(cli *c, const char *path, const rad_load_verdict *v,
     if (!v->same)
         out(c, "%s%s%s differs: %s\n", style(c, STYLE_BAD), path, style(c, STYLE_OFF), v->text);
     else
-        out(c,
-            "%s%s%s replays byte for byte: %s turns, %s records, %s requests, seed %" PRIu64 "%s\n",
-            style(c, STYLE_GOOD), path, style(c, STYLE_OFF), number(v->turns), number(v->records),
-            number(f.requests), f.seed,
-            v->cut_off ? "; the log was cut off, this is as far as it goes" : "");
+        out(c, "%s%s%s %s: %s turns, %s records, %s requests, seed %" PRIu64 "%s\n",
+            style(c, v->cut_off ? STYLE_BAD : STYLE_GOOD), path, style(c, STYLE_OFF),
+            v->cut_off ? "is cut off; what there is of it replays" : "replays byte for byte",
+            number(v->turns), number(v->records), number(f.requests), f.seed,
+            v->cut_off ? "; no end" : "");
+}
+
+/* A log whose outputs were taken out has nothing to compare: it is made whole, unless it was cut off. */
+static void tell_made_whole(cli *c, const log_words *l, const char *path, const rad_load_verdict *v)
+{
+    if (!v->cut_off)
+        out(c, "%s: made whole\n", l->output);
+    else if (l->partial)
+        out(c, "%s: %s turns, as far as %s goes\n", l->output, number(v->turns), path);
 }
 
 static int load_replay_run(cli *c, int argc, char **argv)
@@ -82,15 +99,18 @@ static int load_replay_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LOAD_REPLAY, argc, argv, &l, &w);
     if (status != GO_ON) return status;
     if ((status = one_log(c, &w, &path, room)) != 0) return status;
-    if (l.step) return step_log(c, path);
-    if (rad_load_replay(&v, &r, path, l.output, &error) != 0) return complain_error(c, &error);
+    if (l.step) return step_log(c, path, l.partial);
+    if (rad_load_replay(&v, &r, path, l.output, l.partial, &error) != 0)
+        return complain_log(c, path, &error);
     if (r != NULL || !v.same || l.json)
         tell_verdict(c, path, &v, r, l.json);
     else
-        out(c, "%s: made whole\n", l.output);
+        tell_made_whole(c, &l, path, &v);
     if (l.summary && r != NULL) print_form(c, r, RAD_LOAD_SUMMARY);
     rad_load_result_free(r);
-    return v.same ? EXIT_FINE : EXIT_FOUND;
+    if (!v.same) return EXIT_FOUND;
+    rad_load_extent e = {.cut_off = v.cut_off, .turns = v.turns, .records = v.records};
+    return accept_extent(c, path, &e, l.partial);
 }
 
 static const char *const REPLAY_EXAMPLES[] = {
@@ -104,9 +124,10 @@ const verb VERB_LOAD_REPLAY = {
     "EVENTS.log [options]",
     "Feeds the inputs of a log (clock readings, answers, connections) to the scheduler and "
     "compares what it writes with "
-    "the file, byte by byte. A log that was cut off is replayed as far as it goes.\n\n"
-    "Exit status: 0 the same, 1 it differs (the record is told), 2 damaged or no log, 3 trouble "
-    "with files or memory.",
+    "the file, byte by byte. A log that was cut off (its run was killed) is replayed as far as it "
+    "goes, and is a failure unless --partial accepts that; without it --output writes nothing.\n\n"
+    "Exit status: 0 the same, 1 it differs (the record is told) or is cut off, 2 damaged or no "
+    "log, 3 trouble with files or memory.",
     REPLAY_OPTIONS,
     REPLAY_EXAMPLES,
     load_replay_run,
@@ -122,6 +143,7 @@ static const option ANALYZE_OPTIONS[] = {
     {"format", OPTION_TEXT, AT(format), "F", "summary (preset), json, csv or prometheus", 0, 0, 0},
     {"csv", OPTION_FLAG, AT(csv), NULL, "one line for each second", 0, 0, 0},
     {"prometheus", OPTION_FLAG, AT(prometheus), NULL, "Prometheus' text format", 0, 0, 0},
+    OPTION_PARTIAL,
     OPTION_JSON(log_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -155,6 +177,18 @@ static int check_percentiles(cli *c, const char *list)
     }
 }
 
+static void print_time(cli *c, uint64_t ns, bool json, const char *what)
+{
+    if (json && ns == RAD_LOAD_NO_DATA)
+        out(c, "null");
+    else if (json)
+        out(c, "%" PRIu64, ns);
+    else if (ns == RAD_LOAD_NO_DATA)
+        out(c, "      no data %s", what);
+    else
+        out(c, " %12.3f ms %s", (double)ns * 1e-6, what);
+}
+
 static void print_percentiles(cli *c, const rad_load_result *r, const char *list, bool json)
 {
     bool first = true;
@@ -163,14 +197,14 @@ static void print_percentiles(cli *c, const rad_load_result *r, const char *list
         uint32_t ppm = 0;
         read_percent(&at, &ppm);
         int length = (int)(at - begin);
-        uint64_t ns = rad_load_percentile(r, false, ppm),
-                 response = rad_load_percentile(r, true, ppm);
         if (json)
-            out(c, "%s\"p%.*s\":{\"service_ns\":%" PRIu64 ",\"response_ns\":%" PRIu64 "}",
-                first ? "{" : ",", length, begin, ns, response);
+            out(c, "%s\"p%.*s\":{\"service_ns\":", first ? "{" : ",", length, begin);
         else
-            out(c, "p%-7.*s %12.3f ms service  %12.3f ms response\n", length, begin,
-                (double)ns * 1e-6, (double)response * 1e-6);
+            out(c, "p%-7.*s", length, begin);
+        print_time(c, rad_load_percentile(r, false, ppm), json, "service ");
+        if (json) out(c, ",\"response_ns\":");
+        print_time(c, rad_load_percentile(r, true, ppm), json, "response");
+        out(c, json ? "}" : "\n");
         at += *at == ',';
     }
     if (json) out(c, "}\n");
@@ -193,6 +227,21 @@ static int pick_form(cli *c, const log_words *l, enum rad_load_form *form)
     return bad_usage(c, "--format: '%.40s': expected summary, json, csv or prometheus", l->format);
 }
 
+/* Prints what was asked for; frees the result. The exit status. */
+static int tell_analysis(cli *c, const log_words *l, const char *path, enum rad_load_form form,
+                         rad_load_result *r)
+{
+    rad_load_facts facts;
+    int status = 0;
+    rad_load_result_facts(r, &facts);
+    if (l->percentiles != NULL)
+        print_percentiles(c, r, l->percentiles, l->json);
+    else
+        status = print_form(c, r, form);
+    rad_load_result_free(r);
+    return status != 0 ? status : judge_log(c, path, &facts, l->partial);
+}
+
 static int load_analyze_run(cli *c, int argc, char **argv)
 {
     log_words l = {.verify = true};
@@ -204,16 +253,12 @@ static int load_analyze_run(cli *c, int argc, char **argv)
     rad_error error = {.code = 0};
     int status = options_parse(c, &VERB_LOAD_ANALYZE, argc, argv, &l, &w);
     if (status != GO_ON) return status;
+    ends_at_once(c, &VERB_LOAD_ANALYZE);
     if ((status = one_log(c, &w, &path, room)) != 0 || (status = pick_form(c, &l, &form)) != 0)
         return status;
     if (l.percentiles != NULL && (status = check_percentiles(c, l.percentiles)) != 0) return status;
-    if (rad_load_analyze(&r, path, l.filter, &error) != 0) return complain_error(c, &error);
-    if (l.percentiles != NULL)
-        print_percentiles(c, r, l.percentiles, l.json);
-    else
-        status = print_form(c, r, form);
-    rad_load_result_free(r);
-    return status;
+    if (rad_load_analyze(&r, path, l.filter, &error) != 0) return complain_log(c, path, &error);
+    return tell_analysis(c, &l, path, form, r);
 }
 
 static const char *const ANALYZE_EXAMPLES[] = {
@@ -227,60 +272,12 @@ const verb VERB_LOAD_ANALYZE = {
     "EVENTS.log [options]",
     "Reads the events of a log, checks that they can have happened in this order, and counts. "
     "Without a filter it says "
-    "what the run's own summary said.\n\nExit status: 0, 2 a damaged log or a bad filter, 3 "
-    "trouble with files.",
+    "what the run's own summary said. Of a log that was cut off it counts what there is, the same "
+    "turns as 'replay'; --partial accepts that.\n\nExit status: 0, 1 the log is cut off, or there "
+    "was no response at all, 2 a damaged log or a bad filter, 3 trouble with files.",
     ANALYZE_OPTIONS,
     ANALYZE_EXAMPLES,
     load_analyze_run,
-};
-
-/* ---- diff ------------------------------------------------------------------------------------------------ */
-
-static const option DIFF_OPTIONS[] = {
-    {"threshold", OPTION_SECONDS, AT(threshold), "PCT",
-     "differences of no more percent do not count (preset: 5)", 0, 0, 0},
-    {"format", OPTION_TEXT, AT(format), "F", "text (preset) or json", 0, 0, 0},
-    OPTION_JSON(log_words),
-    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
-
-static int load_diff_run(cli *c, int argc, char **argv)
-{
-    log_words l = {.threshold = 5};
-    words w;
-    char rooms[2][4096];
-    rad_load_result *r[2] = {NULL, NULL};
-    rad_error error = {.code = 0};
-    uint32_t worse = 0;
-    int status = options_parse(c, &VERB_LOAD_DIFF, argc, argv, &l, &w);
-    if (status != GO_ON) return status;
-    if (w.count != 2) return bad_usage(c, "expected two logs, or folders with results");
-    if (l.format != NULL && strcmp(l.format, "text") != 0 && strcmp(l.format, "json") != 0)
-        return bad_usage(c, "--format: '%.40s': expected text or json", l.format);
-    for (int i = 0; i < 2; i++) {
-        if (rad_load_analyze(&r[i], log_in(w.at[i], rooms[i]), NULL, &error) == 0) continue;
-        rad_load_result_free(r[0]);
-        return complain_error(c, &error);
-    }
-    bool json = l.json || (l.format != NULL && strcmp(l.format, "json") == 0);
-    char *text = rad_load_diff(r[0], r[1], l.threshold, json, &worse, &error);
-    status = text == NULL ? complain_error(c, &error) : worse > 0 ? EXIT_FOUND : EXIT_FINE;
-    if (text != NULL) out_text(c, text);
-    rad_free(text);
-    rad_load_result_free(r[0]);
-    rad_load_result_free(r[1]);
-    return status;
-}
-
-const verb VERB_LOAD_DIFF = {
-    "load diff",
-    "compare two runs",
-    "BEFORE AFTER [options]",
-    "Compares the statistics of two logs (or folders with results).\n\n"
-    "Exit status: 0 nothing got worse by more than the threshold, 1 something did, 2 bad usage or "
-    "logs.",
-    DIFF_OPTIONS,
-    NULL,
-    load_diff_run,
 };
 
 /* ---- report, strip --------------------------------------------------------------------------------------- */
@@ -289,6 +286,7 @@ static const option REPORT_OPTIONS[] = {
     {"html", OPTION_FLAG, AT(html), NULL, "a page (it always is)", 0, 0, 0},
     {"filter", OPTION_TEXT, AT(filter), "EXPR", "only requests for which it holds", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "FILE", "where it goes (preset: stdout)", 0, 0, 'o'},
+    OPTION_PARTIAL,
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
 static int load_report_run(cli *c, int argc, char **argv)
@@ -302,7 +300,9 @@ static int load_report_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LOAD_REPORT, argc, argv, &l, &w);
     if (status != GO_ON) return status;
     if ((status = one_log(c, &w, &path, room)) != 0) return status;
-    if (rad_load_analyze(&r, path, l.filter, &error) != 0) return complain_error(c, &error);
+    if (rad_load_analyze(&r, path, l.filter, &error) != 0) return complain_log(c, path, &error);
+    rad_load_facts facts;
+    rad_load_result_facts(r, &facts);
     if (l.output == NULL)
         status = print_form(c, r, RAD_LOAD_HTML);
     else if (rad_load_save(r, RAD_LOAD_HTML, l.output, &error) != 0)
@@ -310,14 +310,17 @@ static int load_report_run(cli *c, int argc, char **argv)
     else
         out(c, "wrote %s\n", l.output);
     rad_load_result_free(r);
-    return status;
+    return status != 0 ? status : judge_log(c, path, &facts, l.partial);
 }
 
 const verb VERB_LOAD_REPORT = {
     "load report",
     "a page with plots of a run",
     "EVENTS.log [--html] [-o FILE.html]",
-    "One HTML file that needs nothing else: latency over time, percentiles, rate, errors, users.",
+    "One HTML file that needs nothing else: latency over time, percentiles, rate, errors, "
+    "users.\n\n"
+    "Exit status: 0, 1 the log is cut off (--partial accepts it), or there was no response at all, "
+    "2 a damaged log or a bad filter, 3 trouble with files.",
     REPORT_OPTIONS,
     NULL,
     load_report_run,
@@ -325,7 +328,17 @@ const verb VERB_LOAD_REPORT = {
 
 static const option STRIP_OPTIONS[] = {
     {"output", OPTION_TEXT, AT(output), "FILE", "where it goes", 0, 0, 'o'},
+    OPTION_PARTIAL,
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+
+/* Nothing is written of a log that was cut off, unless that is accepted. */
+static int check_extent(cli *c, const char *path, bool partial)
+{
+    rad_load_extent e;
+    rad_error error = {.code = 0};
+    if (rad_load_survey(&e, path, &error) != 0) return complain_error(c, &error);
+    return accept_extent(c, path, &e, partial);
+}
 
 static int load_strip_run(cli *c, int argc, char **argv)
 {
@@ -337,6 +350,7 @@ static int load_strip_run(cli *c, int argc, char **argv)
     if (status != GO_ON) return status;
     if ((status = read_file_word(c, w.at, w.count, &path)) != 0) return status;
     if (l.output == NULL) return bad_usage(c, "expected --output FILE");
+    if ((status = check_extent(c, path, l.partial)) != 0) return status;
     if (rad_load_strip(path, l.output, &error) != 0) return complain_error(c, &error);
     out(c, "wrote %s: only inputs; 'raddle load replay %s --output FILE' makes it whole\n",
         l.output, shell_word(l.output));
@@ -367,6 +381,7 @@ static int load_export_run(cli *c, int argc, char **argv)
     if (status != GO_ON) return status;
     if ((status = one_log(c, &w, &path, room)) != 0) return status;
     if (l.output == NULL) return bad_usage(c, "expected --output FILE");
+    if ((status = check_extent(c, path, l.partial)) != 0) return status;
     if (rad_load_export_z6(path, l.output, &records, &error) != 0) return complain_error(c, &error);
     out(c, "wrote %s: %s records of 272 bytes\n", l.output, number(records));
     return EXIT_FINE;

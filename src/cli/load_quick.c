@@ -11,7 +11,7 @@ typedef struct quick_words {
     uint64_t connections, rate, streams, timeout_ms;
     double seconds;
     const char *method, *header, *body;
-    bool http2, insecure;
+    bool http2, insecure, round_robin, connect_late;
 } quick_words;
 
 #define AT(field) offsetof(quick_words, field)
@@ -22,6 +22,13 @@ static const option QUICK_OPTIONS[] = {
     {"rate", OPTION_COUNT, AT(rate), "R",
      "arrivals a second, whoever still waits; preset: each user asks again at once", 1, 1000000,
      'R'},
+    {"round-robin", OPTION_FLAG, AT(round_robin), NULL,
+     "with -R: idle users serve arrivals in turn; preset: whoever was busy last, so that few "
+     "connections are used",
+     0, 0, 0},
+    {"connect-late", OPTION_FLAG, AT(connect_late), NULL,
+     "with -R: open a connection when it is needed; preset: all of them before the first arrival",
+     0, 0, 0},
     {"method", OPTION_TEXT, AT(method), "M", "preset: GET", 0, 0, 'm'},
     {"header", OPTION_TEXT, AT(header), "'N: V'", "one more header", 0, 0, 'H'},
     {"body", OPTION_TEXT, AT(body), "TEXT", "of the request", 0, 0, 'b'},
@@ -111,8 +118,9 @@ static void put_scenario(FILE *to, const quick_words *q, const char *url)
         fprintf(to, "\n");
     }
     if (q->rate != 0)
-        fprintf(to, "[schedule]\ntype = \"arrival_rate\"\nrate = %llu\n",
-                (unsigned long long)q->rate);
+        fprintf(to, "[schedule]\ntype = \"arrival_rate\"\nrate = %llu\n%s%s",
+                (unsigned long long)q->rate, q->round_robin ? "deal = \"in_turn\"\n" : "",
+                q->connect_late ? "connect = \"when_needed\"\n" : "");
     else
         fprintf(to, "[schedule]\ntype = \"constant\"\nvus = %llu\n", (unsigned long long)users);
 }
@@ -133,6 +141,9 @@ int load_quick(cli *c, int argc, char **argv)
     if (w.count != 1 || strstr(w.at[0], "://") == NULL) return bad_usage(c, "expected one URL");
     if (q.header != NULL && strchr(q.header, ':') == NULL)
         return bad_usage(c, "--header: expected 'Name: value'");
+    if (q.rate == 0 && (q.round_robin || q.connect_late))
+        return bad_usage(c, "--%s needs --rate: without it each user has its own requests",
+                         q.round_robin ? "round-robin" : "connect-late");
     q.run.no_log = q.run.output == NULL;
     FILE *to = fmemopen(text, sizeof text, "w");
     if (to == NULL) return EXIT_RUNTIME;

@@ -1,9 +1,15 @@
 /* load_run.c — `raddle load run` and `validate`. */
 #include "load.h"
 
+#include "os/file.h"
+#include "os/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Options --------------------------------------------------------------------------------------------- */
 
@@ -48,17 +54,17 @@ static int read_engine(cli *c, const char *text, enum rad_load_engine *engine)
 
 static void panel(void *context, const rad_load_progress *p)
 {
-    char bar[21];
+    char bar[21], p50[32] = "-", p99[32] = "-";
     double seconds = (double)p->now_ns * 1e-9, all = (double)p->duration_ns * 1e-9;
     int filled = p->duration_ns > 0 ? (int)(20.0 * seconds / all) : 0;
     for (int i = 0; i < 20; i++) bar[i] = i < filled ? '#' : '.';
     bar[20] = 0;
-    fprintf(stderr,
-            "\r\033[K[%s] %.1f/%.0f s  %u users  %.0f req/s  p50 %.2f ms  p99 %.2f ms  %" PRIu64
-            " errors",
-            bar, seconds, all, p->users, (double)p->rate_milli / 1000.0, (double)p->p50_ns * 1e-6,
-            (double)p->p99_ns * 1e-6, p->errors);
-    fflush(stderr);
+    if (p->p50_ns != RAD_LOAD_NO_DATA) {
+        snprintf(p50, sizeof p50, "%.2f ms", (double)p->p50_ns * 1e-6);
+        snprintf(p99, sizeof p99, "%.2f ms", (double)p->p99_ns * 1e-6);
+    }
+    note("\r\033[K[%s] %.1f/%.0f s  %u users  %.0f req/s  p50 %s  p99 %s  %" PRIu64 " errors", bar,
+         seconds, all, p->users, (double)p->rate_milli / 1000.0, p50, p99, p->errors);
     (void)context;
 }
 
@@ -94,7 +100,8 @@ static int status_of(cli *c, const rad_load_facts *f)
             c, "the log reached its limit (limits.max_event_log_size_mb): the run was ended early");
         return EXIT_RUNTIME;
     }
-    return f->assertions_failed > 0 ? EXIT_FOUND : EXIT_FINE;
+    int judged = judge_data(c, f);
+    return f->assertions_failed > 0 ? EXIT_FOUND : judged;
 }
 
 static int tell(cli *c, const rad_load_result *r, const load_words *w, const struct places *places)
@@ -143,7 +150,7 @@ int run_scenario(cli *c, rad_load_scenario *s, const load_words *w)
         o.log = places.log;
         if (c->progress || w->live) o.watch = panel;
         int code = rad_load_run(&r, s, &o, &error);
-        if (o.watch != NULL) fprintf(stderr, "\r\033[K");
+        if (o.watch != NULL) note("\r\033[K");
         if (r != NULL) status = finish(c, r, w, &places);
         if (code != 0) status = complain_error(c, &error);
     }
@@ -190,8 +197,8 @@ const verb VERB_LOAD_RUN = {
     "to a new folder below --output: events.log, metrics.json, summary.txt, timeseries.csv, "
     "config.toml, "
     "metadata.json.\n\n"
-    "Exit status: 0 all assertions hold, 1 one does not, 2 bad usage or scenario, 3 trouble with "
-    "files, sockets or "
+    "Exit status: 0 all assertions hold, 1 one does not (without data none does), or there was no "
+    "response at all, 2 bad usage or scenario, 3 trouble with files, sockets or "
     "memory, 130 interrupted (after the tick was finished and everything was written).",
     RUN_OPTIONS,
     RUN_EXAMPLES,
@@ -208,6 +215,7 @@ static int load_validate_run(cli *c, int argc, char **argv)
     words w;
     int status = options_parse(c, &VERB_LOAD_VALIDATE, argc, argv, &ignored, &w);
     if (status != GO_ON) return status;
+    ends_at_once(c, &VERB_LOAD_VALIDATE);
     status = read_scenario(c, &w, &s);
     if (status != 0) return status;
     if (rad_load_check(s, &error) != 0) {
@@ -237,28 +245,64 @@ const verb VERB_LOAD_VALIDATE = {
 
 enum { TOML_MOST = 10 << 20 };
 
+/* All of it, at most TOML_MOST + 1 bytes: one too many is seen. Returns 0 or an exit status. */
+static int read_all(cli *c, int fd, const char *name, char *text, size_t *size)
+{
+    rad_error error = {.code = 0};
+    bool ready;
+    for (*size = 0; *size < TOML_MOST + 1;) {
+        ssize_t got = read(fd, text + *size, TOML_MOST + 1 - *size);
+        if (got == 0) break;
+        if (got > 0) {
+            *size += (size_t)got;
+        } else if (errno == EAGAIN) { /* a pipe whose writer takes its time */
+            if (rad__os_poll(&fd, 1, -1, &ready, &error) < 0) return complain_error(c, &error);
+        } else if (errno != EINTR) {
+            complain(c, "%s: cannot read: %s", name, strerror(errno));
+            return EXIT_RUNTIME;
+        }
+    }
+    return 0;
+}
+
+/* A file, or a pipe to which somebody writes: <(command). NULL: stdin. */
+static int read_toml(cli *c, const char *path, char *text, size_t *size)
+{
+    if (path == NULL) return read_all(c, STDIN_FILENO, "stdin", text, size);
+    const char *kind = rad__os_not_regular(path);
+    bool pipe = kind != NULL && strcmp(kind, "a pipe") == 0;
+    if (kind != NULL && !pipe) {
+        complain(c, "%s: %s, not a regular file", path, kind);
+        return EXIT_USAGE;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        complain(c, "%s: cannot open it", path);
+        return EXIT_USAGE;
+    }
+    int status = read_all(c, fd, path, text, size);
+    close(fd);
+    if (status == 0 && pipe && *size == 0) {
+        complain(c, "%s: a pipe to which nobody writes", path);
+        status = EXIT_USAGE;
+    }
+    return status;
+}
+
 static int load_toml_run(cli *c, int argc, char **argv)
 {
     static char text[TOML_MOST + 1];
     load_words ignored = {.shards = 1};
     rad_error error = {.code = 0};
+    size_t size;
     words w;
     int status = options_parse(c, &VERB_LOAD_TOML, argc, argv, &ignored, &w);
     if (status != GO_ON) return status;
+    ends_at_once(c, &VERB_LOAD_TOML);
     if (w.count > 1) return bad_usage(c, "expected one FILE, or none for stdin");
-    FILE *from = w.count == 1 ? fopen(w.at[0], "rb") : stdin;
-    if (from == NULL) {
-        complain(c, "%s: cannot open it", w.at[0]);
-        return EXIT_USAGE;
-    }
-    size_t size = fread(text, 1, sizeof text, from);
-    bool failed = ferror(from) != 0;
-    if (from != stdin) fclose(from);
-    if (failed) {
-        complain(c, "cannot read");
-        return EXIT_RUNTIME;
-    }
-    char *json = rad_load_toml_json(w.count == 1 ? w.at[0] : "stdin", text, size, &error);
+    const char *path = w.count == 1 ? w.at[0] : NULL;
+    if ((status = read_toml(c, path, text, &size)) != 0) return status;
+    char *json = rad_load_toml_json(path != NULL ? path : "stdin", text, size, &error);
     if (json == NULL) return complain_error(c, &error);
     out_text(c, json);
     rad_free(json);

@@ -54,20 +54,25 @@ static int obey(cli *c, rad_load_stepper *s, char *line)
     }
 }
 
-int step_log(cli *c, const char *path)
+int step_log(cli *c, const char *path, bool partial)
 {
     rad_load_stepper *s;
+    rad_load_extent extent;
     rad_error error = {.code = 0};
     char line[200];
     int status = 0;
+    if (rad_load_survey(&extent, path, &error) != 0) return complain_error(c, &error);
+    int accepted = accept_extent(c, path, &extent, partial);
+    if (extent.in_header) return accepted;
     if (rad_load_stepper_open(&s, path, 0, &error) != 0) return complain_error(c, &error);
+    ends_at_once(c, &VERB_LOAD_REPLAY); /* it waits for somebody to type */
     help(c);
-    while (status == 0 && *c->stop == 0) {
+    while (status == 0) {
         out(c, "> ");
         out_flush(c);
         if (fgets(line, sizeof line, stdin) == NULL) break;
         status = obey(c, s, line);
     }
     rad_load_stepper_free(s);
-    return status > 0 ? status : EXIT_FINE;
+    return status > 0 ? status : accepted;
 }

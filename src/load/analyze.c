@@ -164,6 +164,20 @@ static int take_turn(struct analysis *a, struct shard *s, const struct rad__load
     return 0;
 }
 
+/* A log with an end is of runs that are over; of a shard alone, when the others are elsewhere. */
+static int check_end(const struct analysis *a, rad_error *error)
+{
+    bool any = false, over = true;
+    for (uint32_t i = 0; i < a->reader.header.shards; i++) {
+        any |= a->shards[i].begun;
+        over &= !a->shards[i].begun || a->shards[i].causality.phase == RAD__LOAD_OVER;
+    }
+    if (any && over) return 0;
+    return rad__error(error, RAD_EINPUT,
+                      "%s: it ends after record %" PRIu64 ", but the run is not over",
+                      a->reader.name, a->reader.record);
+}
+
 static int read_all(struct analysis *a, rad_error *error)
 {
     struct rad__load_raw raw;
@@ -178,13 +192,7 @@ static int read_all(struct analysis *a, rad_error *error)
         else if (result == 0)
             result = take_event(a, s, &raw, error);
     }
-    for (uint32_t i = 0; result == 0 && a->reader.ended && i < a->reader.header.shards; i++) {
-        if (a->shards[i].begun && a->shards[i].causality.phase != RAD__LOAD_OVER)
-            result = rad__error(error, RAD_EINPUT,
-                                "%s: it ends after record %" PRIu64 ", but the run is not over",
-                                a->reader.name, a->reader.record);
-    }
-    return result;
+    return result == 0 && a->reader.ended ? check_end(a, error) : result;
 }
 
 /* ---- Both readings --------------------------------------------------------------------------------------- */
@@ -244,6 +252,8 @@ int rad__load_analyze(rad_load_result *r, const rad__load_log_reader *from,
     if (result == 0) result = reading(&a, from, error);
     if (result == 0) result = gather(&a, error);
     r->cut_off = a.reader.cut_off;
+    r->records = a.reader.record;
+    r->chain = a.reader.chain;
     free_shards(&a);
     rad__free(a.chosen);
     return result;

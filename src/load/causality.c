@@ -74,8 +74,19 @@ static const char *ask(rad__load_causality *c, const rad__load_event *e)
     return NULL;
 }
 
+/* Connections may be opened before anybody asks for them. */
+static bool is_early(const rad__load_causality *c, const rad__load_event *e)
+{
+    const struct rad__load_schedule *s = &c->scenario->schedule;
+    bool asked = e->conn < c->conn_capacity && c->conns[e->conn].asked;
+    return !asked && s->model == RAD__LOAD_OPEN && !s->connect_late &&
+           e->target < c->scenario->target_count && e->kind != RAD__LOAD_CONN_CLOSED;
+}
+
 static const char *connection(rad__load_causality *c, const rad__load_event *e)
 {
+    const char *wrong = is_early(c, e) ? ask(c, e) : NULL;
+    if (wrong != NULL) return wrong;
     if (e->conn >= c->conn_capacity || !c->conns[e->conn].asked)
         return "something happens to a connection that nobody asked for";
     struct rad__load_conn_seen *conn = &c->conns[e->conn];

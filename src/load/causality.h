@@ -5,8 +5,8 @@
  * C3  a request ends exactly once, as the one that was issued: response, error, timeout or cancelled, of the same
  *     request of the scenario, measured if it was.
  * C4  a late answer is to a request that has ended.
- * C5  a connection is asked for (by the first request on it) before anything happens to it, belongs to one target, and
- *     is closed only while there is one.
+ * C5  a connection is asked for (by the first request on it, unless they are opened before) before anything happens to
+ *     it, belongs to one target, and is closed only while there is one.
  * C6  phases come in their order; when the run is over, nothing is under way, and only assertions follow.
  *
  * The sums follow: issued = responses + errors + timeouts + cancelled + under way. */

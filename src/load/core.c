@@ -30,7 +30,10 @@ int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, u
                           .logical = logical,
                           .log = log};
     c->user_capacity = rad__load_users_of_shard(scenario, shard, shards);
-    c->idle = (struct rad__load_line){RAD_NONE, RAD_NONE};
+    c->idle = c->warm = (struct rad__load_line){RAD_NONE, RAD_NONE};
+    bool old = log != NULL && log->version < 3, open = scenario->schedule.model == RAD__LOAD_OPEN;
+    c->deals_in_turn = scenario->schedule.in_turn || old;
+    c->connects_before = open && !scenario->schedule.connect_late && !old;
     if (!allocate(c)) {
         rad__load_core_close(c);
         return rad__error_memory(error);
@@ -122,11 +125,23 @@ static uint64_t ticks_passed(const rad__load_core *c)
     return c->now_ns / c->scenario->tick_ns;
 }
 
+/* What a killed run leaves is at most this old, and as much older as the disk is slow: less than a second. Logical
+ * time has nothing to do with when a run is killed. */
+static const uint64_t FLUSH_EVERY_NS = 500000000;
+
+uint64_t rad__load_core_flush_ns(const rad__load_core *c)
+{
+    bool by_time = c->log != NULL && !c->logical && c->log->version > 1;
+    return by_time && c->log->records > 0 ? c->flushed_ns + FLUSH_EVERY_NS : UINT64_MAX;
+}
+
 static void flush_when_due(rad__load_core *c)
 {
     if (c->log == NULL) return;
-    if (ticks_passed(c) - c->flushed_tick >= c->scenario->limits.flush_ticks) {
+    if (ticks_passed(c) - c->flushed_tick >= c->scenario->limits.flush_ticks ||
+        c->now_ns >= rad__load_core_flush_ns(c)) {
         c->flushed_tick = ticks_passed(c);
+        c->flushed_ns = c->now_ns;
         rad__load_log_flush(c->log);
     }
     if (c->log->written >= c->scenario->limits.max_log_bytes && c->exhausted == RAD__LOAD_OK) {

@@ -110,7 +110,9 @@ typedef struct rad__load_core {
     uint64_t pass_tick;           /* this pass is for those who were ready before */
     bool pass_is_open;            /* the last tick had no room for all of them */
     uint32_t ready_count;
-    struct rad__load_line idle; /* open: users without an arrival */
+    struct rad__load_line idle; /* open: users without an arrival, who has waited longest first; */
+    struct rad__load_line warm; /* those who may have a connection, who was busy last first */
+    bool deals_in_turn, connects_before;
 
     rad__load_levels levels;
     uint64_t level, next_level; /* users there should be, and will be after the next change */
@@ -120,7 +122,7 @@ typedef struct rad__load_core {
     uint64_t next_arrival_ns, arrival_number;
     uint64_t starved_ns;                  /* arrivals up to here found nobody free; 0: none */
     uint64_t *request_sums, *target_sums; /* running sums of weights */
-    uint64_t flushed_tick;
+    uint64_t flushed_tick, flushed_ns;
 
     rad__load_pool pool;
     rad__load_effect *effects;
@@ -153,6 +155,8 @@ static inline bool rad__load_core_over(const rad__load_core *c)
 /* When something is due at the latest: 0: at once, somebody is ready and can be activated; UINT64_MAX: nothing is.
  * While the queue is full only what comes in, or is due, makes room. */
 RAD_INTERNAL uint64_t rad__load_core_due(rad__load_core *c);
+/* When what was written has to be on its way to the disk; UINT64_MAX: nothing has to. */
+RAD_INTERNAL uint64_t rad__load_core_flush_ns(const rad__load_core *c);
 
 RAD_INTERNAL void rad__load_counters_add(struct rad__load_counters *to,
                                          const struct rad__load_counters *from);
@@ -180,6 +184,7 @@ RAD_INTERNAL uint64_t rad__load_arrivals_unserved(rad__load_core *c);
 /* core_user.c: what users do */
 RAD_INTERNAL void rad__load_user_ready(rad__load_core *c, uint32_t vu);
 RAD_INTERNAL void rad__load_user_idle(rad__load_core *c, uint32_t vu);
+RAD_INTERNAL uint32_t rad__load_user_take_idle(rad__load_core *c); /* RAD_NONE: all are busy */
 RAD_INTERNAL void rad__load_user_retire(rad__load_core *c, uint32_t vu);
 RAD_INTERNAL void rad__load_user_finish(rad__load_core *c, uint32_t vu);
 RAD_INTERNAL void rad__load_user_timeout(rad__load_core *c, uint32_t vu);

@@ -105,7 +105,9 @@ uint64_t rad__load_core_due(rad__load_core *c)
     if (c->ready_count > 0 && rad__load_due_room(c)) return 0;
     while (c->due.count > 0 && !settle_first(c)) {
     }
-    return c->due.count > 0 ? rad__heap_top(&c->due)->key : UINT64_MAX;
+    uint64_t due = c->due.count > 0 ? rad__heap_top(&c->due)->key : UINT64_MAX;
+    uint64_t flush = rad__load_core_flush_ns(c);
+    return due < flush ? due : flush;
 }
 
 /* ---- Users come and go ----------------------------------------------------------------------------------- */
@@ -184,12 +186,9 @@ static void next_arrival(rad__load_core *c)
         c->arrivals_left = false;
 }
 
-static void begin_arrival(rad__load_core *c)
+static void begin_arrival(rad__load_core *c, uint32_t vu)
 {
-    uint32_t vu = c->idle.first;
     struct rad__load_user *u = &c->users[vu];
-    c->idle.first = u->next;
-    if (u->next == RAD_NONE) c->idle.last = RAD_NONE;
     u->iteration = c->arrival_number;
     u->planned_ns = c->next_arrival_ns;
     u->blocked = c->starved_ns != 0 && c->next_arrival_ns <= c->starved_ns;
@@ -211,8 +210,9 @@ static void serve_arrivals(rad__load_core *c)
     uint64_t dropped = 0;
     tell_starved(c);
     while (c->arrivals_left && c->next_arrival_ns <= c->now_ns) {
-        if (c->idle.first != RAD_NONE) {
-            begin_arrival(c);
+        uint32_t vu = rad__load_user_take_idle(c);
+        if (vu != RAD_NONE) {
+            begin_arrival(c, vu);
         } else if (c->scenario->schedule.drop) {
             dropped++;
         } else {
@@ -256,11 +256,38 @@ void rad__load_due_begin(rad__load_core *c)
     }
 }
 
+/* A target that is never asked needs no connections. */
+static bool is_asked(const rad__load_scenario *s, uint32_t target)
+{
+    bool drawn = s->targets[target].weight > 0;
+    for (uint32_t i = 0; i < s->request_count; i++)
+        if (s->requests[i].target == target || (s->requests[i].target == RAD_NONE && drawn))
+            return true;
+    return false;
+}
+
+/* Open: all connections there may be, so that what is measured is not how long it takes to open them. A place is its
+ * user's at home (pool.h). */
+static void connect_all(rad__load_core *c)
+{
+    for (uint32_t conn = 0; conn < c->pool.conn_count; conn++) {
+        uint32_t target = c->pool.conns[conn].target;
+        if (!is_asked(c->scenario, target)) continue;
+        rad__load_effect effect = {.kind = RAD__LOAD_DO_OPEN,
+                                   .vu = conn - c->pool.targets[target].first,
+                                   .conn = conn,
+                                   .target = target};
+        rad__load_pool_begin(&c->pool, conn);
+        rad__load_effect_add(c, &effect);
+    }
+}
+
 static void fire_own(rad__load_core *c, enum own what)
 {
     switch (what) {
     case OWN_LEVEL:
         if (c->scenario->schedule.model == RAD__LOAD_CLOSED) change_level(c);
+        if (c->connects_before) connect_all(c);
         break;
     case OWN_ARRIVAL: break; /* serve_arrivals looks anyway */
     case OWN_END:

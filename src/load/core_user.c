@@ -13,15 +13,25 @@ static void append(rad__load_core *c, struct rad__load_line *line, uint32_t vu)
     line->last = vu;
 }
 
-static uint32_t take_first(rad__load_core *c, uint32_t step)
+static void put_first(rad__load_core *c, struct rad__load_line *line, uint32_t vu)
 {
-    struct rad__load_line *line = &c->lines[step];
+    c->users[vu].next = line->first;
+    line->first = vu;
+    if (line->last == RAD_NONE) line->last = vu;
+}
+
+static uint32_t take_first(rad__load_core *c, struct rad__load_line *line)
+{
     uint32_t vu = line->first;
     line->first = c->users[vu].next;
-    if (line->first == RAD_NONE) {
-        line->last = RAD_NONE;
-        rad__bitset_remove(&c->occupied, step);
-    }
+    if (line->first == RAD_NONE) line->last = RAD_NONE;
+    return vu;
+}
+
+static uint32_t take_ready(rad__load_core *c, uint32_t step)
+{
+    uint32_t vu = take_first(c, &c->lines[step]);
+    if (c->lines[step].first == RAD_NONE) rad__bitset_remove(&c->occupied, step);
     c->ready_count--;
     return vu;
 }
@@ -40,11 +50,30 @@ void rad__load_user_ready(rad__load_core *c, uint32_t vu)
     c->ready_count++;
 }
 
-/* Open: until the next arrival. */
+/* Open: until the next arrival. Those who have had none stand in the order of their numbers. */
 void rad__load_user_idle(rad__load_core *c, uint32_t vu)
 {
-    c->users[vu].waits = RAD__LOAD_FOR_ARRIVAL;
-    append(c, &c->idle, vu);
+    struct rad__load_user *u = &c->users[vu];
+    u->waits = RAD__LOAD_FOR_ARRIVAL;
+    if (c->deals_in_turn)
+        append(c, &c->idle, vu);
+    else if (u->conn == RAD_NONE)
+        append(c, &c->warm, vu);
+    else
+        put_first(c, &c->warm, vu);
+}
+
+/* Whoever was busy last, so that few connections are used and these stay warm. One whose connection was closed since
+ * then goes behind all who have theirs, and is asked again when there is none of them. */
+uint32_t rad__load_user_take_idle(rad__load_core *c)
+{
+    while (c->warm.first != RAD_NONE) {
+        uint32_t vu = take_first(c, &c->warm);
+        const struct rad__load_user *u = &c->users[vu];
+        if (u->conn == RAD_NONE || rad__load_pool_has(&c->pool, u->conn, u->opened)) return vu;
+        append(c, &c->idle, vu);
+    }
+    return c->idle.first != RAD_NONE ? take_first(c, &c->idle) : RAD_NONE;
 }
 
 static void complete(rad__load_core *c, uint32_t vu, enum rad__load_fault why)
@@ -166,7 +195,7 @@ static bool activate_cohort(rad__load_core *c, uint32_t step, uint32_t *left)
         room = *left > 0 && rad__load_due_room(c);
         if (!room) break;
         --*left;
-        uint32_t vu = take_first(c, step);
+        uint32_t vu = take_ready(c, step);
         if (wants_nothing_more(c, &c->users[vu]))
             complete(c, vu, RAD__LOAD_OK);
         else
@@ -355,6 +384,6 @@ void rad__load_lines_clear(rad__load_core *c)
 {
     for (uint32_t step = rad__bitset_next(&c->occupied, 0); step != RAD_NONE;
          step = rad__bitset_next(&c->occupied, step)) {
-        complete(c, take_first(c, step), RAD__LOAD_OK);
+        complete(c, take_ready(c, step), RAD__LOAD_OK);
     }
 }

@@ -15,6 +15,8 @@
 
 enum {
     LOOK_NS = 100000000, /* how long an interruption may go unnoticed */
+    EARLY_AT_ONCE =
+        64, /* connections that are being opened before the run: a listener's queue is short */
     SPARE_DESCRIPTORS = 100
 };
 
@@ -108,6 +110,7 @@ static void opening_add(live *l, uint32_t conn)
 {
     live_conn *c = &l->conns[conn];
     live_target *t = &l->targets[c->target];
+    l->opening_count++;
     c->next = RAD_NONE;
     c->before = t->last_opening;
     if (t->last_opening == RAD_NONE)
@@ -121,6 +124,7 @@ static void opening_remove(live *l, uint32_t conn)
 {
     live_conn *c = &l->conns[conn];
     live_target *t = &l->targets[c->target];
+    l->opening_count--;
     if (c->before == RAD_NONE)
         t->first_opening = c->next;
     else
@@ -199,11 +203,10 @@ static void conn_try(live *l, uint32_t conn)
     rad__live_lost(l, conn, fault_of(failed));
 }
 
-static void conn_open(live *l, uint32_t conn, const rad__load_effect *e)
+/* For c->opener, to c->target. */
+static void conn_open(live *l, uint32_t conn)
 {
     live_conn *c = &l->conns[conn];
-    c->target = e->target;
-    c->opener = e->vu;
     c->addresses = 0;
     c->state = LIVE_OPENING;
     c->opened_ns = rad__live_clock(l);
@@ -268,6 +271,11 @@ void rad__live_plain_ended(live *l, uint32_t conn)
         rad__live_http1_ended(l, conn);
 }
 
+void rad__live_drained(live *l, uint32_t conn)
+{
+    if (l->conns[conn].http2) rad__live_http2_drained(l, conn);
+}
+
 void rad__live_broken(live *l, uint32_t conn, int64_t answer)
 {
     live_conn *c = &l->conns[conn];
@@ -293,6 +301,13 @@ bool rad__live_send(live *l, uint32_t conn, const void *bytes, uint32_t size, bo
     return false;
 }
 
+/* It has taken too long to open. */
+static void conn_late(live *l, uint32_t conn)
+{
+    bool shaking = l->conns[conn].state == LIVE_SHAKING;
+    rad__live_lost(l, conn, shaking ? RAD__LOAD_TLS_TIMEOUT : RAD__LOAD_CONNECT_TIMEOUT);
+}
+
 static void expire(live *l)
 {
     for (uint32_t t = 0; t < l->scenario->target_count; t++) {
@@ -300,9 +315,7 @@ static void expire(live *l)
         uint32_t first;
         while (limit != 0 && (first = l->targets[t].first_opening) != RAD_NONE &&
                l->now_ns - l->conns[first].opened_ns >= limit)
-            rad__live_lost(l, first,
-                           l->conns[first].state == LIVE_SHAKING ? RAD__LOAD_TLS_TIMEOUT
-                                                                 : RAD__LOAD_CONNECT_TIMEOUT);
+            conn_late(l, first);
     }
 }
 
@@ -374,6 +387,10 @@ static int do_send(live *l, const rad__load_effect *e, rad_error *error)
                       .what = e->what,
                       .position = e->position};
     bool http2 = l->scenario->targets[e->target].http2;
+    if (e->open) {
+        c->target = e->target;
+        c->opener = e->vu;
+    }
     if (http2) {
         if (e->open && !rad__live_http2_open(l, e->conn)) return rad__error_memory(error);
         rad__live_http2_send(l, e->conn, &r, e->last);
@@ -383,9 +400,20 @@ static int do_send(live *l, const rad__load_effect *e, rad_error *error)
         c->last = e->last;
     }
     if (e->open)
-        conn_open(l, e->conn, e);
+        conn_open(l, e->conn);
     else if (!http2 && c->state == LIVE_OPEN)
         rad__live_http1_send(l, e->conn);
+    return 0;
+}
+
+/* All of them at once, with the next turn. */
+static int do_open(live *l, const rad__load_effect *e, rad_error *error)
+{
+    if (!live_make_room(l, e->conn) || !RAD_GROW(&l->early, &l->early_capacity, l->early_count + 1))
+        return rad__error_memory(error);
+    l->conns[e->conn].target = e->target;
+    l->conns[e->conn].opener = e->vu;
+    l->early[l->early_count++] = e->conn;
     return 0;
 }
 
@@ -420,6 +448,8 @@ static int live_act(rad__load_engine *engine, const rad__load_effect *effects, u
             code = do_send(l, e, error);
         else if (e->kind == RAD__LOAD_DO_CANCEL)
             do_cancel(l, e);
+        else if (e->kind == RAD__LOAD_DO_OPEN)
+            code = do_open(l, e, error);
         else
             do_close(l, e);
     }
@@ -438,8 +468,69 @@ static bool is_interrupted(const live *l)
 static uint64_t live_patience(const live *l, uint64_t until_ns)
 {
     uint64_t expiry = next_expiry(l), until = until_ns < expiry ? until_ns : expiry;
-    if (l->input_count > 0 || until <= l->now_ns || is_interrupted(l)) return 0;
+    bool busy = l->http2 && rad__live_http2_has_more(l);
+    if (l->input_count > 0 || until <= l->now_ns || busy || is_interrupted(l)) return 0;
     return until - l->now_ns < LOOK_NS ? until - l->now_ns : LOOK_NS;
+}
+
+/* ---- Before the run ---------------------------------------------------------------------------------------- */
+
+/* Who is not there by now will not be waited for. */
+static void early_give_up(live *l)
+{
+    for (uint32_t t = 0; t < l->scenario->target_count; t++)
+        while (l->targets[t].first_opening != RAD_NONE) conn_late(l, l->targets[t].first_opening);
+    for (; l->early_next < l->early_count; l->early_next++)
+        live_input(l, RAD__LOAD_IN_CONN_FAILED, l->early[l->early_next])->fault =
+            RAD__LOAD_CONNECT_TIMEOUT;
+}
+
+static void early_begin(live *l)
+{
+    while (l->early_next < l->early_count && l->opening_count < EARLY_AT_ONCE && l->failed == 0) {
+        uint32_t conn = l->early[l->early_next++];
+        if (l->scenario->targets[l->conns[conn].target].http2 && !rad__live_http2_open(l, conn))
+            l->failed = RAD_ENOMEM;
+        else
+            conn_open(l, conn);
+    }
+}
+
+/* How long one attempt may take, for the most patient target. */
+static uint64_t longest_patience(const live *l)
+{
+    uint64_t most = 0;
+    for (uint32_t t = 0; t < l->scenario->target_count; t++)
+        if (l->scenario->targets[t].connect_timeout_ns > most)
+            most = l->scenario->targets[t].connect_timeout_ns;
+    return most != 0 ? most : UINT64_MAX / 2; /* none: it waits for ever */
+}
+
+/* Opens what is to be open when the run begins, until none has come for as long as an attempt may take. The clock
+ * stands still meanwhile: arrivals are not late because of it. */
+static int connect_early(live *l, rad_error *error)
+{
+    uint64_t begin = l->now_ns, last = begin, limit = longest_patience(l);
+    uint32_t seen = 0;
+    int code = 0;
+    early_begin(l);
+    while (code == 0 && l->failed == 0 && l->opening_count > 0 && !is_interrupted(l)) {
+        uint64_t left = last + limit - l->now_ns;
+        code = l->transport->wait(l, left < LOOK_NS ? left : LOOK_NS, error);
+        rad__live_clock(l);
+        expire(l);
+        for (; seen < l->input_count; seen++)
+            if (l->inputs[seen].kind == RAD__LOAD_IN_CONNECTED) last = l->now_ns;
+        if (l->now_ns - last >= limit)
+            early_give_up(l);
+        else
+            early_begin(l);
+    }
+    for (uint32_t i = 0; i < l->input_count; i++) l->inputs[i].at_ns = begin;
+    l->start_ns += l->now_ns - begin;
+    l->now_ns = begin;
+    l->early_count = l->early_next = 0;
+    return code;
 }
 
 static int live_turn(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__load_turn *turn,
@@ -448,9 +539,10 @@ static int live_turn(rad__load_engine *engine, uint64_t until_ns, bool poll, rad
     live *l = (live *)engine;
     live_forget(l);
     rad__live_clock(l);
-    int code = 0;
+    int code = l->early_count > 0 ? connect_early(l, error) : 0;
     while (poll && code == 0) {
         code = l->transport->wait(l, live_patience(l, until_ns), error);
+        if (l->http2) rad__live_http2_flush(l);
         rad__live_clock(l);
         expire(l);
         if (l->input_count > 0 || l->now_ns >= until_ns || is_interrupted(l)) break;
@@ -486,6 +578,7 @@ static void live_close(rad__load_engine *engine)
     rad__free(l->targets);
     rad__free(l->plans);
     rad__free(l->inputs);
+    rad__free(l->early);
     rad__free(l->read);
     rad__free(l);
 }

@@ -1,6 +1,9 @@
 /* live_epoll.c — the transport over epoll: every socket is named to the kernel once, with edges (os/edges.h), and after
  * that a request costs a send and a recv, and a share of a wait.
  *
+ * Connections that can be read stand in line. Each is read until it is empty or has had its share; then it goes to the
+ * end of the line, and is read on in the next wait: no edge will tell of it again.
+ *
  * A send that does not fit is copied to the connection, unless it lies in a plan, and goes on when there is room. */
 #include "base/error.h"
 #include "load/live_parts.h"
@@ -18,6 +21,7 @@ static int epoll_start(live *l, rad_error *error)
     int64_t list = rad__os_edges_open();
     if (list < 0) return rad__error(error, RAD_EIO, "epoll: no more descriptors or memory");
     l->list = (int)list;
+    l->first_readable = l->last_readable = RAD_NONE;
     return 0;
 }
 
@@ -42,8 +46,10 @@ static int64_t epoll_connect(live *l, uint32_t conn, const rad_os_address *addre
     return answer;
 }
 
+/* Its place in the line stays, for whoever has its number next. */
 static void epoll_close(live *l, uint32_t conn, bool hard)
 {
+    l->conns[conn].readable = 0;
     if (hard)
         rad__os_net_reset(l->conns[conn].fd);
     else
@@ -98,13 +104,41 @@ static int64_t epoll_send(live *l, uint32_t conn, const void *bytes, uint32_t si
     return epoll_keep(l, c, (const uint8_t *)bytes + put, size - (uint32_t)put, stays);
 }
 
-/* Reads until there is no more: a short read says so, unless the end is near. */
-static void epoll_read(live *l, uint32_t conn, uint32_t what)
+/* ---- Who can be read ------------------------------------------------------------------------------------- */
+
+static void line_add(live *l, uint32_t conn)
 {
-    uint32_t generation = l->conns[conn].generation;
-    for (;;) {
+    live_conn *c = &l->conns[conn];
+    if (c->in_line) return;
+    c->in_line = true;
+    c->next_readable = RAD_NONE;
+    if (l->last_readable == RAD_NONE)
+        l->first_readable = conn;
+    else
+        l->conns[l->last_readable].next_readable = conn;
+    l->last_readable = conn;
+}
+
+static uint32_t line_take(live *l)
+{
+    uint32_t conn = l->first_readable;
+    l->first_readable = l->conns[conn].next_readable;
+    if (l->first_readable == RAD_NONE) l->last_readable = RAD_NONE;
+    l->conns[conn].in_line = false;
+    return conn;
+}
+
+/* Reads until there is no more (a short read says so, unless the end is near) or the share is used up. How much. */
+static uint32_t epoll_read(live *l, uint32_t conn)
+{
+    uint32_t generation = l->conns[conn].generation, sum = 0;
+    bool ends = l->conns[conn].readable & RAD_OS_EDGE_END;
+    while (sum < LIVE_SHARE_BYTES) {
         int64_t got = rad__os_net_receive(l->conns[conn].fd, l->read, LIVE_READ_BYTES);
-        if (got == RAD_OS_AGAIN) return;
+        if (got == RAD_OS_AGAIN) {
+            l->conns[conn].readable = 0;
+            return sum;
+        }
         rad__live_clock(l);
         if (got > 0)
             rad__live_received(l, conn, l->read, (size_t)got);
@@ -112,8 +146,24 @@ static void epoll_read(live *l, uint32_t conn, uint32_t what)
             rad__live_ended(l, conn);
         else
             rad__live_broken(l, conn, got);
-        if (got <= 0 || l->conns[conn].generation != generation) return;
-        if (got < LIVE_READ_BYTES && !(what & RAD_OS_EDGE_END)) return;
+        if (got <= 0 || l->conns[conn].generation != generation) return sum;
+        sum += (uint32_t)got;
+        if (got < LIVE_READ_BYTES && !ends) {
+            l->conns[conn].readable = 0;
+            return sum;
+        }
+    }
+    line_add(l, conn);
+    return sum;
+}
+
+/* Once through the line, as it was, or until enough was read. */
+static void epoll_read_all(live *l)
+{
+    uint32_t last = l->last_readable, conn = RAD_NONE, sum = 0;
+    while (conn != last && sum < LIVE_TURN_BYTES) {
+        conn = line_take(l);
+        if (l->conns[conn].readable != 0) sum += epoll_read(l, conn);
     }
 }
 
@@ -135,14 +185,17 @@ static void epoll_edge(live *l, uint32_t conn, uint32_t what)
             rad__live_broken(l, conn, failed);
             return;
         }
+        if (!c->sending) rad__live_drained(l, conn);
     }
-    if (what & (RAD_OS_EDGE_READ | RAD_OS_EDGE_END) && l->conns[conn].state != LIVE_SHUT)
-        epoll_read(l, conn, what);
+    if (!(what & (RAD_OS_EDGE_READ | RAD_OS_EDGE_END)) || l->conns[conn].state == LIVE_SHUT) return;
+    l->conns[conn].readable |= (uint8_t)what;
+    line_add(l, conn);
 }
 
 static int epoll_wait_for(live *l, uint64_t timeout_ns, rad_error *error)
 {
     rad_os_edge edges[EDGES];
+    if (l->first_readable != RAD_NONE) timeout_ns = 0;
     int64_t count = rad__os_edges_wait(l->list, edges, EDGES, timeout_ns);
     if (count < 0) return rad__error(error, RAD_EIO, "epoll: waiting failed");
     if (count > 0) rad__live_clock(l);
@@ -151,6 +204,7 @@ static int epoll_wait_for(live *l, uint64_t timeout_ns, rad_error *error)
         if (l->conns[conn].generation == (uint32_t)(edges[i].token >> 32))
             epoll_edge(l, conn, edges[i].what);
     }
+    epoll_read_all(l);
     return 0;
 }
 

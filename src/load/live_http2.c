@@ -10,7 +10,11 @@
 enum {
     STREAM_WINDOW = 1 << 20, /* bytes that may be under way, for a response and for a connection */
     CONN_WINDOW = 16 << 20,
-    SEND_BYTES = 64 << 10 /* sent at a time */
+    SEND_BYTES = LIVE_UNSENT_BYTES, /* sent at a time */
+    ACKS_OWED = 1000, /* PING and SETTINGS that are not answered yet; more are a flood */
+    ABANDONED = 500,  /* requests nobody waits for, and which could not be ended yet */
+    HEADER_BLOCKS =
+        4 /* all headers of a response, with interim ones and trailers, in max_header_bytes */
 };
 
 /* A request under way. */
@@ -21,6 +25,7 @@ typedef struct stream {
     const uint8_t *body; /* not sent yet; in the plan, or in `own` */
     uint32_t body_size;
     int32_t id; /* 0: waits for the connection */
+    uint64_t header_bytes;
     bool complete, head;
     rad_bytes own;
 } stream;
@@ -31,9 +36,11 @@ struct live_http2 {
     nghttp2_session *session; /* NULL: not connected yet */
     stream *streams;
     uint32_t next_dirty;
-    uint32_t parts; /* answers that point into what is being read */
-    bool dirty;     /* there is something to send */
-    bool closing;   /* nothing new is begun; closed when the last stream is done */
+    uint32_t parts;     /* answers that point into what is being read */
+    uint32_t abandoned; /* cancelled requests among the streams */
+    bool dirty;         /* there is something to send */
+    bool blocked;       /* but it has to wait until the other side has read what it was sent */
+    bool closing;       /* nothing new is begun; closed when the last stream is done */
 };
 
 /* What all connections share. */
@@ -73,6 +80,7 @@ static void stream_remove(live *l, live_http2 *h, stream *s)
     else
         h->streams = s->next;
     if (s->next) s->next->before = s->before;
+    h->abandoned -= s->request.cancelled;
     rad__load_answer_drop(&l->answers, &s->answer);
     if (s->own.failed || s->own.capacity > SEND_BYTES) rad__bytes_free(&s->own);
     s->next = l->http2->free;
@@ -106,6 +114,13 @@ static int give_up(live_http2 *h, stream *s, enum rad__load_fault fault)
                : 0;
 }
 
+/* The same for headers: those of the block that are left are not even looked at. */
+static int refuse_headers(stream *s, enum rad__load_fault fault)
+{
+    if (s->answer.fault == RAD__LOAD_OK) s->answer.fault = (uint8_t)fault;
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
 static bool read_status(stream *s, const uint8_t *value, size_t size)
 {
     if (size != 3) return false;
@@ -122,21 +137,24 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     live *l = h->l;
     stream *s = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     (void)flags;
-    if (s == NULL || s->answer.fault || frame->hd.type != NGHTTP2_HEADERS) return 0;
-    if (s->answer.body_bytes > 0) return 0; /* trailers */
+    if (s == NULL || frame->hd.type != NGHTTP2_HEADERS) return 0;
     size_t size = name_size + value_size + AROUND;
+    s->header_bytes += size;
+    if (s->answer.fault || s->header_bytes > (uint64_t)l->answers.max_header_bytes * HEADER_BLOCKS)
+        return refuse_headers(s, RAD__LOAD_BAD_HEADER);
+    if (s->answer.body_bytes > 0) return 0; /* trailers */
     if (size > l->answers.max_header_bytes - s->answer.header_bytes)
-        return give_up(h, s, RAD__LOAD_BAD_HEADER);
+        return refuse_headers(s, RAD__LOAD_BAD_HEADER);
     s->answer.header_bytes += (uint32_t)size;
     if (name_size == 7 && memcmp(name, ":status", 7) == 0) {
         rad__load_answer_restart(&s->answer); /* those of an interim response do not count */
         s->answer.header_bytes = (uint32_t)size;
-        return read_status(s, value, value_size) ? 0 : give_up(h, s, RAD__LOAD_BAD_RESPONSE);
+        return read_status(s, value, value_size) ? 0 : refuse_headers(s, RAD__LOAD_BAD_RESPONSE);
     }
     if (!rad__load_answer_header_begins(&l->answers, &s->answer) ||
         !rad__load_answer_name(&s->answer, (const char *)name, name_size) ||
         !rad__load_answer_value(&s->answer, (const char *)value, value_size))
-        return give_up(h, s, s->answer.fault);
+        return refuse_headers(s, s->answer.fault);
     return 0;
 }
 
@@ -207,7 +225,7 @@ static ssize_t on_body_wanted(nghttp2_session *session, int32_t id, uint8_t *to,
     (void)session;
     (void)id;
     (void)context;
-    memcpy(to, s->body, n);
+    if (n > 0) memcpy(to, s->body, n);
     s->body += n;
     s->body_size -= (uint32_t)n;
     if (s->body_size == 0) *flags |= NGHTTP2_DATA_FLAG_EOF;
@@ -238,6 +256,7 @@ int rad__live_http2_prepare(live *l, uint32_t target, rad_error *error)
     nghttp2_session_callbacks_set_on_frame_recv_callback(c, on_frame);
     nghttp2_session_callbacks_set_on_stream_close_callback(c, on_stream_close);
     nghttp2_option_set_no_closed_streams(l->http2->options, 1); /* closed ones are not kept */
+    nghttp2_option_set_max_outbound_ack(l->http2->options, ACKS_OWED);
     return 0;
 }
 
@@ -441,14 +460,23 @@ static bool http2_over(live *l, live_http2 *h)
     return true;
 }
 
+/* Whether it may go on sending: not before what was sent is read, so that all that waits lies in nghttp2, which has a
+ * bound for it; and not for ever, for others want to send, too. */
+static bool may_push(live *l, live_http2 *h, uint32_t pushed)
+{
+    h->blocked = rad__live_unsent(&l->conns[h->conn]) >= LIVE_UNSENT_BYTES;
+    if (!h->blocked && pushed >= LIVE_SHARE_BYTES) http2_dirty(l, h);
+    return !h->blocked && pushed < LIVE_SHARE_BYTES;
+}
+
 /* Everything nghttp2 has to say, in as few sends as there can be. False: the connection is gone. */
 static bool http2_push(live *l, live_http2 *h)
 {
     rad_bytes *out = &l->http2->out;
-    uint32_t conn = h->conn;
-    ssize_t size = 0;
+    uint32_t conn = h->conn, pushed = 0;
+    ssize_t size = 1;
     clean(l, h);
-    do {
+    while (size > 0 && may_push(l, h, pushed)) {
         const uint8_t *data;
         out->size = 0;
         while (out->size < SEND_BYTES && (size = nghttp2_session_mem_send(h->session, &data)) > 0)
@@ -458,14 +486,37 @@ static bool http2_push(live *l, live_http2 *h)
             rad__live_lost(l, conn, RAD__LOAD_NO_DESCRIPTORS);
             return false;
         }
+        pushed += out->size;
         if (out->size > 0 && !rad__live_send(l, conn, out->data, out->size, false)) return false;
-    } while (size > 0);
+    }
+    if (h->abandoned > ABANDONED) {
+        rad__live_lost(l, conn, RAD__LOAD_REFUSED_STREAM);
+        return false;
+    }
     return !http2_over(l, h);
 }
 
+/* Whoever becomes dirty meanwhile waits for the next flush. */
 void rad__live_http2_flush(live *l)
 {
-    while (l->http2->first_dirty != RAD_NONE) http2_push(l, l->conns[l->http2->first_dirty].http2);
+    uint32_t conn = l->http2->first_dirty;
+    l->http2->first_dirty = RAD_NONE;
+    while (conn != RAD_NONE) {
+        live_http2 *h = l->conns[conn].http2;
+        conn = h->next_dirty;
+        h->dirty = false;
+        http2_push(l, h);
+    }
+}
+
+bool rad__live_http2_has_more(const live *l)
+{
+    return l->http2->first_dirty != RAD_NONE;
+}
+
+void rad__live_http2_drained(live *l, uint32_t conn)
+{
+    if (l->conns[conn].http2->blocked) http2_push(l, l->conns[conn].http2);
 }
 
 void rad__live_http2_send(live *l, uint32_t conn, const live_request *r, bool last)
@@ -491,9 +542,12 @@ void rad__live_http2_cancel(live *l, uint32_t conn, uint32_t vu, uint64_t reques
     while (s && (s->request.vu != vu || s->request.request != request)) s = s->next;
     if (s == NULL) return;
     s->request.cancelled = true;
+    h->abandoned++;
     if (s->id == 0) {
         stream_remove(l, h, s);
     } else {
+        s->body_size = 0; /* it may be long before nghttp2 lets go of it */
+        rad__bytes_free(&s->own);
         give_up(h, s, RAD__LOAD_RESET);
         http2_dirty(l, h);
     }

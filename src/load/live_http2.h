@@ -22,7 +22,11 @@ RAD_INTERNAL void rad__live_http2_ended(live *l, uint32_t conn);
 /* All requests on it fail. */
 RAD_INTERNAL void rad__live_http2_fail(live *l, uint32_t conn, enum rad__load_fault fault);
 
-/* What was asked for since the last time is sent, on all connections. */
+/* What was asked for since the last time is sent, on all connections, as far as each of them may go on at once. */
 RAD_INTERNAL void rad__live_http2_flush(live *l);
+RAD_INTERNAL bool rad__live_http2_has_more(const live *l); /* for the next flush */
+
+/* There is room again. */
+RAD_INTERNAL void rad__live_http2_drained(live *l, uint32_t conn);
 
 #endif

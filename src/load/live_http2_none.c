@@ -73,3 +73,15 @@ void rad__live_http2_flush(live *l)
 {
     (void)l;
 }
+
+bool rad__live_http2_has_more(const live *l)
+{
+    (void)l;
+    return false;
+}
+
+void rad__live_http2_drained(live *l, uint32_t conn)
+{
+    (void)l;
+    (void)conn;
+}

@@ -9,6 +9,7 @@
 #include "load/z6.h"
 #include "os/append.h"
 #include "os/file.h"
+#include "os/signal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,7 @@ static int open_log(struct opened *o, const char *path, rad_error *error)
     *o = (struct opened){0};
     int code = rad__os_map(path, &o->data, &o->size, error);
     if (code == 0) code = rad__load_log_read(&o->reader, path, o->data, o->size, error);
+    o->reader.stop = rad__os_interrupted();
     if (code == 0) code = rad__load_result_open(&o->result, path, o->reader.scenario, error);
     if (code == 0)
         code = rad__load_changes_apply(&o->result->scenario, &o->result->scenario.arena,
@@ -48,6 +50,13 @@ static int open_log(struct opened *o, const char *path, rad_error *error)
         close_log(o);
     }
     return code;
+}
+
+/* What came of reading it, unless it was not all there any more. */
+static int outcome(const struct opened *o, int code, rad_error *error)
+{
+    int whole = rad__os_map_is_whole(o->data, o->reader.name, error);
+    return whole != 0 ? whole : code;
 }
 
 /* As open_log; what comes of it goes to a file, which must not be the log itself: it would be emptied first. */
@@ -79,6 +88,12 @@ static int try_z6(rad_load_result **r, const char *path, const char *filter, rad
         else
             rad_load_result_free(made);
     }
+    int whole = rad__os_map_is_whole(data, path, error);
+    if (whole != 0) {
+        rad_load_result_free(*r);
+        *r = NULL;
+        code = whole;
+    }
     rad__os_unmap(data, size);
     return code != 0 ? code : is;
 }
@@ -96,6 +111,7 @@ int rad_load_analyze(rad_load_result **r, const char *path, const char *filter, 
     if (filter != NULL) code = rad__load_filter_parse(&f, &o.result->scenario, filter, error);
     if (code == 0) code = rad__load_analyze(o.result, &o.reader, filter != NULL ? &f : NULL, error);
     if (filter != NULL) rad__load_filter_free(&f);
+    code = outcome(&o, code, error);
     if (code == 0) {
         *r = o.result;
         o.result = NULL;
@@ -114,21 +130,35 @@ static int write_anew(struct opened *o, const char *output, rad_error *error)
     code = rad__load_regenerate(&o->reader, &o->result->scenario, rad__load_disk_put, disk,
                                 &verdict, NULL, error);
     int closed = rad__load_disk_close(disk, code == 0 ? error : NULL);
-    return code != 0 ? code : closed;
+    if (code == 0) code = closed;
+    if (code != 0) rad__os_remove(output, NULL); /* half of a log is none */
+    return code;
 }
 
-static int replay(struct opened *o, rad_load_verdict *verdict, const char *output, rad_error *error)
+/* There is nothing in it to compare with: only how much there is of it is known before it is made whole. */
+static int look_at_stripped(const struct opened *o, struct rad__load_verdict *v, bool whole,
+                            rad_error *error)
 {
-    struct rad__load_verdict v = {.same = true, .over = true};
-    int code = 0;
-    if (o->reader.header.stripped == 0) {
-        code = rad__load_verify(&o->reader, &o->result->scenario, &v, &o->result->metrics, error);
-    } else if (output == NULL) {
-        code = rad__error(error, RAD_EINPUT,
+    struct rad__load_extent extent;
+    if (!whole)
+        return rad__error(error, RAD_EINPUT,
                           "%s: only inputs are in it; it can be made whole with --output",
                           o->reader.name);
-    }
-    if (code == 0 && output != NULL) code = write_anew(o, output, error);
+    int code = rad__load_log_survey(&o->reader, &extent, error);
+    v->turns = extent.turns;
+    v->records = extent.records;
+    v->cut_off = extent.cut_off;
+    return code;
+}
+
+static int replay(struct opened *o, rad_load_verdict *verdict, const char *output, bool partial,
+                  rad_error *error)
+{
+    struct rad__load_verdict v = {.same = true, .over = true};
+    int code = o->reader.header.stripped == 0 ? rad__load_verify(&o->reader, &o->result->scenario,
+                                                                 &v, &o->result->metrics, error)
+                                              : look_at_stripped(o, &v, output != NULL, error);
+    if (code == 0 && output != NULL && (partial || !v.cut_off)) code = write_anew(o, output, error);
     *verdict = (rad_load_verdict){.same = v.same,
                                   .cut_off = v.cut_off,
                                   .turns = v.turns,
@@ -136,12 +166,13 @@ static int replay(struct opened *o, rad_load_verdict *verdict, const char *outpu
                                   .record = v.record};
     memcpy(verdict->text, v.text, sizeof verdict->text);
     o->result->cut_off = v.cut_off;
+    o->result->records = v.records;
     o->result->counters = v.counters;
     return code;
 }
 
 int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path,
-                    const char *output, rad_error *error)
+                    const char *output, bool partial, rad_error *error)
 {
     struct opened o;
     rad__error_clear(error);
@@ -149,12 +180,34 @@ int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *
     if (r != NULL) *r = NULL;
     int code = open_log_for(&o, path, output, error);
     if (code != 0) return code;
-    code = replay(&o, verdict, output, error);
+    code = outcome(&o, replay(&o, verdict, output, partial, error), error);
     if (code == 0 && r != NULL && o.result->metrics.scenario != NULL) {
         *r = o.result;
         o.result = NULL;
     }
     close_log(&o);
+    return code;
+}
+
+int rad_load_survey(rad_load_extent *extent, const char *path, rad_error *error)
+{
+    const void *data;
+    size_t size;
+    rad__load_log_reader reader;
+    struct rad__load_extent e = {0};
+    rad__error_clear(error);
+    *extent = (rad_load_extent){0};
+    int code = rad__os_map(path, &data, &size, error);
+    if (code != 0) return code;
+    bool stub = rad__load_log_is_stub(data, size);
+    if (!stub) code = rad__load_log_read(&reader, path, data, size, error);
+    if (!stub && code == 0) code = rad__load_log_survey(&reader, &e, error);
+    if (code == 0)
+        *extent = (rad_load_extent){.cut_off = stub || e.cut_off,
+                                    .in_header = stub,
+                                    .turns = e.turns,
+                                    .records = e.records};
+    rad__os_unmap(data, size);
     return code;
 }
 
@@ -185,8 +238,10 @@ int rad_load_strip(const char *path, const char *output, rad_error *error)
     if (code != 0 && to.failed == code && error != NULL) *error = to.error;
     rad__load_log_close(&to);
     int closed = rad__load_disk_close(disk, code == 0 ? error : NULL);
+    code = outcome(&o, code != 0 ? code : closed, error);
+    if (code != 0 && disk != NULL) rad__os_remove(output, NULL);
     close_log(&o);
-    return code != 0 ? code : closed;
+    return code;
 }
 
 int rad_load_export_z6(const char *path, const char *output, uint64_t *records, rad_error *error)
@@ -201,7 +256,7 @@ int rad_load_export_z6(const char *path, const char *output, uint64_t *records, 
         code = rad__load_z6_export(&o.reader, &o.result->scenario, rad__load_disk_put, disk,
                                    records, error);
         int closed = rad__load_disk_close(disk, code == 0 ? error : NULL);
-        code = code != 0 ? code : closed;
+        code = outcome(&o, code != 0 ? code : closed, error);
         if (code != 0) rad__os_remove(output, NULL);
     }
     close_log(&o);
@@ -250,7 +305,7 @@ void rad_load_stepper_free(rad_load_stepper *s)
 int rad_load_stepper_go(rad_load_stepper *s, uint64_t turn, rad_error *error)
 {
     rad__error_clear(error);
-    return rad__load_stepper_go(&s->s, turn, error);
+    return outcome(&s->log, rad__load_stepper_go(&s->s, turn, error), error);
 }
 
 uint64_t rad_load_stepper_turn(const rad_load_stepper *s)

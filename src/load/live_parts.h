@@ -3,7 +3,12 @@
  * I1  a connection is in the list `opening` of its target if and only if it is OPENING or SHAKING.
  * I2  each request that was accepted leaves exactly one input: its response, or its failure; except that cancelled
  *     ones and those on a connection that was told to close may leave none.
- * I3  a transport that is told to close tells nothing more of that connection. */
+ * I3  a transport that is told to close tells nothing more of that connection.
+ * I4  whatever comes in, a wait ends: a transport hands over about LIVE_TURN_BYTES, and in the next wait goes on where
+ *     it stopped, with the other connections first. So timeouts, interruptions and all other connections have
+ *     their turn, however much one server sends.
+ * I5  what waits to be sent is bounded: a request (HTTP/1.1), or LIVE_UNSENT_BYTES and what nghttp2 may owe
+ *     (HTTP/2). */
 #ifndef RAD_LOAD_LIVE_PARTS_H
 #define RAD_LOAD_LIVE_PARTS_H
 
@@ -12,7 +17,13 @@
 #include "load/plan.h"
 #include "os/net.h"
 
-enum { LIVE_READ_BYTES = 64 << 10, LIVE_ADDRESSES = 8 };
+enum {
+    LIVE_READ_BYTES = 64 << 10,
+    LIVE_SHARE_BYTES = 256 << 10,
+    LIVE_TURN_BYTES = 1 << 20,
+    LIVE_UNSENT_BYTES = 64 << 10,
+    LIVE_ADDRESSES = 8
+};
 
 enum live_state {
     LIVE_SHUT,
@@ -40,6 +51,11 @@ typedef struct live_conn {
     bool busy;                /* HTTP/1.1: a request is here */
     bool last;                /* closed after its answer */
     bool sending;             /* something is in `out` */
+    bool in_line;             /* it is in the transport's list of those that are to be read */
+    uint8_t readable;         /* epoll: because of these edges; 0: it was closed since */
+    uint32_t next_readable;
+    uint32_t served;  /* io_uring: the wait in which something came in last */
+    uint32_t unasked; /* TLS: bytes that OpenSSL has sent by itself */
     uint64_t opened_ns;
     live_request request;
     rad__load_http1 http1;
@@ -96,6 +112,10 @@ struct live {
     rad__load_input *inputs;
     uint32_t input_count, input_capacity;
     rad_bytes values;
+    uint32_t *early; /* connections that are to be opened before the run, */
+    uint32_t early_count, early_capacity, early_next;
+    uint32_t opening_count; /* in `opening` of all targets */
+
     bool started;   /* the transport */
     bool delivered; /* what is in inputs was handed over */
     int failed;     /* memory ran out: RAD_ENOMEM; sticky */
@@ -105,6 +125,7 @@ struct live {
     live_tls *tls;     /* NULL: no target needs it */
     struct live_http2_all *http2;
     int list; /* epoll */
+    uint32_t first_readable, last_readable;
     struct live_uring *uring;
 };
 
@@ -124,7 +145,14 @@ RAD_INTERNAL void rad__live_connected(live *l, uint32_t conn);
 RAD_INTERNAL void rad__live_received(live *l, uint32_t conn, const uint8_t *bytes, size_t size);
 RAD_INTERNAL void rad__live_ended(live *l, uint32_t conn); /* the other side sends no more */
 RAD_INTERNAL void rad__live_broken(live *l, uint32_t conn,
-                                   int64_t answer); /* RAD_OS_ERROR - errno */
+                                   int64_t answer);          /* RAD_OS_ERROR - errno */
+RAD_INTERNAL void rad__live_drained(live *l, uint32_t conn); /* all that it was given is sent */
+
+/* What a transport was given and the kernel has not taken yet. */
+static inline uint32_t rad__live_unsent(const live_conn *c)
+{
+    return c->sending ? c->out_size + c->more.size : 0;
+}
 
 /* ---- For the wire: what it made of that --------------------------------------------------------------------- */
 

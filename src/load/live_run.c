@@ -80,8 +80,8 @@ static void measure(struct shard *s, const rad__load_core *c)
                            .errors = t->errors + t->timeouts,
                            .under_way = t->issued - ended,
                            .rate_milli = s->rate_milli,
-                           .p50_ns = rad__histogram_quantile(&m->service, 1, 2),
-                           .p99_ns = rad__histogram_quantile(&m->service, 99, 100),
+                           .p50_ns = rad__load_quantile(&m->service, 500000),
+                           .p99_ns = rad__load_quantile(&m->service, 990000),
                            .dropped = m->dropped,
                            .late = m->late,
                            .users = c->running};
@@ -90,10 +90,16 @@ static void measure(struct shard *s, const rad__load_core *c)
     rad__unlock(&s->whole->lock);
 }
 
+static uint64_t slower(uint64_t a, uint64_t b)
+{
+    if (a == RAD__LOAD_NO_DATA || b == RAD__LOAD_NO_DATA) return a < b ? a : b;
+    return a > b ? a : b;
+}
+
 /* Of several shards the slower one speaks for latency. */
 static rad_load_progress progress_of_all(struct whole *w)
 {
-    rad_load_progress sum = {0};
+    rad_load_progress sum = {.p50_ns = RAD__LOAD_NO_DATA, .p99_ns = RAD__LOAD_NO_DATA};
     rad__lock(&w->lock);
     for (uint32_t i = 0; i < w->count; i++) {
         const rad_load_progress *p = &w->shards[i].progress;
@@ -104,8 +110,8 @@ static rad_load_progress progress_of_all(struct whole *w)
         sum.errors += p->errors;
         sum.under_way += p->under_way;
         sum.rate_milli += p->rate_milli;
-        sum.p50_ns = p->p50_ns > sum.p50_ns ? p->p50_ns : sum.p50_ns;
-        sum.p99_ns = p->p99_ns > sum.p99_ns ? p->p99_ns : sum.p99_ns;
+        sum.p50_ns = slower(sum.p50_ns, p->p50_ns);
+        sum.p99_ns = slower(sum.p99_ns, p->p99_ns);
         sum.dropped += p->dropped;
         sum.late += p->late;
         sum.users += p->users;
@@ -264,6 +270,7 @@ static int run_all(struct whole *w, rad_error *error)
         int length = 0;
         s->whole = w;
         s->number = i;
+        s->progress.p50_ns = s->progress.p99_ns = RAD__LOAD_NO_DATA;
         if (w->options->log != NULL)
             length = w->count == 1 ? snprintf(s->path, PATH_ROOM, "%s", w->options->log)
                                    : snprintf(s->path, PATH_ROOM, "%s.shard%u", w->options->log, i);

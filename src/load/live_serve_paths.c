@@ -14,8 +14,9 @@
 void rad__serve_plain(rad_bytes *to, uint32_t status, const char *headers, const void *body,
                       uint32_t size)
 {
-    rad__bytes_format(to, "HTTP/1.1 %u %s\r\n%sContent-Length: %u\r\n\r\n", status,
-                      status < 400 ? "OK" : "Error", headers, size);
+    rad__bytes_format(to, "HTTP/1.1 %u %s\r\n", status, status < 400 ? "OK" : "Error");
+    rad__bytes_put(to, headers, strlen(headers));
+    rad__bytes_format(to, "Content-Length: %u\r\n\r\n", size);
     rad__bytes_put(to, body, size);
 }
 

@@ -13,7 +13,9 @@
 enum {
     PLAIN_BYTES = 16 << 10, /* the largest record */
     SENT_BYTES =
-        4 << 10 /* and of those that we send: OpenSSL 3.0 keeps a buffer of that size for ever */
+        4 << 10, /* and of those that we send: OpenSSL 3.0 keeps a buffer of that size for ever */
+    UNASKED_BYTES =
+        64 << 10 /* handshakes, alerts: no server needs more of them from one connection */
 };
 
 /* What OpenSSL reads from and writes to: one for all connections, for they take turns. */
@@ -101,7 +103,8 @@ int rad__live_tls_prepare(live *l, uint32_t target, rad_error *error)
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_max_send_fragment(context, SENT_BYTES);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_IGNORE_UNEXPECTED_EOF);
+    SSL_CTX_set_options(context,
+                        SSL_OP_NO_TICKET | SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION);
     if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
         SSL_CTX_set_alpn_protos(context, t->http2 ? h2 : h1,
                                 t->http2 ? sizeof h2 - 1 : sizeof h1 - 1) != 0)
@@ -147,6 +150,14 @@ static int64_t tls_flush(live *l, uint32_t conn)
     return answer;
 }
 
+/* What OpenSSL says by itself has an end: the other side may ask for it again and again, and not read it. */
+static bool tls_may_answer(live *l, uint32_t conn)
+{
+    live_conn *c = &l->conns[conn];
+    c->unasked += l->tls->out.size;
+    return c->unasked <= UNASKED_BYTES;
+}
+
 static enum rad__load_fault tls_fault(const SSL *ssl)
 {
     if (SSL_get_verify_result(ssl) != X509_V_OK) return RAD__LOAD_CERTIFICATE;
@@ -164,6 +175,7 @@ static bool tls_shake(live *l, uint32_t conn)
     int why = result == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl, result);
     enum rad__load_fault fault =
         why == SSL_ERROR_NONE || why == SSL_ERROR_WANT_READ ? RAD__LOAD_OK : tls_fault(ssl);
+    if (!tls_may_answer(l, conn)) fault = RAD__LOAD_TLS_HANDSHAKE;
     int64_t sent = tls_flush(l, conn);
     if (fault != RAD__LOAD_OK) {
         rad__live_lost(l, conn, fault);
@@ -203,6 +215,7 @@ void rad__live_tls_begin(live *l, uint32_t conn)
     BIO_set_init(bio, 1);
     SSL_set_bio(ssl, bio, bio);
     SSL_set_connect_state(ssl);
+    c->unasked = 0;
     l->tls->in_size = 0;
     tls_shake(l, conn);
 }
@@ -223,9 +236,12 @@ void rad__live_tls_received(live *l, uint32_t conn, const uint8_t *bytes, size_t
             continue;
         }
         int why = SSL_get_error(ssl, got);
-        int64_t sent = tls_flush(l, conn); /* it may have to say something, too */
+        bool may = tls_may_answer(l, conn); /* it may have to say something, too */
+        int64_t sent = tls_flush(l, conn);
         if (sent < 0)
             rad__live_broken(l, conn, sent);
+        else if (!may)
+            rad__live_lost(l, conn, RAD__LOAD_TLS_HANDSHAKE);
         else if (why == SSL_ERROR_ZERO_RETURN)
             rad__live_plain_ended(l, conn);
         else if (why != SSL_ERROR_WANT_READ)

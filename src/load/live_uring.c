@@ -3,7 +3,8 @@
  *
  * A connection has one receive for all of its life (multishot), whose bytes land in buffers that all share: the kernel
  * takes one when there is something to put into it, so silent connections hold none. When they run out, the receive
- * ends and is asked for again.
+ * ends and is asked for again: first for those who got nothing, then for those who have emptied the buffers. So what
+ * comes in between two calls is bounded by the buffers, and nobody can have all of them twice while others wait.
  *
  * Completions carry the generation of their connection: those of one that is gone are not for its successor. A buffer
  * that is being sent from when its connection is closed lives on in `limbo` until the kernel is done with it.
@@ -27,7 +28,7 @@ enum {
     ENTRIES = 512,
     COMPLETIONS = 8192,
     BUFFERS = 256, /* a power of two; the kernel fills some twenty connections' at a time */
-    BUFFER_BYTES = 4096,
+    BUFFER_BYTES = LIVE_TURN_BYTES / BUFFERS,
     BUFFER_GROUP = 1,
     SUBMIT_AT = 32 /* sends are timed when they are asked for, and should not wait for long */
 };
@@ -47,6 +48,8 @@ struct live_uring {
     uint32_t returned; /* buffers that are the kernel's again, once it is told */
     uint32_t waiting;  /* requests it has not seen yet */
     bool enabled;
+    uint32_t wait;        /* number of this one */
+    uint32_t first_again; /* connections that got something in it, and whose receive has ended */
     struct limbo *limbo;
     uint32_t limbo_count, limbo_capacity;
 };
@@ -111,6 +114,7 @@ static int uring_start(live *l, rad_error *error)
                                 .cq_entries = COMPLETIONS};
     l->uring = rad__alloc(1, sizeof *l->uring);
     if (l->uring == NULL) return rad__error_memory(error);
+    l->uring->first_again = RAD_NONE;
     int failed = io_uring_queue_init_params(ENTRIES, &l->uring->ring, &p);
     if (failed == 0) failed = uring_buffers(l->uring);
     if (failed == 0) return 0;
@@ -257,22 +261,50 @@ static void uring_sent(live *l, uint32_t conn, int result)
     } else {
         c->sending = false;
         c->own.size = 0;
+        rad__live_drained(l, conn);
+    }
+}
+
+/* The receive has ended, for want of buffers. Whoever has had some waits until the others have asked. */
+static void uring_ask_again(live *l, uint32_t conn)
+{
+    live_conn *c = &l->conns[conn];
+    if (c->served != l->uring->wait) {
+        uring_receive(l, conn);
+        return;
+    }
+    if (c->in_line) return;
+    c->in_line = true;
+    c->next_readable = l->uring->first_again;
+    l->uring->first_again = conn;
+}
+
+static void uring_ask_for_the_others(live *l)
+{
+    struct live_uring *u = l->uring;
+    while (u->first_again != RAD_NONE) {
+        uint32_t conn = u->first_again;
+        live_conn *c = &l->conns[conn];
+        u->first_again = c->next_readable;
+        c->in_line = false;
+        if (c->state != LIVE_SHUT) uring_receive(l, conn);
     }
 }
 
 static void uring_received(live *l, uint32_t conn, int result, uint32_t flags)
 {
     uint32_t generation = l->conns[conn].generation;
-    if (result > 0)
+    if (result > 0) {
+        l->conns[conn].served = l->uring->wait;
         rad__live_received(
             l, conn, l->uring->memory + (size_t)(flags >> IORING_CQE_BUFFER_SHIFT) * BUFFER_BYTES,
             (size_t)result);
-    else if (result == 0)
+    } else if (result == 0)
         rad__live_ended(l, conn);
     else if (result != -ENOBUFS)
         rad__live_broken(l, conn, RAD_OS_ERROR + result);
     if (!(flags & IORING_CQE_F_MORE) && l->conns[conn].generation == generation)
-        uring_receive(l, conn);
+        uring_ask_again(l, conn);
 }
 
 static void uring_take(live *l, uint64_t token, int result, uint32_t flags)
@@ -313,16 +345,19 @@ static int uring_wait(live *l, uint64_t timeout_ns, rad_error *error)
     u->waiting = 0;
     if (result < 0 && result != -ETIME && result != -EINTR && result != -EAGAIN && result != -EBUSY)
         return rad__error(error, RAD_EIO, "io_uring: %s", strerror(-result));
-    unsigned head, count = 0;
+    unsigned head, count = io_uring_cq_ready(&u->ring), taken = 0; /* no more than there are now */
+    u->wait++;
     io_uring_for_each_cqe(&u->ring, head, cqe)
     {
+        if (taken == count) break;
         struct io_uring_cqe c = *cqe;
-        count++;
+        taken++;
         uring_take(l, c.user_data, c.res, c.flags);
         if (c.flags & IORING_CQE_F_BUFFER) buffer_return(u, c.flags >> IORING_CQE_BUFFER_SHIFT);
     }
-    io_uring_cq_advance(&u->ring, count);
+    io_uring_cq_advance(&u->ring, taken);
     if (u->returned > 0) buffers_told(u);
+    uring_ask_for_the_others(l);
     return 0;
 }
 

@@ -27,25 +27,44 @@ static const char *header_wrong(const struct rad__load_log_header *h)
     return NULL;
 }
 
+static const char MAGIC[8] = "RADLOAD\n";
+
+bool rad__load_log_is_stub(const void *data, size_t size)
+{
+    struct rad__load_log_header h;
+    size_t known = size < sizeof MAGIC ? size : sizeof MAGIC;
+    if (known > 0 && memcmp(data, MAGIC, known) != 0) return false;
+    if (size < sizeof h) return true;
+    memcpy(&h, data, sizeof h);
+    bool known_version = h.version >= RAD__LOAD_LOG_OLDEST && h.version <= RAD__LOAD_LOG_VERSION;
+    bool adds_up = h.size == sizeof h + (uint64_t)h.scenario_size + h.changes_size + 8;
+    return known_version && adds_up && h.size > size;
+}
+
 int rad__load_log_read(rad__load_log_reader *r, const char *name, const void *data, size_t size,
                        rad_error *error)
 {
     *r = (rad__load_log_reader){.name = name, .data = data, .size = size};
     struct rad__load_log_header *h = &r->header;
-    if (size < sizeof *h || memcmp(data, "RADLOAD\n", 8) != 0)
+    if (rad__load_log_is_stub(data, size))
+        return rad__error(error, RAD_EINPUT,
+                          "%s: cut off inside its header, after %zu bytes: 0 turns, 0 records",
+                          name, size);
+    if (size < sizeof *h || memcmp(data, MAGIC, sizeof MAGIC) != 0)
         return rad__error(error, RAD_EINPUT,
                           "%s: not an event log of raddle load (expected it to begin with RADLOAD)",
                           name);
     memcpy(h, data, sizeof *h);
-    if (h->version != RAD__LOAD_LOG_VERSION)
+    if (h->version < RAD__LOAD_LOG_OLDEST || h->version > RAD__LOAD_LOG_VERSION)
         return rad__error(error, RAD_EINPUT,
-                          "%s: version %" PRIu32 " of the log; this raddle reads version %d", name,
-                          h->version, RAD__LOAD_LOG_VERSION);
+                          "%s: version %" PRIu32
+                          " of the log; this raddle reads versions %d to %d%s",
+                          name, h->version, RAD__LOAD_LOG_OLDEST, RAD__LOAD_LOG_VERSION,
+                          h->version > RAD__LOAD_LOG_VERSION ? ": use the one that wrote it" : "");
     uint64_t texts = (uint64_t)h->scenario_size + h->changes_size;
     if (h->size != sizeof *h + texts + 8)
         return rad__error(error, RAD_EINPUT, "%s: the header is damaged: its sizes do not add up",
                           name);
-    if (h->size > size) return rad__error(error, RAD_EINPUT, "%s: cut off inside its header", name);
     uint64_t hash = rad__load_hash(r->data, h->size - 8, 0);
     if (memcmp(&hash, r->data + h->size - 8, 8) != 0)
         return rad__error(error, RAD_EINPUT, "%s: the header is damaged: its hash does not fit",
@@ -72,6 +91,9 @@ static int damaged(rad__load_log_reader *r, const char *what, rad_error *error)
 static int read_block(rad__load_log_reader *r, rad_error *error)
 {
     uint64_t left = r->size - r->at;
+    if (r->stop != NULL && *r->stop != 0)
+        return rad__error(error, RAD_EINTERRUPTED, "%s: interrupted after record %" PRIu64, r->name,
+                          r->record);
     if (left < HEAD) {
         r->cut_off = true;
         return 0;
@@ -119,4 +141,18 @@ int rad__load_log_next(rad__load_log_reader *r, struct rad__load_raw *raw, rad_e
         return rad__error(error, RAD_EINPUT, "%s: record %" PRIu64 " is not one of ours", r->name,
                           r->record);
     return 1;
+}
+
+int rad__load_log_survey(const rad__load_log_reader *from, struct rad__load_extent *extent,
+                         rad_error *error)
+{
+    rad__load_log_reader r = *from;
+    struct rad__load_raw raw;
+    int got;
+    *extent = (struct rad__load_extent){0};
+    while ((got = rad__load_log_next(&r, &raw, error)) == 1)
+        extent->turns += raw.kind == RAD__LOAD_RECORD_TURN;
+    extent->records = r.record;
+    extent->cut_off = r.cut_off;
+    return got;
 }

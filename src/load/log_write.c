@@ -11,7 +11,8 @@ _Static_assert(sizeof(struct rad__load_log_header) == 64 && HEAD == 48, "the for
 
 void rad__load_log_open(rad__load_log *log, rad__load_sink *sink, void *context)
 {
-    *log = (rad__load_log){.sink = sink, .context = context, .next_record = 1};
+    *log = (rad__load_log){
+        .sink = sink, .context = context, .version = RAD__LOAD_LOG_VERSION, .next_record = 1};
 }
 
 void rad__load_log_close(rad__load_log *log)
@@ -30,7 +31,8 @@ int rad__load_log_begin(rad__load_log *log, struct rad__load_log_header header,
 {
     rad_bytes all = {0};
     memcpy(header.magic, "RADLOAD\n", sizeof header.magic);
-    header.version = RAD__LOAD_LOG_VERSION;
+    if (header.version != 0) log->version = header.version;
+    header.version = log->version;
     header.scenario_size = (uint32_t)strlen(scenario) + 1;
     header.changes_size = (uint32_t)strlen(changes) + 1;
     header.size = (uint32_t)sizeof header + header.scenario_size + header.changes_size + 8;
@@ -67,6 +69,11 @@ static void finish_block(rad__load_log *log, const char magic[4])
     log->block.size = 0;
 }
 
+static void cut_when_full(rad__load_log *log)
+{
+    if (RAD_UNLIKELY(log->block.size >= RAD__LOAD_BLOCK && !log->uncut)) finish_block(log, "RBLK");
+}
+
 /* Room for the header comes first, with the first record of a block. */
 static bool begin_record(rad__load_log *log)
 {
@@ -85,12 +92,19 @@ static void end_record(rad__load_log *log)
                  log->block.size - log->record_start);
     if (RAD_UNLIKELY(log->block.failed))
         log->failed = rad__error_memory(&log->error);
-    else if (RAD_UNLIKELY(log->block.size >= RAD__LOAD_BLOCK && !log->uncut))
-        finish_block(log, "RBLK");
+    else if (log->version == 1)
+        cut_when_full(log);
+}
+
+/* Before a turn begins: a block has whole turns. */
+static void between_turns(rad__load_log *log)
+{
+    if (log->version > 1 && log->failed == 0) cut_when_full(log);
 }
 
 void rad__load_log_turn(rad__load_log *log, const struct rad__load_turn_record *turn)
 {
+    between_turns(log);
     if (!begin_record(log)) return;
     rad__load_put_turn(&log->block, turn);
     end_record(log);
@@ -112,6 +126,7 @@ void rad__load_log_event(rad__load_log *log, const rad__load_event *event)
 
 void rad__load_log_raw(rad__load_log *log, const struct rad__load_raw *raw)
 {
+    if (raw->kind == RAD__LOAD_RECORD_TURN) between_turns(log);
     if (!begin_record(log)) return;
     uint8_t kind = (uint8_t)raw->kind;
     rad__bytes_put(&log->block, &kind, 1);

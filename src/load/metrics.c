@@ -151,12 +151,15 @@ static void feed_cancelled(rad__load_metrics *m, const rad__load_event *e)
 
 static void feed_connection(rad__load_metrics *m, const rad__load_event *e)
 {
+    bool early = m->all.issued == 0;
     if (e->kind == RAD__LOAD_CONN_ESTABLISHED) {
         m->connections++;
+        m->early += early;
         m->connect_ns += e->first_ns;
         rad__histogram_record(&m->connect, e->first_ns);
     } else if (e->kind == RAD__LOAD_CONN_ERROR) {
         m->connection_errors++;
+        m->early_errors += early;
     } else {
         m->connections_closed++;
     }
@@ -199,14 +202,8 @@ uint64_t rad__load_metrics_rate(const rad__load_metrics *m)
 {
     uint64_t end = m->end_ns != 0 ? m->end_ns : m->now_ns;
     uint64_t from = m->scenario->warmup_ns;
-    if (end <= from) return 0;
+    if (end <= from) return RAD__LOAD_NO_DATA;
     return (uint64_t)((unsigned __int128)m->measured.responses * 1000 * SECOND / (end - from));
-}
-
-/* How many of so many, in millionths; `none` when there are none. */
-static uint64_t share(uint64_t part, uint64_t whole, uint64_t none)
-{
-    return whole == 0 ? none : (uint64_t)((unsigned __int128)part * RAD__LOAD_PPM / whole);
 }
 
 uint64_t rad__load_metrics_measure(const rad__load_metrics *m, const struct rad__load_assertion *a)
@@ -214,22 +211,23 @@ uint64_t rad__load_metrics_measure(const rad__load_metrics *m, const struct rad_
     const struct rad__load_tally *t = &m->measured;
     uint64_t done = t->responses + t->errors + t->timeouts;
     switch (a->measure) {
-    case RAD__LOAD_SERVICE_NS: return rad__histogram_at_ppm(&m->service, a->percentile_ppm);
-    case RAD__LOAD_RESPONSE_NS: return rad__histogram_at_ppm(&m->response, a->percentile_ppm);
-    case RAD__LOAD_ERROR_SHARE: return share(t->errors + t->timeouts, done, 0);
-    case RAD__LOAD_SUCCESS_SHARE: return share(m->ok, done, RAD__LOAD_PPM);
+    case RAD__LOAD_SERVICE_NS: return rad__load_quantile(&m->service, a->percentile_ppm);
+    case RAD__LOAD_RESPONSE_NS: return rad__load_quantile(&m->response, a->percentile_ppm);
+    case RAD__LOAD_ERROR_SHARE: return rad__load_ppm(t->errors + t->timeouts, done);
+    case RAD__LOAD_SUCCESS_SHARE: return rad__load_ppm(m->ok, done);
     case RAD__LOAD_RATE: return rad__load_metrics_rate(m);
     case RAD__LOAD_RATE_REACHED:
-        return share(m->arrivals - m->blocked, m->arrivals + m->dropped, RAD__LOAD_PPM);
-    case RAD__LOAD_5XX_SHARE: return share(m->by_class[5], t->responses, 0);
+        return rad__load_ppm(m->arrivals - m->blocked, m->arrivals + m->dropped);
+    case RAD__LOAD_5XX_SHARE: return rad__load_ppm(m->by_class[5], t->responses);
     case RAD__LOAD_CHECK_SHARE:
-        return share(m->checks_made - m->checks_failed, m->checks_made, RAD__LOAD_PPM);
+        return rad__load_ppm(m->checks_made - m->checks_failed, m->checks_made);
     case RAD__LOAD_DROPPED_COUNT: return m->dropped;
     }
-    rad__panic(__FILE__, __LINE__, "an assertion without measure");
+    rad__panic(__FILE__, __LINE__, __func__, "an assertion without measure");
 }
 
 bool rad__load_assertion_holds(const struct rad__load_assertion *a, uint64_t actual)
 {
+    if (actual == RAD__LOAD_NO_DATA) return false;
     return a->at_least ? actual >= a->bound : actual <= a->bound;
 }

@@ -48,7 +48,8 @@ typedef struct rad__load_metrics {
     uint64_t begun_late_ns;              /* sum */
 
     uint64_t connections, connections_closed, connection_errors;
-    uint64_t connect_ns; /* sum */
+    uint64_t early, early_errors; /* of the first and the last of these: before the first request */
+    uint64_t connect_ns;          /* sum */
     uint32_t spawned, completed, gave_up;
 
     rad_histogram service, response, connect;
@@ -75,12 +76,29 @@ RAD_INTERNAL void rad__load_metrics_end(rad__load_metrics *m);
 /* Afterwards `m` is about both runs, which went on at the same time (shards). */
 RAD_INTERNAL bool rad__load_metrics_merge(rad__load_metrics *m, const rad__load_metrics *other);
 
+/* In place of a figure for which nothing was measured: the time of no answer, a share of no requests. Such a figure is
+ * never shown as a number, and an assertion about it does not hold. */
+#define RAD__LOAD_NO_DATA UINT64_MAX
+
+/* How many of so many, in millionths; of none: no data. */
+static inline uint64_t rad__load_ppm(uint64_t part, uint64_t whole)
+{
+    if (whole == 0) return RAD__LOAD_NO_DATA;
+    return (uint64_t)((unsigned __int128)part * RAD__LOAD_PPM / whole);
+}
+
+/* Of values that were not recorded: no data. */
+static inline uint64_t rad__load_quantile(const rad_histogram *h, uint32_t ppm)
+{
+    return h->count > 0 ? rad__histogram_at_ppm(h, ppm) : RAD__LOAD_NO_DATA;
+}
+
 /* What an assertion is about, as an integer in the unit of its bound. */
 RAD_INTERNAL uint64_t rad__load_metrics_measure(const rad__load_metrics *m,
                                                 const struct rad__load_assertion *a);
 RAD_INTERNAL bool rad__load_assertion_holds(const struct rad__load_assertion *a, uint64_t actual);
 
-/* Answers per 1,000 s of the time that was measured. */
+/* Answers per 1,000 s of the time that was measured; none at all is a rate of 0, no time at all is no data. */
 RAD_INTERNAL uint64_t rad__load_metrics_rate(const rad__load_metrics *m);
 
 #endif

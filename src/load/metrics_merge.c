@@ -41,6 +41,8 @@ static void add_counts(rad__load_metrics *m, const rad__load_metrics *o)
     m->connections += o->connections;
     m->connections_closed += o->connections_closed;
     m->connection_errors += o->connection_errors;
+    m->early += o->early;
+    m->early_errors += o->early_errors;
     m->connect_ns += o->connect_ns;
     m->spawned += o->spawned;
     m->completed += o->completed;

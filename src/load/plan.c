@@ -35,6 +35,11 @@ static bool is_token(const char *text)
     return true;
 }
 
+static bool is_word(const char *text, size_t size, const char *word)
+{
+    return strlen(word) == size && strncasecmp(text, word, size) == 0;
+}
+
 void rad__load_authority(const struct rad__load_target *target, rad_bytes *to)
 {
     const char *host = target->server_name ? target->server_name : target->host;
@@ -99,6 +104,21 @@ static bool tells_length(const struct maker *m)
     return m->plan->has_body;
 }
 
+/* What is known of a body by its Content-Type, as far as that has no placeholders. */
+static enum rad__load_place place_of_body(const struct rad__load_request *r)
+{
+    static const char *const json[] = {"application/json", "text/json", "application/x-ndjson"};
+    const char *type = "";
+    for (uint32_t i = 0; i < r->header_count; i++)
+        if (strcasecmp(r->headers[i].name, "content-type") == 0) type = r->headers[i].value;
+    type += strspn(type, " \t");
+    size_t size = strcspn(type, "; \t");
+    if (is_word(type, size, "application/x-www-form-urlencoded")) return RAD__LOAD_IN_FORM;
+    for (size_t i = 0; i < sizeof json / sizeof *json; i++)
+        if (is_word(type, size, json[i])) return RAD__LOAD_IN_JSON;
+    return size > 5 && is_word(type + size - 5, 5, "+json") ? RAD__LOAD_IN_JSON : RAD__LOAD_IN_BODY;
+}
+
 static int make_body(struct maker *m, rad_error *error)
 {
     const struct rad__load_request *r = m->request;
@@ -106,7 +126,7 @@ static int make_body(struct maker *m, rad_error *error)
     if (r->body_is_file)
         return rad__load_text_add_bytes(&m->plan->body, r->body, r->body_size, error);
     snprintf(m->where, sizeof m->where, "request '%s', body", r->name);
-    return rad__load_text_add(&m->plan->body, r->body, r->body_size, RAD__LOAD_IN_BODY, &m->names,
+    return rad__load_text_add(&m->plan->body, r->body, r->body_size, place_of_body(r), &m->names,
                               error);
 }
 

@@ -78,6 +78,19 @@ static bool has_room(const struct rad__load_places *at, const struct rad__load_c
     return conn->state != RAD__LOAD_SHUT && !conn->ends && conn->under_way < at->streams;
 }
 
+void rad__load_pool_begin(rad__load_pool *p, uint32_t number)
+{
+    struct rad__load_conn *conn = &p->conns[number];
+    struct rad__load_places *at = &p->targets[conn->target];
+    RAD_DCHECK(conn->state == RAD__LOAD_SHUT && conn->under_way == 0);
+    set_remove(p, &at->closed, number);
+    set_add(p, &at->available, number);
+    conn->state = RAD__LOAD_OPENING;
+    conn->served = 0;
+    conn->opened++;
+    conn->ends = false;
+}
+
 bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32_t user, rad__load_stream *draw,
                          struct rad__load_lease *lease)
 {
@@ -94,15 +107,7 @@ bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32_t user, rad_
     struct rad__load_conn *conn = &p->conns[n];
     lease->conn = n;
     lease->open = conn->state == RAD__LOAD_SHUT;
-    if (lease->open) {
-        set_remove(p, &at->closed, n);
-        set_add(p, &at->available, n);
-        conn->state = RAD__LOAD_OPENING;
-        conn->served = 0;
-        conn->opened++;
-        conn->ends = false;
-        RAD_DCHECK(conn->under_way == 0);
-    }
+    if (lease->open) rad__load_pool_begin(p, n);
     lease->opened = conn->opened;
     conn->under_way++;
     conn->served++;

@@ -1,6 +1,8 @@
 /* render.c — what the forms of a result share: numbers, texts, and the figures that are made of others. */
 #include "load/render.h"
 
+#include "base/escape.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,16 +11,13 @@ static const uint64_t SECOND = 1000000000;
 
 /* ---- Numbers --------------------------------------------------------------------------------------------- */
 
+static const struct rad__load_label NO_DATA = {"no data"};
+
 struct rad__load_label rad__load_count_label(uint64_t n)
 {
-    char digits[24];
     struct rad__load_label label;
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) label.text[at++] = ',';
-        label.text[at++] = digits[i];
-    }
-    label.text[at] = 0;
+    if (n == RAD__LOAD_NO_DATA) return NO_DATA;
+    rad__readable_count(n, label.text);
     return label;
 }
 
@@ -31,6 +30,7 @@ static struct rad__load_label thousandths(uint64_t n, const char *unit)
 
 struct rad__load_label rad__load_ms_label(uint64_t ns)
 {
+    if (ns == RAD__LOAD_NO_DATA) return NO_DATA;
     return thousandths(ns / 1000 + (ns % 1000 >= 500), "");
 }
 
@@ -42,6 +42,7 @@ struct rad__load_label rad__load_seconds_label(uint64_t ns)
 struct rad__load_label rad__load_share_label(uint64_t ppm)
 {
     struct rad__load_label label;
+    if (ppm == RAD__LOAD_NO_DATA) return NO_DATA;
     snprintf(label.text, sizeof label.text, "%" PRIu64 ".%02u %%", ppm / 10000,
              (unsigned)(ppm % 10000 / 100));
     return label;
@@ -65,6 +66,7 @@ struct rad__load_label rad__load_bytes_label(uint64_t bytes)
 struct rad__load_label rad__load_rate_label(uint64_t milli)
 {
     struct rad__load_label label, whole = rad__load_count_label(milli / 1000);
+    if (milli == RAD__LOAD_NO_DATA) return NO_DATA;
     snprintf(label.text, sizeof label.text, "%.27s.%u", whole.text, (unsigned)(milli % 1000 / 100));
     return label;
 }
@@ -81,74 +83,35 @@ struct rad__load_label rad__load_percentile_label(uint32_t ppm)
 
 /* ---- Texts ----------------------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 character at `t`, or 0 when it is none. */
-static size_t character(const unsigned char *t)
-{
-    if (t[0] < 0x80) return 1;
-    size_t length = t[0] >= 0xf0 ? 4 : t[0] >= 0xe0 ? 3 : 2;
-    if (t[0] < 0xc2 || t[0] > 0xf4) return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((t[i] & 0xc0) != 0x80) return 0; /* also the end of the text */
-    bool overlong = (t[0] == 0xe0 && t[1] < 0xa0) || (t[0] == 0xf0 && t[1] < 0x90);
-    bool surrogate = t[0] == 0xed && t[1] > 0x9f, beyond = t[0] == 0xf4 && t[1] > 0x8f;
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
 void rad__load_put_json_text(rad_bytes *to, const char *text)
 {
-    if (text == NULL) {
+    if (text == NULL)
         rad__bytes_format(to, "null");
-        return;
-    }
-    rad__bytes_put(to, "\"", 1);
-    while (*text != 0) {
-        size_t length = character((const unsigned char *)text);
-        unsigned char c = (unsigned char)*text;
-        if (length == 0)
-            rad__bytes_put(to, "?", 1);
-        else if (c == '"' || c == '\\')
-            rad__bytes_format(to, "\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            rad__bytes_format(to, "\\u%04x", c);
-        else
-            rad__bytes_put(to, text, length);
-        text += length > 0 ? length : 1;
-    }
-    rad__bytes_put(to, "\"", 1);
+    else
+        rad__put_json_string(to, text, strlen(text), RAD_JSON_UTF8);
 }
 
 void rad__load_put_html_text(rad_bytes *to, const char *text)
 {
-    while (text != NULL && *text != 0) {
-        size_t length = character((const unsigned char *)text);
-        const char *as = *text == '&'    ? "&amp;"
-                         : *text == '<'  ? "&lt;"
-                         : *text == '>'  ? "&gt;"
-                         : *text == '"'  ? "&quot;"
-                         : *text == '\'' ? "&#39;"
-                         : length == 0   ? "?"
-                                         : NULL;
-        bool control = (unsigned char)*text < 0x20 && *text != '\n' && *text != '\t';
-        if (as == NULL && control) as = " ";
-        if (as != NULL)
-            rad__bytes_put(to, as, strlen(as));
-        else
-            rad__bytes_put(to, text, length);
-        text += length > 0 ? length : 1;
-    }
+    if (text != NULL) rad__put_xml_text(to, text, strlen(text), RAD_READABLE_NAME);
 }
 
 /* ---- Figures --------------------------------------------------------------------------------------------- */
 
-uint64_t rad__load_ppm(uint64_t part, uint64_t whole)
+uint64_t rad__load_mean_connect(const rad__load_metrics *m)
 {
-    return whole == 0 ? 0 : (uint64_t)((unsigned __int128)part * RAD__LOAD_PPM / whole);
+    return m->connections > 0 ? m->connect_ns / m->connections : RAD__LOAD_NO_DATA;
+}
+
+uint64_t rad__load_mean_late(const rad__load_metrics *m)
+{
+    return m->arrivals > 0 ? m->begun_late_ns / m->arrivals : RAD__LOAD_NO_DATA;
 }
 
 uint64_t rad__load_reused(const rad_load_result *r)
 {
     const rad__load_metrics *m = &r->metrics;
-    uint64_t first = m->connections + m->connection_errors;
+    uint64_t first = m->connections - m->early + m->connection_errors - m->early_errors;
     return m->all.issued > first ? m->all.issued - first : 0;
 }
 
@@ -183,13 +146,15 @@ struct rad__load_throughput rad__load_throughput_of(const rad_load_result *r)
         if (!any || answers < t.least) t.least = answers;
         any = true;
     }
-    if (!any) t.peak = t.least = t.average_milli / 1000;
+    bool measured = t.average_milli != RAD__LOAD_NO_DATA;
+    if (!any) t.peak = t.least = measured ? t.average_milli / 1000 : RAD__LOAD_NO_DATA;
     return t;
 }
 
 struct rad__load_label rad__load_measure_label(const struct rad__load_assertion *a, uint64_t value)
 {
     struct rad__load_label label, number;
+    if (value == RAD__LOAD_NO_DATA) return NO_DATA;
     switch (a->measure) {
     case RAD__LOAD_SERVICE_NS:
     case RAD__LOAD_RESPONSE_NS:

@@ -31,6 +31,7 @@ struct rad__load_label {
     char text[48];
 };
 
+/* Of RAD__LOAD_NO_DATA, all of them: "no data". */
 RAD_INTERNAL struct rad__load_label rad__load_count_label(uint64_t n);     /* 1,234,567 */
 RAD_INTERNAL struct rad__load_label rad__load_ms_label(uint64_t ns);       /* 12.345, rounded */
 RAD_INTERNAL struct rad__load_label rad__load_seconds_label(uint64_t ns);  /* 10.500 s */
@@ -40,20 +41,21 @@ RAD_INTERNAL struct rad__load_label rad__load_rate_label(uint64_t milli);  /* 1,
 /* p50, p99.9 */
 RAD_INTERNAL struct rad__load_label rad__load_percentile_label(uint32_t ppm);
 
-/* In quotes; what is not UTF-8 becomes "?". NULL: null. */
+/* In quotes (base/escape.h). NULL: null. */
 RAD_INTERNAL void rad__load_put_json_text(rad_bytes *to, const char *text);
-/* For HTML, also inside attributes. */
+/* One name, for HTML, also inside attributes. */
 RAD_INTERNAL void rad__load_put_html_text(rad_bytes *to, const char *text);
 
 /* ---- What several forms need ------------------------------------------------------------------------------ */
 
 struct rad__load_throughput {
-    uint64_t average_milli, peak, least; /* answers per 1,000 s; in one whole second */
+    uint64_t average_milli, peak, least; /* answers per 1,000 s; in one whole second; or no data */
 };
 RAD_INTERNAL struct rad__load_throughput rad__load_throughput_of(const rad_load_result *r);
 
-/* Part of a whole in millionths; of none: 0. */
-RAD_INTERNAL uint64_t rad__load_ppm(uint64_t part, uint64_t whole);
+/* How long opening a connection took, and how late arrivals began, on average, ns; or no data. */
+RAD_INTERNAL uint64_t rad__load_mean_connect(const rad__load_metrics *m);
+RAD_INTERNAL uint64_t rad__load_mean_late(const rad__load_metrics *m);
 
 /* Requests of a connection that were not its first, all in all: warm-up and all. */
 RAD_INTERNAL uint64_t rad__load_reused(const rad_load_result *r);

@@ -1,5 +1,6 @@
 /* render_html.c — a result as one page: figures, plots, tables. One file, no script, nothing from elsewhere; light and
  * dark as the reader's system is; what the plots show is also said in words. */
+#include "base/escape.h"
 #include "load/plot.h"
 #include "load/render.h"
 #include "load/render_page.h"
@@ -113,7 +114,7 @@ static void put_latency_plot(rad_bytes *to, const rad_load_result *r, const stru
     struct rad__load_plot p = over_time(s);
     p.id = "latency";
     p.title = "Latency";
-    p.about = h->count > 0 ? about : "There were no answers.";
+    p.about = h->count > 0 ? about : "no data: there were no answers.";
     p.unit = "ms";
     p.log = true;
     p.lines[0] = (struct rad__load_plot_line){"p50", "c1", s->p50, RAD__LOAD_PLOT_LINE};
@@ -214,7 +215,9 @@ static void put_percentiles(rad_bytes *to, const rad_load_result *r)
     double most = nines_of(a);
     curve_of(a, most, x, service);
     curve_of(b, most, x, response);
-    if (open)
+    if (a->count == 0)
+        snprintf(about, sizeof about, "no data: there were no answers.");
+    else if (open)
         snprintf(
             about, sizeof about,
             "p99 of the service time %s ms, of the response time, from the planned time, %s ms.",
@@ -266,8 +269,10 @@ static void put_distribution(rad_bytes *to, const rad_load_result *r)
     }
     struct rad__load_plot p = {.id = "distribution",
                                .title = "Distribution",
-                               .about = "How many answers took how long; the scale of the times is "
-                                        "logarithmic.",
+                               .about = h->count > 0
+                                            ? "How many answers took how long; the scale of "
+                                              "the times is logarithmic."
+                                            : "no data: there were no answers.",
                                .unit = "answers",
                                .count = BINS,
                                .x = x,
@@ -312,9 +317,9 @@ void rad__load_render_html(rad_bytes *to, const rad_load_result *r,
     rad__load_page_tables(to, r);
     rad_bytes summary = {0};
     rad__load_render_summary(&summary, r, who);
-    rad__bytes_put(&summary, "", 1);
     rad__bytes_format(to, "<details><summary>The summary as text</summary><pre>");
-    if (!summary.failed) rad__load_put_html_text(to, (const char *)summary.data);
+    if (!summary.failed)
+        rad__put_xml_text(to, (const char *)summary.data, summary.size, RAD_READABLE_LINES);
     to->failed |= summary.failed;
     rad__bytes_free(&summary);
     rad__bytes_format(to, "</pre></details>\n</main></body></html>\n");

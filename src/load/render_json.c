@@ -1,7 +1,8 @@
 /* render_json.c — metrics.json: the fields Z6 documents, under its names, and ours beside them.
  *
  * Ours: response_latency (null for closed schedules), checks, late, arrivals, by_name, scheduler, and what is said
- * about the run itself (engine, end, level). Times are nanoseconds, rates per second, shares from 0 to 1. */
+ * about the run itself (engine, end, level, no_data). Times are nanoseconds, rates per second, shares from 0 to 1; null
+ * where nothing was measured. */
 #include "load/render.h"
 
 #include <inttypes.h>
@@ -42,10 +43,17 @@ static void put_text(struct level *l, const char *name, const char *text)
     rad__load_put_json_text(l->to, text);
 }
 
-static void put_count(struct level *l, const char *name, uint64_t n)
+/* The key; and null, if there is no data for it. */
+static bool is_null(struct level *l, const char *name, uint64_t n)
 {
     key(l, name);
-    rad__bytes_format(l->to, "%" PRIu64, n);
+    if (n == RAD__LOAD_NO_DATA) rad__bytes_format(l->to, "null");
+    return n == RAD__LOAD_NO_DATA;
+}
+
+static void put_count(struct level *l, const char *name, uint64_t n)
+{
+    if (!is_null(l, name, n)) rad__bytes_format(l->to, "%" PRIu64, n);
 }
 
 static void put_bool(struct level *l, const char *name, bool yes)
@@ -57,14 +65,14 @@ static void put_bool(struct level *l, const char *name, bool yes)
 /* n / 1000 */
 static void put_milli(struct level *l, const char *name, uint64_t n)
 {
-    key(l, name);
+    if (is_null(l, name, n)) return;
     rad__bytes_format(l->to, "%" PRIu64 ".%03u", n / 1000, (unsigned)(n % 1000));
 }
 
 /* n / 1,000,000 */
 static void put_ppm(struct level *l, const char *name, uint64_t n)
 {
-    key(l, name);
+    if (is_null(l, name, n)) return;
     rad__bytes_format(l->to, "%" PRIu64 ".%06u", n / 1000000, (unsigned)(n % 1000000));
 }
 
@@ -88,6 +96,8 @@ static void put_runtime(struct level *top, const rad_load_result *r,
     put_text(&l, "ended", rad__load_end_label(r));
     put_text(&l, "repeatable", r->level == RAD__LOAD_LEVEL_SIMULATED ? "whole run" : "plan");
     put_bool(&l, "cut_off", r->cut_off);
+    put_count(&l, "turns", r->metrics.turns);
+    if (r->records > 0 || r->cut_off) put_count(&l, "records", r->records);
     put_bool(&l, "filtered", r->filtered);
     end(&l, '}');
 }
@@ -146,15 +156,17 @@ static void put_requests(struct level *top, const rad_load_result *r)
 static void put_times(struct level *outer, const char *name, const rad_histogram *h)
 {
     struct level l = begin(outer, name, '{');
-    put_count(&l, "min_ns", h->count > 0 ? h->min : 0);
-    put_count(&l, "max_ns", h->max);
-    put_count(&l, "mean_ns", (uint64_t)(rad__histogram_mean(h) + 0.5));
-    put_count(&l, "stddev_ns", (uint64_t)(rad__histogram_deviation(h) + 0.5));
-    put_count(&l, "p50_ns", rad__histogram_at_ppm(h, 500000));
-    put_count(&l, "p90_ns", rad__histogram_at_ppm(h, 900000));
-    put_count(&l, "p95_ns", rad__histogram_at_ppm(h, 950000));
-    put_count(&l, "p99_ns", rad__histogram_at_ppm(h, 990000));
-    put_count(&l, "p999_ns", rad__histogram_at_ppm(h, 999000));
+    bool any = h->count > 0;
+    put_count(&l, "min_ns", any ? h->min : RAD__LOAD_NO_DATA);
+    put_count(&l, "max_ns", any ? h->max : RAD__LOAD_NO_DATA);
+    put_count(&l, "mean_ns", any ? (uint64_t)(rad__histogram_mean(h) + 0.5) : RAD__LOAD_NO_DATA);
+    put_count(&l, "stddev_ns",
+              any ? (uint64_t)(rad__histogram_deviation(h) + 0.5) : RAD__LOAD_NO_DATA);
+    put_count(&l, "p50_ns", rad__load_quantile(h, 500000));
+    put_count(&l, "p90_ns", rad__load_quantile(h, 900000));
+    put_count(&l, "p95_ns", rad__load_quantile(h, 950000));
+    put_count(&l, "p99_ns", rad__load_quantile(h, 990000));
+    put_count(&l, "p999_ns", rad__load_quantile(h, 999000));
     end(&l, '}');
 }
 
@@ -172,7 +184,7 @@ static void put_throughput(struct level *top, const rad_load_result *r)
     put_count(&l, "begun", m->arrivals);
     put_count(&l, "blocked", m->blocked);
     put_count(&l, "dropped", m->dropped);
-    put_count(&l, "mean_late_ns", m->arrivals > 0 ? m->begun_late_ns / m->arrivals : 0);
+    put_count(&l, "mean_late_ns", rad__load_mean_late(m));
     end(&l, '}');
 }
 
@@ -181,10 +193,10 @@ static void put_connections(struct level *top, const rad_load_result *r)
     const rad__load_metrics *m = &r->metrics;
     struct level l = begin(top, "connections", '{');
     put_count(&l, "total", m->connections);
+    put_count(&l, "before_first_request", m->early);
     put_count(&l, "reused", rad__load_reused(r));
     put_count(&l, "errors", m->connection_errors);
-    put_count(&l, "avg_connection_time_ns",
-              m->connections > 0 ? m->connect_ns / m->connections : 0);
+    put_count(&l, "avg_connection_time_ns", rad__load_mean_connect(m));
     end(&l, '}');
 }
 
@@ -274,7 +286,10 @@ static void put_by_name(struct level *top, const rad_load_result *r)
         put_count(&one, "timeouts", b->tally.timeouts);
         put_count(&one, "cancelled", b->tally.cancelled);
         put_count(&one, "checks_failed", b->checks_failed);
-        if (b->service.count > 0) put_times(&one, "latency", &b->service);
+        if (r->scenario.request_count <= RAD__LOAD_HISTOGRAMS_MAX)
+            put_times(&one, "latency", &b->service);
+        else
+            put_text(&one, "latency", NULL);
         end(&one, '}');
     }
     end(&l, '}');
@@ -290,7 +305,8 @@ static void put_scheduler(struct level *top, const struct rad__load_counters *c)
     put_count(&l, "vus_completed", c->completed);
     put_count(&l, "cohorts", c->cohorts);
     put_count(&l, "activations", c->activated);
-    put_milli(&l, "avg_cohort_size", c->cohorts > 0 ? c->activated * 1000 / c->cohorts : 0);
+    put_milli(&l, "avg_cohort_size",
+              c->cohorts > 0 ? c->activated * 1000 / c->cohorts : RAD__LOAD_NO_DATA);
     put_count(&l, "deepest_queue", c->deepest_queue);
     end(&l, '}');
 }
@@ -306,6 +322,8 @@ void rad__load_render_json(rad_bytes *to, const rad_load_result *r,
     put_text(&l, "name", r->scenario.name);
     put_text(&l, "version", r->scenario.version);
     end(&l, '}');
+    char why[RAD__LOAD_WHY];
+    put_text(&top, "no_data", rad__load_result_no_data(r, why) ? why : NULL);
     put_runtime(&top, r, who);
     put_requests(&top, r);
     put_times(&top, "latency", &r->metrics.service);

@@ -72,9 +72,10 @@ static const char STYLE[] =
 static void tile(rad_bytes *to, const char *name, const char *value, const char *unit,
                  const char *mood)
 {
+    bool none = strcmp(value, rad__load_count_label(RAD__LOAD_NO_DATA).text) == 0;
     rad__bytes_format(to, "<li><span>%s</span><strong%s%s%s>%s<small> %s</small></strong></li>\n",
                       name, mood != NULL ? " class=\"" : "", mood != NULL ? mood : "",
-                      mood != NULL ? "\"" : "", value, unit);
+                      mood != NULL ? "\"" : "", value, none ? "" : unit);
 }
 
 static void put_tiles(rad_bytes *to, const rad_load_result *r)
@@ -94,7 +95,7 @@ static void put_tiles(rad_bytes *to, const rad_load_result *r)
     if (rad__load_is_open(r))
         tile(to, "Response p99", MS(rad_load_percentile(r, true, 990000)), "ms", NULL);
     else
-        tile(to, "Slowest", MS(m->service.max), "ms", NULL);
+        tile(to, "Slowest", MS(rad__load_quantile(&m->service, RAD__LOAD_PPM)), "ms", NULL);
     tile(to, "Errors", COUNT(t->errors + t->timeouts), "", NULL);
     if (v.made > 0)
         tile(to, "Assertions", COUNT(v.held), held, v.held == v.made ? "good" : "bad");
@@ -127,6 +128,9 @@ void rad__load_page_head(rad_bytes *to, const rad_load_result *r,
                       rad__load_is_open(r) ? "open" : "closed", rad__load_engine_label(r), r->seed,
                       rad__load_end_label(r), rad__load_repeatable_label(r),
                       r->filtered ? " · <b>only requests for which the filter holds</b>" : "");
+    char why[RAD__LOAD_WHY];
+    if (rad__load_result_no_data(r, why))
+        rad__bytes_format(to, "<p class=\"bad\"><b>no data</b>: %s</p>\n", why);
     put_tiles(to, r);
 }
 
@@ -169,8 +173,9 @@ static void put_names(rad_bytes *to, const rad_load_result *r)
                           "</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td>"
                           "<td>%s</td></tr>\n",
                           COUNT(b->tally.issued), COUNT(b->ok), COUNT(failed),
-                          MS(rad__histogram_at_ppm(&b->service, 500000)),
-                          MS(rad__histogram_at_ppm(&b->service, 990000)), MS(b->service.max));
+                          MS(rad__load_quantile(&b->service, 500000)),
+                          MS(rad__load_quantile(&b->service, 990000)),
+                          MS(rad__load_quantile(&b->service, RAD__LOAD_PPM)));
     }
     rad__bytes_format(to, "</tbody></table></section>\n");
 }

@@ -3,8 +3,18 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const uint64_t SECOND = 1000000000;
+
+/* A time of a second, if it had any answer. */
+static void put_time(rad_bytes *to, const struct rad__load_second *s, uint64_t ns)
+{
+    if (s->responses > 0)
+        rad__bytes_format(to, "%" PRIu64 ",", ns);
+    else
+        rad__bytes_format(to, ",");
+}
 
 /* One row for each second, which stands under the time it begins at. */
 void rad__load_render_csv(rad_bytes *to, const rad_load_result *r)
@@ -14,11 +24,12 @@ void rad__load_render_csv(rad_bytes *to, const rad_load_result *r)
     for (struct rad__load_seconds_at at = {0}; rad__load_seconds_next(r, &at);) {
         const struct rad__load_second *s = &at.second;
         uint64_t ns = s->second * SECOND;
-        rad__bytes_format(to,
-                          "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                          ",%" PRIu64 ",%" PRIu32 "\n",
-                          ns / r->scenario.tick_ns, ns, s->responses, s->min_ns, s->p50_ns,
-                          s->p99_ns, s->errors, s->users);
+        rad__bytes_format(to, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", ns / r->scenario.tick_ns, ns,
+                          s->responses);
+        put_time(to, s, s->min_ns);
+        put_time(to, s, s->p50_ns);
+        put_time(to, s, s->p99_ns);
+        rad__bytes_format(to, "%" PRIu64 ",%" PRIu32 "\n", s->errors, s->users);
     }
 }
 
@@ -26,14 +37,15 @@ void rad__load_render_csv(rad_bytes *to, const rad_load_result *r)
 
 static void put_label_value(rad_bytes *to, const char *text)
 {
-    for (; *text != 0; text++) {
-        if (*text == '\\' || *text == '"')
-            rad__bytes_format(to, "\\%c", *text);
-        else if (*text == '\n')
-            rad__bytes_format(to, "\\n");
-        else
-            rad__bytes_put(to, text, 1);
+    rad_bytes shown = {0};
+    rad__bytes_put_readable(&shown, text, strlen(text), RAD_READABLE_LINES);
+    for (uint32_t i = 0; i < shown.size; i++) {
+        char c = (char)shown.data[i];
+        if (c == '\\' || c == '"') rad__bytes_put(to, "\\", 1);
+        rad__bytes_put(to, c == '\n' ? "\\n" : c == '\t' ? " " : &c, c == '\n' ? 2 : 1);
     }
+    to->failed |= shown.failed;
+    rad__bytes_free(&shown);
 }
 
 static void family(rad_bytes *to, const char *name, const char *type, const char *help)
@@ -79,7 +91,10 @@ static void put_summary(rad_bytes *to, const rad_load_result *r, const char *nam
     family(to, name, "summary", help);
     for (uint32_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++) {
         sample(to, r, name, "quantile", SHARES[i].text);
-        put_seconds(to, rad__histogram_at_ppm(h, SHARES[i].ppm));
+        if (h->count > 0)
+            put_seconds(to, rad__histogram_at_ppm(h, SHARES[i].ppm));
+        else
+            rad__bytes_format(to, "NaN\n"); /* as client libraries of Prometheus do */
     }
     snprintf(part, sizeof part, "%s_sum", name);
     sample(to, r, part, NULL, NULL);

@@ -36,6 +36,11 @@ static void put_head(rad_bytes *to, const rad_load_result *r, const struct rad__
     row(to, "duration", "%s", rad__load_seconds_label(r->metrics.end_ns).text);
     row(to, "seed", "%" PRIu64, r->seed);
     row(to, "ended", "%s", rad__load_end_label(r));
+    if (r->cut_off)
+        row(to, "what there is", "%s turns, %s records", COUNT(r->metrics.turns),
+            COUNT(r->records));
+    char why[RAD__LOAD_WHY];
+    if (rad__load_result_no_data(r, why)) rad__bytes_format(to, "  %-18s %s\n", "no data", why);
     rad__bytes_format(to, "  %s\n", rad__load_repeatable_label(r));
     if (r->filtered)
         rad__bytes_format(to, "  Statistics are of those requests for which the filter holds.\n");
@@ -83,8 +88,8 @@ static void put_by_name(rad_bytes *to, const rad_load_result *r)
             "By name                  requests     answered       failed     p50 ms     p99 ms");
     for (uint32_t i = 0; i < s->request_count; i++) {
         const struct rad__load_by_request *b = &r->metrics.by_request[i];
-        uint64_t p50 = rad__histogram_at_ppm(&b->service, 500000),
-                 p99 = rad__histogram_at_ppm(&b->service, 990000);
+        uint64_t p50 = rad__load_quantile(&b->service, 500000),
+                 p99 = rad__load_quantile(&b->service, 990000);
         uint64_t failed = b->tally.responses - b->ok + b->tally.errors + b->tally.timeouts;
         rad__bytes_format(to, "  %-18.40s %12s %12s %12s %10s %10s\n", s->requests[i].name,
                           COUNT(b->tally.issued), COUNT(b->tally.responses), COUNT(failed),
@@ -125,7 +130,7 @@ static void put_times(rad_bytes *to, const char *title, const rad_histogram *h)
     static const uint32_t SHARES[] = {500000, 900000, 950000, 990000, 999000};
     heading(to, title);
     if (h->count == 0) {
-        rad__bytes_format(to, "  no answers\n");
+        rad__bytes_format(to, "  no data: no answers\n");
         return;
     }
     row(to, "min", "%s", rad__load_ms_label(h->min).text);
@@ -158,10 +163,11 @@ static void put_throughput(rad_bytes *to, const rad_load_result *r)
     row(to, "peak", "%s", COUNT(t.peak));
     row(to, "least", "%s", COUNT(t.least));
     if (!rad__load_is_open(r)) return;
-    uint64_t mean = m->arrivals > 0 ? m->begun_late_ns / m->arrivals : 0;
+    uint64_t mean = rad__load_mean_late(m);
     row(to, "arrivals", "%s begun, %s of them late (found nobody free), %s never begun",
         COUNT(m->arrivals), COUNT(m->blocked), COUNT(m->dropped));
-    row(to, "begun after plan", "%s ms on average", rad__load_ms_label(mean).text);
+    row(to, "begun after plan", "%s%s", rad__load_ms_label(mean).text,
+        mean != RAD__LOAD_NO_DATA ? " ms on average" : "");
 }
 
 /* ---- Connections, errors, checks ------------------------------------------------------------------------- */
@@ -169,12 +175,17 @@ static void put_throughput(rad_bytes *to, const rad_load_result *r)
 static void put_connections(rad_bytes *to, const rad_load_result *r)
 {
     const rad__load_metrics *m = &r->metrics;
-    uint64_t mean = m->connections > 0 ? m->connect_ns / m->connections : 0;
+    uint64_t mean = rad__load_mean_connect(m);
     heading(to, "Connections");
-    row(to, "established", "%s", COUNT(m->connections));
+    if (m->early > 0)
+        row(to, "established", "%s, %s of them before the first request", COUNT(m->connections),
+            COUNT(m->early));
+    else
+        row(to, "established", "%s", COUNT(m->connections));
     row(to, "reused", "%s times", COUNT(rad__load_reused(r)));
     row(to, "failed", "%s", COUNT(m->connection_errors));
-    row(to, "mean connect", "%s ms", rad__load_ms_label(mean).text);
+    row(to, "mean connect", "%s%s", rad__load_ms_label(mean).text,
+        mean != RAD__LOAD_NO_DATA ? " ms" : "");
 }
 
 static void put_errors(rad_bytes *to, const rad_load_result *r)
@@ -242,8 +253,9 @@ static void put_scheduler(rad_bytes *to, const rad_load_result *r)
     row(to, "users spawned", "%s", COUNT(c->spawned));
     row(to, "users completed", "%s", COUNT(c->completed));
     row(to, "cohorts", "%s", COUNT(c->cohorts));
-    row(to, "activations", "%s, %.2f in a cohort on average", COUNT(c->activated),
-        c->cohorts > 0 ? (double)c->activated / (double)c->cohorts : 0);
+    if (c->cohorts > 0)
+        row(to, "activations", "%s, %.2f in a cohort on average", COUNT(c->activated),
+            (double)c->activated / (double)c->cohorts);
     row(to, "deepest queue", "%s", COUNT(c->deepest_queue));
 }
 

@@ -39,6 +39,7 @@ struct rad__load_verdict {
     bool same;
     bool cut_off;    /* the file ends without its end */
     bool over;       /* the run came to its end */
+    bool unfinished; /* it came not, in a shard that began; or none began */
     uint64_t record; /* the first that differs; 0: another difference */
     char text[512];  /* what it is */
     struct rad__load_counters counters;

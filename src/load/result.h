@@ -29,6 +29,8 @@ struct rad_load_result {
     uint64_t log_bytes, memory_bytes;
     uint32_t connections_most; /* at the same time */
     uint64_t under_way;        /* requests without an end, of a log that was cut off */
+    uint64_t records;          /* of a log that was read */
+    uint64_t chain;            /* hash of all of it: two that are equal are the same log */
 };
 
 /* Takes the statistics and counters of a run that is over out of its scheduler; those of another shard are added.
@@ -41,6 +43,12 @@ struct rad__load_verdict_of {
 
 /* How many assertions hold; none are looked at when statistics are of a part of a log. */
 RAD_INTERNAL struct rad__load_verdict_of rad__load_result_assertions(const rad_load_result *r);
+
+enum { RAD__LOAD_WHY = 512 };
+
+/* Whether there is no response to judge the run by, and why: "no response: 4,213 requests sent: 4,213
+ * ConnectionRefused". False, and "", also when statistics are of a part of a log. */
+RAD_INTERNAL bool rad__load_result_no_data(const rad_load_result *r, char why[RAD__LOAD_WHY]);
 
 /* A result with nothing in it yet, about a scenario given as text. */
 RAD_INTERNAL int rad__load_result_open(rad_load_result **r, const char *name, const char *text,

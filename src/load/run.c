@@ -40,7 +40,10 @@ int rad__load_run(rad__load_core *c, rad__load_engine *e, const struct rad__load
     int result = take_turns(c, e, hooks != NULL ? hooks : &NONE, error);
     rad__load_metrics_end(&c->metrics);
     if (c->log == NULL) return result;
-    int ended = rad__load_log_end(c->log);
+    bool over = rad__load_core_over(c);
+    if (!over)
+        rad__load_log_flush(c->log); /* something failed: what there is of it, without an end */
+    int ended = over ? rad__load_log_end(c->log) : c->log->failed;
     if (result == 0 && ended != 0) {
         result = ended;
         if (error != NULL) *error = c->log->error;

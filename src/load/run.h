@@ -12,8 +12,8 @@ struct rad__load_hooks {
     const volatile int *stop;      /* not 0: the run is to end */
 };
 
-/* Until the run is over, or something fails; then the log is ended in any case, so that it can be read. `hooks` may be
- * NULL. */
+/* Until the run is over, or something fails; then the log has no end, and can be read as one that was cut off. `hooks`
+ * may be NULL. */
 RAD_INTERNAL int rad__load_run(rad__load_core *c, rad__load_engine *e,
                                const struct rad__load_hooks *hooks, rad_error *error);
 

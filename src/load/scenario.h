@@ -35,6 +35,10 @@ struct rad__load_schedule {
     bool drop; /* open: an arrival that finds nobody free is dropped; else it waits */
     uint32_t stage_count;
     const struct rad__load_stage *stages;
+    /* Open: idle users serve in turn; else whoever was busy last does, so that few connections are used. */
+    bool in_turn;
+    /* Open: a connection is opened when it is needed; else all are before the first arrival. */
+    bool connect_late;
 };
 
 /* ---- What ------------------------------------------------------------------------------------------------ */

@@ -26,7 +26,7 @@ const struct rad__load_keys rad__load_sections[] = {
     {"schedule",
      KEYS("type", "vus", "start_vus", "end_vus", "ramp_duration_seconds", "hold_duration_seconds",
           "baseline_vus", "spike_vus", "spike_start_seconds", "spike_duration_seconds", "steps",
-          "rate", "start_rate", "stages", "when_busy")},
+          "rate", "start_rate", "stages", "when_busy", "deal", "connect")},
     {"schedule.steps", KEYS("vus", "duration_seconds")},
     {"schedule.stages", KEYS("rate", "duration_seconds")},
     {"think_time", KEYS("type", "duration_ms", "min_ms", "max_ms")},
@@ -54,7 +54,7 @@ static const char *const *keys_of(const char *section)
 {
     for (const struct rad__load_keys *k = rad__load_sections; k->section != NULL; k++)
         if (strcmp(k->section, section) == 0) return k->keys;
-    rad__panic(__FILE__, __LINE__, "no such section");
+    rad__panic(__FILE__, __LINE__, __func__, "no such section");
 }
 
 static bool is_among(const char *key, const char *const *keys)

@@ -101,17 +101,18 @@ static uint64_t need_duration(struct when *w)
 /* A key of another type of schedule has no effect: it is a mistake. */
 static void check_used(const struct when *w)
 {
-    static const char *const USED[][7] = {
+    static const char *const USED[][9] = {
         [CONSTANT] = {"type", "vus"},
         [RAMP] = {"type", "start_vus", "end_vus", "ramp_duration_seconds", "hold_duration_seconds"},
         [SPIKE] = {"type", "baseline_vus", "spike_vus", "spike_start_seconds",
                    "spike_duration_seconds"},
         [STEPS] = {"type", "steps"},
-        [ARRIVALS] = {"type", "vus", "rate", "start_rate", "stages", "when_busy"},
+        [ARRIVALS] = {"type", "vus", "rate", "start_rate", "stages", "when_busy", "deal",
+                      "connect"},
     };
     for (rad_toml_node *n = rad__toml_first(w->schedule.node); n != NULL; n = rad__toml_next(n)) {
         bool used = false;
-        for (uint32_t i = 0; i < 7 && USED[w->kind][i] != NULL; i++)
+        for (uint32_t i = 0; i < 9 && USED[w->kind][i] != NULL; i++)
             used |= strcmp(USED[w->kind][i], n->key->text) == 0;
         if (!used)
             rad__load_wrong(w->schedule.r, n, "%s has no effect in a schedule of type \"%s\"",
@@ -231,11 +232,15 @@ static void read_rates(struct when *w)
 
 static void read_arrivals(struct when *w)
 {
-    static const char *const WORDS[] = {"wait", "drop", NULL};
+    static const char *const BUSY[] = {"wait", "drop", NULL},
+                             *const DEAL[] = {"recent", "in_turn", NULL},
+                             *const CONNECT[] = {"before", "when_needed", NULL};
     const rad__load_part *p = &w->schedule;
     rad__load_scenario *s = p->r->s;
     s->schedule.model = RAD__LOAD_OPEN;
-    s->schedule.drop = rad__load_get_word(p, "when_busy", WORDS, 0) == 1;
+    s->schedule.drop = rad__load_get_word(p, "when_busy", BUSY, 0) == 1;
+    s->schedule.in_turn = rad__load_get_word(p, "deal", DEAL, 0) == 1;
+    s->schedule.connect_late = rad__load_get_word(p, "connect", CONNECT, 0) == 1;
     exclude(p, "rate", "stages");
     exclude(p, "rate", "start_rate");
     if (rad__load_find(p, "stages") != NULL) {

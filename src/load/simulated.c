@@ -97,6 +97,15 @@ static uint16_t draw_status(rad__load_stream *draw, const struct rad__load_simul
     return s->statuses[i].status;
 }
 
+static void draw_connection(const struct simulated *e, rad__load_stream draw,
+                            struct rad__load_outcome *o)
+{
+    const struct rad__load_simulated *s = &e->scenario->simulated;
+    o->connect_ns = draw_curve(&draw, &s->connect);
+    o->refused = draw_share(&draw, s->refuse_ppm) ||
+                 (s->max_connections != 0 && e->open_count >= s->max_connections);
+}
+
 static struct rad__load_outcome draw_outcome(struct simulated *e, const rad__load_effect *send)
 {
     const struct rad__load_simulated *s = &e->scenario->simulated;
@@ -111,13 +120,11 @@ static struct rad__load_outcome draw_outcome(struct simulated *e, const rad__loa
     o.lost = draw_share(&draw, s->loss_ppm);
     if (draw_share(&draw, s->reset_ppm)) o.fault = RAD__LOAD_RESET;
     if (draw_share(&draw, s->garbage_ppm)) o.fault = RAD__LOAD_BAD_RESPONSE;
-    if (send->open) {
-        draw =
-            rad__load_draw(e->seed, who, send->iteration, send->position, RAD__LOAD_DRAW_CONNECT);
-        o.connect_ns = draw_curve(&draw, &s->connect);
-        o.refused = draw_share(&draw, s->refuse_ppm) ||
-                    (s->max_connections != 0 && e->open_count >= s->max_connections);
-    }
+    if (send->open)
+        draw_connection(
+            e,
+            rad__load_draw(e->seed, who, send->iteration, send->position, RAD__LOAD_DRAW_CONNECT),
+            &o);
     return o;
 }
 
@@ -156,21 +163,30 @@ static uint64_t begins(struct simulated *e, uint64_t sent_ns)
     return free_ns > sent_ns ? free_ns : sent_ns;
 }
 
+/* It is there at `ready_ns`. */
 static int open_connection(struct simulated *e, const rad__load_effect *send,
-                           const struct rad__load_outcome *o)
+                           const struct rad__load_outcome *o, uint64_t ready_ns)
 {
-    struct pending *p = new_pending(e, e->now_ns + o->connect_ns);
+    struct pending *p = new_pending(e, ready_ns);
     if (p == NULL) return RAD_ENOMEM;
     p->vu = send->vu;
     p->conn = send->conn;
     p->kind = o->refused ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONNECTED;
     p->fault = o->refused ? RAD__LOAD_REFUSED : RAD__LOAD_OK;
     p->took_ns = o->connect_ns;
-    e->conn[send->conn] = (struct simulated_conn){.ready_ns = e->now_ns + o->connect_ns,
-                                                  .opening = (uint32_t)(p - e->pending),
-                                                  .open = !o->refused};
+    e->conn[send->conn] = (struct simulated_conn){
+        .ready_ns = ready_ns, .opening = (uint32_t)(p - e->pending), .open = !o->refused};
     e->open_count += !o->refused;
     return 0;
+}
+
+/* Before the run: no time passes. Nobody's draw, but that of a user and a target. */
+static int open_early(struct simulated *e, const rad__load_effect *open)
+{
+    struct rad__load_outcome o = {.fault = RAD__LOAD_OK};
+    uint32_t who = open->vu * e->shards + e->shard;
+    draw_connection(e, rad__load_draw(e->seed, who, 0, open->target, RAD__LOAD_DRAW_CONNECT), &o);
+    return open_connection(e, open, &o, e->now_ns);
 }
 
 static int answer(struct simulated *e, const rad__load_effect *send,
@@ -273,9 +289,11 @@ static int act(rad__load_engine *engine, const rad__load_effect *effects, uint32
             result = close_soon(e, effect);
         } else if (effect->kind == RAD__LOAD_DO_CLOSE) {
             shut(e, effect->conn);
+        } else if (effect->kind == RAD__LOAD_DO_OPEN) {
+            result = open_early(e, effect);
         } else {
             struct rad__load_outcome o = draw_outcome(e, effect);
-            if (effect->open) result = open_connection(e, effect, &o);
+            if (effect->open) result = open_connection(e, effect, &o, e->now_ns + o.connect_ns);
             if (result == 0) result = answer(e, effect, &o);
         }
     }

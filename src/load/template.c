@@ -2,62 +2,18 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "load/placeholder.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum piece_kind {
-    PIECE_CONSTANT,
-    PIECE_VARIABLE,
-    PIECE_DATA,
-    PIECE_VU,
-    PIECE_ITERATION,
-    PIECE_POSITION,
-    PIECE_RANDOM,
-    PIECE_UUID
-};
-
-/* ---- What may stand where ---------------------------------------------------------------------------------- */
-
-/* What a request line can carry as it is. */
-static bool fits_path(uint8_t c)
-{
-    return c > 0x20 && c < 0x7f && c != '#' && c != '"' && c != '<' && c != '>' && c != '\\';
-}
-
-static bool fits_header(uint8_t c)
-{
-    return c != '\r' && c != '\n' && c != 0;
-}
-
-/* Appends a value in the way its place allows; false: it does not. */
-static bool put_value(rad_bytes *to, uint8_t place, const uint8_t *data, size_t size)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    if (place == RAD__LOAD_IN_PATH) {
-        for (size_t i = 0; i < size; i++) {
-            char coded[] = {'%', digits[data[i] >> 4], digits[data[i] & 15]};
-            if (fits_path(data[i]))
-                rad__bytes_put(to, data + i, 1);
-            else
-                rad__bytes_put(to, coded, 3);
-        }
-        return true;
-    }
-    for (size_t i = 0; i < size && place == RAD__LOAD_IN_HEADER; i++)
-        if (!fits_header(data[i])) return false;
-    rad__bytes_put(to, data, size);
-    return true;
-}
-
 /* ---- Reading ----------------------------------------------------------------------------------------------- */
 
-static rad__load_piece *text_piece(rad__load_text *t, enum piece_kind kind,
-                                   enum rad__load_place place)
+static rad__load_piece *text_piece(rad__load_text *t, enum rad__load_what what)
 {
     if (!RAD_GROW(&t->pieces, &t->capacity, t->count + 1)) return NULL;
     rad__load_piece *piece = &t->pieces[t->count++];
-    *piece = (rad__load_piece){.kind = (uint8_t)kind, .place = (uint8_t)place};
+    *piece = (rad__load_piece){.what = (uint8_t)what};
     return piece;
 }
 
@@ -66,8 +22,8 @@ int rad__load_text_add_bytes(rad__load_text *t, const void *bytes, size_t size, 
     if (size == 0) return 0;
     uint32_t from = t->constant.size;
     rad__load_piece *last = t->count ? &t->pieces[t->count - 1] : NULL;
-    if (last == NULL || last->kind != PIECE_CONSTANT) {
-        last = text_piece(t, PIECE_CONSTANT, RAD__LOAD_IN_BODY);
+    if (last == NULL || last->what != RAD__LOAD_WHAT_TEXT) {
+        last = text_piece(t, RAD__LOAD_WHAT_TEXT);
         if (last == NULL) return rad__error_memory(error);
         last->from = from;
     }
@@ -77,10 +33,11 @@ int rad__load_text_add_bytes(rad__load_text *t, const void *bytes, size_t size, 
     return 0;
 }
 
-static int text_wrong(const rad__load_names *names, const char *name, size_t size, const char *what,
-                      rad_error *error)
+static int text_wrong(const rad__load_names *names, const rad__load_placeholder *p,
+                      const char *what, rad_error *error)
 {
-    return rad__error(error, RAD_EINPUT, "%s: ${%.*s}: %s", names->where, (int)size, name, what);
+    return rad__error(error, RAD_EINPUT, "%s: ${%.*s}: %s", names->where, (int)p->text_size,
+                      p->text, what);
 }
 
 static bool is_called(const char *name, const char *text, size_t size)
@@ -88,21 +45,27 @@ static bool is_called(const char *name, const char *text, size_t size)
     return strlen(name) == size && memcmp(name, text, size) == 0;
 }
 
-static int add_env(rad__load_text *t, const char *name, size_t size, enum rad__load_place place,
+static const char *why_not(enum rad__load_place place, enum rad__load_escape escape)
+{
+    if (escape == RAD__LOAD_ESCAPE_JSON) return "is not UTF-8, which JSON has to be";
+    return place == RAD__LOAD_IN_HEADER
+               ? "has a line break or another character that no header can carry"
+               : "is no JSON value; put it in quotes, or write |raw";
+}
+
+/* The environment is read once: its values are part of the text. */
+static int add_env(rad__load_text *t, const rad__load_placeholder *p, enum rad__load_place place,
                    const rad__load_names *names, rad_error *error)
 {
-    enum { PREFIX = 4 };
     char variable[256];
-    if (size - PREFIX >= sizeof variable)
-        return text_wrong(names, name, size, "the name is too long", error);
-    snprintf(variable, sizeof variable, "%.*s", (int)(size - PREFIX), name + PREFIX);
+    if (p->name_size >= sizeof variable) return text_wrong(names, p, "the name is too long", error);
+    snprintf(variable, sizeof variable, "%.*s", (int)p->name_size, p->name);
     const char *value = names->env ? names->env(variable) : NULL;
-    if (value == NULL) return text_wrong(names, name, size, "not set in the environment", error);
+    if (value == NULL) return text_wrong(names, p, "not set in the environment", error);
     rad_bytes bytes = {0};
     int code = 0;
-    if (!put_value(&bytes, (uint8_t)place, (const uint8_t *)value, strlen(value)))
-        code =
-            text_wrong(names, name, size, "has a line break, which a header cannot carry", error);
+    if (!rad__load_put_escaped(&bytes, place, p->escape, value, strlen(value)))
+        code = text_wrong(names, p, why_not(place, p->escape), error);
     else if (bytes.failed)
         code = rad__error_memory(error);
     else
@@ -111,107 +74,49 @@ static int add_env(rad__load_text *t, const char *name, size_t size, enum rad__l
     return code;
 }
 
-static int find_data(rad__load_piece *piece, const char *name, size_t size,
+static int find_data(rad__load_piece *piece, const rad__load_placeholder *p,
                      const rad__load_names *names, rad_error *error)
 {
-    enum { PREFIX = 5 };
     const rad__load_scenario *s = names->scenario;
-    const char *file = name + PREFIX, *dot = memchr(file, '.', size - PREFIX);
-    if (dot == NULL) return text_wrong(names, name, size, "expected data:FILE.COLUMN", error);
-    size_t column_size = (size_t)(name + size - (dot + 1));
     for (uint32_t i = 0; i < s->data_count; i++) {
-        if (!is_called(s->data[i].name, file, (size_t)(dot - file))) continue;
+        if (!is_called(s->data[i].name, p->name, p->name_size)) continue;
         for (uint32_t k = 0; k < s->data[i].column_count; k++) {
-            if (!is_called(s->data[i].columns[k], dot + 1, column_size)) continue;
+            if (!is_called(s->data[i].columns[k], p->column, p->column_size)) continue;
             if (s->data[i].row_count == 0)
-                return text_wrong(names, name, size, "the file has no rows", error);
+                return text_wrong(names, p, "the file has no rows", error);
             piece->number = i;
             piece->column = k;
             return 0;
         }
-        return text_wrong(names, name, size, "the file has no such column", error);
+        return text_wrong(names, p, "the file has no such column", error);
     }
-    return text_wrong(names, name, size, "there is no such data file", error);
+    return text_wrong(names, p, "there is no such data file", error);
 }
 
-static int find_variable(rad__load_piece *piece, const char *name, size_t size,
+static int find_variable(rad__load_piece *piece, const rad__load_placeholder *p,
                          const rad__load_names *names, rad_error *error)
 {
-    enum { PREFIX = 4 };
     for (uint32_t i = 0; i < names->scenario->variable_count; i++) {
         piece->number = i;
-        if (is_called(names->scenario->variables[i], name + PREFIX, size - PREFIX)) return 0;
+        if (is_called(names->scenario->variables[i], p->name, p->name_size)) return 0;
     }
-    return text_wrong(names, name, size, "nothing is extracted under this name", error);
+    return text_wrong(names, p, "nothing is extracted under this name", error);
 }
 
-/* Digits at *at; false: none, or too many. */
-static bool read_number(const char **at, const char *end, uint64_t *value)
-{
-    const char *begin = *at;
-    for (*value = 0; *at < end && **at >= '0' && **at <= '9'; ++*at)
-        if (__builtin_mul_overflow(*value, UINT64_C(10), value) ||
-            __builtin_add_overflow(*value, (uint64_t)(**at - '0'), value))
-            return false;
-    return *at > begin;
-}
-
-static int read_range(rad__load_piece *piece, const char *name, size_t size,
-                      const rad__load_names *names, rad_error *error)
-{
-    enum { PREFIX = 7 };
-    const char *at = name + PREFIX, *end = name + size;
-    uint64_t low, high;
-    bool good = read_number(&at, end, &low) && at < end && *at++ == '-' &&
-                read_number(&at, end, &high) && at == end;
-    if (!good || low > high)
-        return text_wrong(names, name, size, "expected random:LOW-HIGH, two whole numbers", error);
-    piece->low = low;
-    piece->span = high - low;
-    return 0;
-}
-
-static bool begins(const char *name, size_t size, const char *with)
-{
-    return size >= strlen(with) && memcmp(name, with, strlen(with)) == 0;
-}
-
-/* What stands between ${ and }. */
-static int add_placeholder(rad__load_text *t, const char *name, size_t size,
+static int add_placeholder(rad__load_text *t, const rad__load_placeholder *p,
                            enum rad__load_place place, const rad__load_names *names,
                            rad_error *error)
 {
-    static const struct {
-        const char *name;
-        enum piece_kind kind;
-    } plain[] = {{"vu", PIECE_VU},
-                 {"iteration", PIECE_ITERATION},
-                 {"position", PIECE_POSITION},
-                 {"uuid", PIECE_UUID}};
-    if (begins(name, size, "env:")) return add_env(t, name, size, place, names, error);
-    rad__load_piece *piece = text_piece(t, PIECE_CONSTANT, place);
+    if (p->what == RAD__LOAD_WHAT_ENV) return add_env(t, p, place, names, error);
+    rad__load_piece *piece = text_piece(t, p->what);
     if (piece == NULL) return rad__error_memory(error);
-    if (begins(name, size, "data:")) {
-        piece->kind = PIECE_DATA;
-        return find_data(piece, name, size, names, error);
-    }
-    if (begins(name, size, "var:")) {
-        piece->kind = PIECE_VARIABLE;
-        return find_variable(piece, name, size, names, error);
-    }
-    if (begins(name, size, "random:")) {
-        piece->kind = PIECE_RANDOM;
-        return read_range(piece, name, size, names, error);
-    }
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        if (!is_called(plain[i].name, name, size)) continue;
-        piece->kind = (uint8_t)plain[i].kind;
-        return 0;
-    }
-    return text_wrong(names, name, size,
-                      "no such placeholder; there are env:NAME, data:FILE.COLUMN, var:NAME, vu, "
-                      "iteration, position, random:LOW-HIGH and uuid",
-                      error);
+    piece->place = (uint8_t)place;
+    piece->escape = (uint8_t)p->escape;
+    piece->low = p->low;
+    piece->span = p->high - p->low;
+    if (p->what == RAD__LOAD_WHAT_DATA) return find_data(piece, p, names, error);
+    if (p->what == RAD__LOAD_WHAT_VAR) return find_variable(piece, p, names, error);
+    return 0;
 }
 
 /* What the author wrote has to fit as it is: encoding it would be another text. */
@@ -220,38 +125,61 @@ static int add_literal(rad__load_text *t, const char *text, size_t size, enum ra
 {
     for (size_t i = 0; i < size; i++) {
         uint8_t c = (uint8_t)text[i];
-        if (place == RAD__LOAD_IN_PATH && !fits_path(c))
+        if (place == RAD__LOAD_IN_PATH && !rad__load_fits_path(c))
             return rad__error(error, RAD_EINPUT, "%s: byte 0x%02x has to be percent-encoded",
                               names->where, c);
-        if (place == RAD__LOAD_IN_HEADER && !fits_header(c))
+        if (place == RAD__LOAD_IN_HEADER && !rad__load_fits_header(c))
             return rad__error(error, RAD_EINPUT, "%s: byte 0x%02x cannot stand in a header",
                               names->where, c);
     }
     return rad__load_text_add_bytes(t, text, size, error);
 }
 
+/* Where in a JSON text one is, as far as it matters here. */
+struct json_place {
+    bool in_string, after_backslash;
+};
+
+static void json_goes_on(struct json_place *j, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (text[i] == '"' && !j->after_backslash) j->in_string = !j->in_string;
+        j->after_backslash = j->in_string && text[i] == '\\' && !j->after_backslash;
+    }
+}
+
+static enum rad__load_escape escape_by_place(enum rad__load_place place, const struct json_place *j)
+{
+    switch (place) {
+    case RAD__LOAD_IN_PATH: return RAD__LOAD_ESCAPE_URL;
+    case RAD__LOAD_IN_FORM: return RAD__LOAD_ESCAPE_FORM;
+    case RAD__LOAD_IN_JSON:
+        return j->in_string ? RAD__LOAD_ESCAPE_JSON : RAD__LOAD_ESCAPE_JSON_VALUE;
+    case RAD__LOAD_IN_HEADER:
+    case RAD__LOAD_IN_BODY: break;
+    }
+    return RAD__LOAD_ESCAPE_RAW;
+}
+
 int rad__load_text_add(rad__load_text *t, const char *text, size_t size, enum rad__load_place place,
                        const rad__load_names *names, rad_error *error)
 {
-    const char *at = text, *end = text + size;
+    const char *end = text + size;
+    struct json_place json = {false, false};
     int code = 0;
-    while (at < end && code == 0) {
-        const char *mark = at;
-        while (mark < end && !(*mark == '$' && end - mark > 1 && mark[1] == '{')) mark++;
-        if (mark > at && mark < end && mark[-1] == '$') { /* $${: one $ less */
-            code = add_literal(t, at, (size_t)(mark - 1 - at), place, names, error);
-            if (code == 0) code = add_literal(t, "${", 2, place, names, error);
-            at = mark + 2;
+    while (text < end && code == 0) {
+        rad__load_placeholder p;
+        const char *wrong = rad__load_placeholder_next(&text, end, &p);
+        if (wrong != NULL && p.text == NULL)
+            return rad__error(error, RAD_EINPUT, "%s: %s", names->where, wrong);
+        if (wrong != NULL) return text_wrong(names, &p, wrong, error);
+        if (p.what == RAD__LOAD_WHAT_TEXT) {
+            json_goes_on(&json, p.text, p.text_size);
+            code = add_literal(t, p.text, p.text_size, place, names, error);
             continue;
         }
-        code = add_literal(t, at, (size_t)(mark - at), place, names, error);
-        if (code != 0 || mark == end) break;
-        const char *close = memchr(mark, '}', (size_t)(end - mark));
-        if (close == NULL)
-            return rad__error(error, RAD_EINPUT, "%s: ${ has no }; write $${ for the text itself",
-                              names->where);
-        code = add_placeholder(t, mark + 2, (size_t)(close - mark - 2), place, names, error);
-        at = close + 1;
+        if (p.escape == RAD__LOAD_ESCAPE_BY_PLACE) p.escape = escape_by_place(place, &json);
+        code = add_placeholder(t, &p, place, names, error);
     }
     return code;
 }
@@ -265,15 +193,22 @@ void rad__load_text_free(rad__load_text *t)
 
 /* ---- Filling in -------------------------------------------------------------------------------------------- */
 
+static bool is_open(const rad__load_scenario *s)
+{
+    return s->schedule.model == RAD__LOAD_OPEN;
+}
+
 static uint32_t fill_who(const rad__load_scenario *s, uint32_t vu)
 {
-    return s->schedule.model == RAD__LOAD_OPEN ? RAD__LOAD_ARRIVAL : vu;
+    return is_open(s) ? RAD__LOAD_ARRIVAL : vu;
 }
 
 rad__load_fill rad__load_fill_for(const rad__load_scenario *scenario, uint64_t seed, uint32_t vu,
                                   uint64_t iteration, uint32_t position,
                                   const rad__load_value *values)
 {
+    /* What an arrival asks for does not depend on who happens to serve it: its user is one by number. */
+    if (is_open(scenario)) vu = (uint32_t)(iteration % (scenario->users > 0 ? scenario->users : 1));
     return (rad__load_fill){.scenario = scenario,
                             .values = values,
                             .seed = seed,
@@ -297,7 +232,7 @@ uint32_t rad__load_data_row(const rad__load_fill *fill, uint32_t file)
     case RAD__LOAD_ROWS_BY_USER: return fill->vu % rows;
     case RAD__LOAD_ROWS_IN_TURN:
     default:
-        if (s->schedule.model == RAD__LOAD_OPEN) return (uint32_t)(fill->iteration % rows);
+        if (is_open(s)) return (uint32_t)(fill->iteration % rows);
         /* Dealt out: the first row to the first user, and so on, round after round. */
         return (uint32_t)((fill->iteration % rows * (s->users % rows) + fill->vu) % rows);
     }
@@ -328,25 +263,32 @@ static void put_number(rad_bytes *to, uint64_t number)
     rad__bytes_put(to, digits + n, sizeof digits - n);
 }
 
+static bool put_value(const rad__load_piece *p, const void *data, size_t size, rad_bytes *to)
+{
+    return rad__load_put_escaped(to, p->place, p->escape, data, size);
+}
+
+/* Numbers and the like fit everywhere. */
 static bool put_piece(const rad__load_text *t, const rad__load_piece *p, rad__load_fill *fill,
                       rad_bytes *to)
 {
-    switch ((enum piece_kind)p->kind) {
-    case PIECE_CONSTANT: rad__bytes_put(to, t->constant.data + p->from, p->size); return true;
-    case PIECE_VU: put_number(to, fill->vu); return true;
-    case PIECE_ITERATION: put_number(to, fill->iteration); return true;
-    case PIECE_POSITION: put_number(to, fill->position); return true;
-    case PIECE_UUID: put_uuid(fill, to); return true;
-    case PIECE_RANDOM: put_number(to, draw_between(fill, p->low, p->span)); return true;
-    case PIECE_VARIABLE: {
+    switch ((enum rad__load_what)p->what) {
+    case RAD__LOAD_WHAT_TEXT: rad__bytes_put(to, t->constant.data + p->from, p->size); return true;
+    case RAD__LOAD_WHAT_VU: put_number(to, fill->vu); return true;
+    case RAD__LOAD_WHAT_ITERATION: put_number(to, fill->iteration); return true;
+    case RAD__LOAD_WHAT_POSITION: put_number(to, fill->position); return true;
+    case RAD__LOAD_WHAT_UUID: put_uuid(fill, to); return true;
+    case RAD__LOAD_WHAT_RANDOM: put_number(to, draw_between(fill, p->low, p->span)); return true;
+    case RAD__LOAD_WHAT_VAR: {
         const rad__load_value *value = &fill->values[p->number];
-        return value->size != RAD_NONE && put_value(to, p->place, value->data, value->size);
+        return value->size != RAD_NONE && put_value(p, value->data, value->size, to);
     }
-    case PIECE_DATA: {
+    case RAD__LOAD_WHAT_DATA: {
         const struct rad__load_data *d = &fill->scenario->data[p->number];
         uint64_t cell = (uint64_t)rad__load_data_row(fill, p->number) * d->column_count + p->column;
-        return put_value(to, p->place, (const uint8_t *)d->cells[cell], strlen(d->cells[cell]));
+        return put_value(p, d->cells[cell], strlen(d->cells[cell]), to);
     }
+    case RAD__LOAD_WHAT_ENV: break; /* is text by now */
     }
     return false;
 }

@@ -6,26 +6,24 @@
  *     ${vu} ${iteration} ${position}
  *     ${random:LOW-HIGH}    a whole number, both ends included
  *     ${uuid}               version 4
- *     $${                   stands for ${
  *
- * Filling in is a function of (seed, user, iteration, position) and of what was extracted: no generator has a state, so
- * the same request of the same user has the same bytes in every run.
+ * placeholder.h has the grammar. Filling in is a function of (seed, user, iteration, position) and of what was
+ * extracted: no generator has a state, so the same request of the same user has the same bytes in every run. In open
+ * schedules it is a function of (seed, arrival, position): the user who serves an arrival has no part in it.
  *
- * A value from outside cannot break out of its place. In a path, bytes that have no business there are
- * percent-encoded; in a header, CR, LF and NUL make the request fail. In a body everything is allowed. A variable
- * that has no value makes the request fail, too: a request with a hole in it would be another request. */
+ * A value from outside cannot break out of its place (escape.h); one that cannot stand there makes the request fail. A
+ * variable that has no value makes it fail, too: a request with a hole in it would be another request. */
 #ifndef RAD_LOAD_TEMPLATE_H
 #define RAD_LOAD_TEMPLATE_H
 
 #include "base/bytes.h"
 #include "load/draw.h"
+#include "load/escape.h"
 #include "load/turn.h"
 
-enum rad__load_place { RAD__LOAD_IN_PATH, RAD__LOAD_IN_HEADER, RAD__LOAD_IN_BODY };
-
 typedef struct rad__load_piece {
-    uint8_t kind, place; /* enum piece_kind (template.c), enum rad__load_place */
-    uint32_t number;     /* of a variable, a data file */
+    uint8_t what, place, escape; /* enum rad__load_what, rad__load_place, rad__load_escape */
+    uint32_t number;             /* of a variable, a data file */
     uint32_t column;
     uint32_t from, size; /* of a constant, in `constant` */
     uint64_t low, span;  /* random: low … low + span */
@@ -56,7 +54,7 @@ typedef struct rad__load_fill {
     const rad__load_scenario *scenario;
     const rad__load_value *values; /* by number of the variable */
     uint64_t seed, iteration;
-    uint32_t vu, position;  /* vu: of all shards */
+    uint32_t vu, position;  /* vu: of all shards; open: number of the arrival modulo users */
     rad__load_stream drawn; /* placeholders draw one after the other: path, headers, body */
 } rad__load_fill;
 

@@ -76,17 +76,20 @@ typedef struct rad__load_input {
 enum rad__load_effect_kind {
     RAD__LOAD_DO_SEND = 1, /* a request, on a connection that is opened first if it is not (open) */
     RAD__LOAD_DO_CANCEL,   /* nobody waits for this request any more: best effort */
-    RAD__LOAD_DO_CLOSE /* the connection, with everything on it; its number may be used again at once */
+    RAD__LOAD_DO_CLOSE, /* the connection, with everything on it; its number may be used again at once */
+    RAD__LOAD_DO_OPEN /* the connection, before anything is sent on it. In the first turn only: what became of it comes
+                         with the next one, which begins when all are open or have failed, and no time has passed */
 };
 
 typedef struct rad__load_effect {
     uint32_t kind; /* enum rad__load_effect_kind */
     uint32_t vu, conn;
-    uint32_t what, target; /* send: number of the request and of the target in the scenario */
-    uint32_t position;     /* send: how many requests of the iteration came before */
-    uint64_t request;      /* the user's requests are numbered from 1 */
-    uint64_t iteration;    /* closed: of this user; open: number of the arrival */
-    bool open;             /* send: the connection does not exist yet */
+    uint32_t what,
+        target;         /* send: number of the request in the scenario; send, open: of the target */
+    uint32_t position;  /* send: how many requests of the iteration came before */
+    uint64_t request;   /* the user's requests are numbered from 1 */
+    uint64_t iteration; /* closed: of this user; open: number of the arrival */
+    bool open;          /* send: the connection does not exist yet */
     bool last; /* send: the connection is to be closed after the answer (requests_per_connection) */
 } rad__load_effect;
 

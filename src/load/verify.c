@@ -78,20 +78,6 @@ static int compare(void *context, const void *data, size_t size, rad_error *erro
     return 0;
 }
 
-/* Reads the whole file once before anything is replayed: damage is told as damage. */
-static int survey(const rad__load_log_reader *from, struct rad__load_verdict *verdict,
-                  rad_error *error)
-{
-    rad__load_log_reader r = *from;
-    struct rad__load_raw raw;
-    int got;
-    while ((got = rad__load_log_next(&r, &raw, error)) == 1) {
-    }
-    verdict->records = r.record;
-    verdict->cut_off = r.cut_off;
-    return got;
-}
-
 /* Where goes what a replay writes. */
 struct output {
     rad__load_sink *sink;
@@ -116,7 +102,9 @@ static int replay_shard(const rad__load_log_reader *from, const rad__load_scenar
     if (result == 0) result = rad__load_replayer_finish(&r, error);
     verdict->turns += r.turns;
     rad__load_counters_add(&verdict->counters, &r.core.counters);
-    verdict->over &= result == 0 && rad__load_core_over(&r.core);
+    bool over = result == 0 && rad__load_core_over(&r.core);
+    verdict->over &= over;
+    verdict->unfinished |= r.turns > 0 && !over;
     if (result == 0 && metrics != NULL && shard == 0) {
         *metrics = r.core.metrics;
         r.core.metrics = (rad__load_metrics){0};
@@ -251,14 +239,20 @@ int rad__load_verify(const rad__load_log_reader *from, const rad__load_scenario 
                      struct rad__load_verdict *verdict, rad__load_metrics *metrics,
                      rad_error *error)
 {
+    struct rad__load_extent extent;
     *verdict = (struct rad__load_verdict){.same = true};
     if (metrics != NULL) *metrics = (rad__load_metrics){0};
-    int result = survey(from, verdict, error);
+    int result = rad__load_log_survey(from, &extent, error); /* damage is told as damage */
     if (result != 0) return result;
+    verdict->records = extent.records;
+    verdict->cut_off = extent.cut_off;
     if (verdict->cut_off) return verify_cut_off(from, scenario, verdict, metrics, error);
     struct comparison c = {from, 0, verdict};
     result = rad__load_regenerate(from, scenario, compare, &c, verdict, metrics, error);
+    verdict->unfinished |= verdict->turns == 0;
     if (result == 0 && verdict->same && c.at != from->size)
         differ(verdict, 0, GOES_ON, "nothing more");
+    if (result == 0 && verdict->same && verdict->unfinished)
+        differ(verdict, 0, "the log has an end", "a run that is not over");
     return result;
 }

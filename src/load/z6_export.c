@@ -6,6 +6,7 @@
 #include "load/z6.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -127,7 +128,8 @@ static void put_connection(const struct exporter *x, uint8_t *p, const struct it
 
 static void put_assertion(const struct exporter *x, uint8_t *p, const rad__load_event *e)
 {
-    double wanted = (double)e->wanted, actual = (double)e->actual;
+    double wanted = (double)e->wanted;
+    double actual = e->actual != RAD__LOAD_NO_DATA ? (double)e->actual : (double)NAN;
     uint64_t bits;
     rad__load_z6_put(p, e->what, 4);
     memcpy(&bits, &wanted, 8);

@@ -12,10 +12,11 @@ typedef struct live_front {
 } live_front;
 
 /* A certificate for `name` ("DNS:x", "IP:1.2.3.4") is made, signed by itself. `alpn`: what is agreed to; "silent": it
- * accepts connections and says nothing. */
+ * accepts connections and says nothing; "renegotiate": it wants to shake hands for ever. */
 void live_front_open(live_front *f, uint32_t to_port, const char *name, const char *alpn);
 
-/* HTTP/2 without TLS. Paths: /N bytes; /refuse, /reset, /goaway, /close, /stall, /garbage, /echo, /trailers. */
+/* HTTP/2 without TLS. Paths: /N bytes; /refuse, /reset, /goaway, /close, /stall, /garbage, /trailers; /echo; /lazy:
+ * the same, but it reads late. */
 void live_front_http2(live_front *f);
 void live_front_close(live_front *f);
 

@@ -29,6 +29,8 @@ static struct {
     size_t total[1000], left[1000], came[1000];
 } here;
 
+enum { WINDOW = 16 << 20 };
+
 static size_t slot(int32_t id)
 {
     return (size_t)id / 2 % 1000;
@@ -85,7 +87,7 @@ static void answer(nghttp2_session *s, int32_t id)
         nghttp2_nv early = {(uint8_t *)":status", (uint8_t *)"103", 7, 3, 0};
         nghttp2_submit_headers(s, 0, id, NULL, &early, 1, NULL);
         respond(s, id, "404", 3);
-    } else if (strcmp(path, "/echo") == 0) {
+    } else if (strcmp(path, "/echo") == 0 || strcmp(path, "/lazy") == 0) {
         respond(s, id, "200", here.came[slot(id)]);
     } else if (strcmp(path, "/partial") == 0) {
         respond(s, id, "200", 100000);
@@ -103,6 +105,7 @@ static int on_header(nghttp2_session *s, const nghttp2_frame *frame, const uint8
     (void)s;
     (void)flags;
     (void)context;
+    if (size == 5 && memcmp(value, "/lazy", 5) == 0) usleep(100000); /* nothing is read meanwhile */
     if (name_size == 5 && memcmp(name, ":path", 5) == 0 && size < 60)
         snprintf(here.paths[slot(frame->hd.stream_id)], 60, "%.*s", (int)size, (const char *)value);
     return 0;
@@ -138,7 +141,9 @@ static void serve_one(void)
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(c, on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(c, on_frame);
     nghttp2_session_server_new(&s, c, NULL);
-    nghttp2_submit_settings(s, 0, NULL, 0);
+    nghttp2_settings_entry wide = {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW};
+    nghttp2_submit_settings(s, 0, &wide, 1);
+    nghttp2_session_set_local_window_size(s, 0, 0, WINDOW); /* bodies come as fast as they can */
     while (!here.closing) {
         const uint8_t *data;
         ssize_t size;

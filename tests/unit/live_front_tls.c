@@ -100,6 +100,12 @@ static void pass_on(SSL *ssl, int front, int back)
     }
 }
 
+/* Asks for another handshake, for ever, and hears nothing of what it is answered. */
+static void renegotiate(SSL *ssl)
+{
+    while (SSL_renegotiate(ssl) == 1 && SSL_do_handshake(ssl) == 1) usleep(20);
+}
+
 static void serve_one(SSL_CTX *context, int front, uint32_t to_port)
 {
     struct sockaddr_in a = here(to_port);
@@ -108,6 +114,7 @@ static void serve_one(SSL_CTX *context, int front, uint32_t to_port)
     int back = socket(AF_INET, SOCK_STREAM, 0), on = 1;
     setsockopt(front, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(back, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (to_port == 0 && SSL_accept(ssl) == 1) renegotiate(ssl);
     if (SSL_accept(ssl) == 1 && connect(back, (struct sockaddr *)&a, sizeof a) == 0)
         pass_on(ssl, front, back);
 }
@@ -145,6 +152,10 @@ void live_front_open(live_front *f, uint32_t to_port, const char *name, const ch
     assert_int_equal(SSL_CTX_use_certificate(context, x), 1);
     assert_int_equal(SSL_CTX_use_PrivateKey(context, key), 1);
     SSL_CTX_set_alpn_select_cb(context, choose, (void *)alpn);
+    if (strcmp(alpn, "renegotiate") == 0) {
+        SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+        to_port = 0;
+    }
     f->process = fork();
     assert_true(f->process >= 0);
     if (f->process == 0) serve(strcmp(alpn, "silent") == 0 ? NULL : context, listener, to_port);

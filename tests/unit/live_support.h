@@ -6,6 +6,8 @@
 #include "load/live.h"
 #include "load/live_serve.h"
 
+#include <stdlib.h>
+
 enum { WORLD_REQUESTS = 8, WORLD_INPUTS = 64 };
 
 /* A scenario of up to WORLD_REQUESTS requests to one target. */
@@ -28,9 +30,9 @@ void world_open(world *w, const rad__load_serve_options *o, const char *path);
 void world_engine(world *w);
 void world_close(world *w);
 
-/* Runs tests over epoll, then over io_uring: how many failed. */
+/* Runs tests over epoll, then over io_uring: how many failed. TEST_ONLY: only the test of that name. */
 #define world_run_twice(tests)                                                                     \
-    (world_use_uring(false),                                                                       \
+    (cmocka_set_test_filter(getenv("TEST_ONLY")), world_use_uring(false),                          \
      world_failed = cmocka_run_group_tests_name("epoll", tests, NULL, NULL),                       \
      world_use_uring(true),                                                                        \
      world_failed + cmocka_run_group_tests_name("io_uring", tests, NULL, NULL))

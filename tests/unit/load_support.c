@@ -68,10 +68,17 @@ static int keep(void *context, const void *data, size_t size, rad_error *error)
 
 void load_trial_begin(load_trial *t, const rad__load_scenario *s, uint64_t seed)
 {
+    load_trial_begin_as(t, s, seed, RAD__LOAD_LOG_VERSION);
+}
+
+void load_trial_begin_as(load_trial *t, const rad__load_scenario *s, uint64_t seed,
+                         uint32_t version)
+{
     rad_error error = {0};
     *t = (load_trial){0};
     rad__load_log_open(&t->log, keep, &t->file);
-    struct rad__load_log_header header = {.seed = seed,
+    struct rad__load_log_header header = {.version = version,
+                                          .seed = seed,
                                           .tick_ns = s->tick_ns,
                                           .shards = 1,
                                           .level = RAD__LOAD_LEVEL_SIMULATED,

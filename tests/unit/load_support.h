@@ -34,6 +34,9 @@ typedef struct load_trial {
 } load_trial;
 
 void load_trial_begin(load_trial *t, const rad__load_scenario *s, uint64_t seed);
+/* The same, with a log as an older raddle wrote it. */
+void load_trial_begin_as(load_trial *t, const rad__load_scenario *s, uint64_t seed,
+                         uint32_t version);
 void load_trial_turn(load_trial *t); /* one */
 void load_trial_run(load_trial *t);  /* to the end */
 void load_trial_end(load_trial *t);  /* frees it */

@@ -197,6 +197,16 @@ static void cancelled_streams_are_forgotten(void **state)
     assert_int_equal(s.w.got_count, 2);
     assert_int_equal(world_got(&s.w, RAD__LOAD_IN_RESPONSE)->vu, 2);
     world_got(&s.w, RAD__LOAD_IN_CONN_CLOSED); /* it was the last */
+    world_send(&s.w, 2, 0, FIVE, true, false);
+    world_wait(&s.w, 2);
+    for (int i = 0; i < 900;
+         i++) { /* however many there were; after 1,000 nghttp2 would be annoyed */
+        second = world_send(&s.w, 1, 0, STALL, false, false);
+        world_do(&s.w, RAD__LOAD_DO_CANCEL, 1, 0, second);
+    }
+    world_send(&s.w, 2, 0, FIVE, false, true);
+    world_wait(&s.w, 2);
+    assert_int_equal(world_got(&s.w, RAD__LOAD_IN_RESPONSE)->vu, 2);
     world_send(&s.w, 0, 0, STALL, true, false);
     world_wait(&s.w, 1);
     world_do(&s.w, RAD__LOAD_DO_CLOSE, 0, 0, 0);
@@ -208,7 +218,7 @@ static void cancelled_streams_are_forgotten(void **state)
 static void bodies_and_limits(void **state)
 {
     (void)state;
-    enum { SIZE = 300000 };
+    enum { SIZE = 5000000 };
     setting s;
     setting_open(&s, false);
     char *body = rad__alloc(1, SIZE);
@@ -222,7 +232,8 @@ static void bodies_and_limits(void **state)
                                                  .body_size = SIZE};
     s.w.requests[1] = s.w.requests[0];
     s.w.requests[1].body_is_file = true;
-    s.w.requests[2].path = "/1048577";
+    s.w.requests[2].path = "/6000001";
+    s.w.scenario.limits.max_response_bytes = 6000000;
     s.w.requests[3].path = "/trailers";
     static const struct rad__load_check checks[] = {
         {"kind", RAD__LOAD_CHECK_HEADER, 0, 0, "X-Kind", "test"},
@@ -242,6 +253,44 @@ static void bodies_and_limits(void **state)
         assert_int_equal(in->body_bytes, what == 0 ? SIZE - 4 : what == 1 ? SIZE : 7);
         if (what == 3) assert_int_equal(in->checks_failed, 2); /* trailers are not headers */
     }
+    setting_close(&s);
+    rad__free(body);
+}
+
+/* A body that is larger than what a connection may send at once, to a server that reads it at once or later. */
+static void bodies_are_sent_in_shares(void **state)
+{
+    (void)state;
+    enum { SIZE = 6000000, PROMPT_SIZE = 1500000 };
+    setting s;
+    uint64_t quickest = UINT64_MAX;
+    setting_open(&s, false);
+    char *body = rad__alloc(1, SIZE);
+    memset(body, 'z', SIZE);
+    s.w.requests[0] = (struct rad__load_request){.name = "b",
+                                                 .method = "POST",
+                                                 .path = "/echo",
+                                                 .target = RAD_NONE,
+                                                 .body = body,
+                                                 .body_size = PROMPT_SIZE,
+                                                 .body_is_file = true};
+    s.w.requests[1] = s.w.requests[0];
+    s.w.requests[1].path = "/lazy";
+    s.w.requests[1].body_size = SIZE;
+    s.w.scenario.limits.max_response_bytes = SIZE;
+    world_engine(&s.w);
+    for (int i = 0; i < 10; i++) {
+        world_send(&s.w, 0, 0, 0, i == 0, false);
+        world_wait(&s.w, i == 0 ? 2 : 1);
+        const rad__load_input *in = world_got(&s.w, RAD__LOAD_IN_RESPONSE);
+        assert_int_equal(in->body_bytes, PROMPT_SIZE);
+        if (in->first_ns - in->sent_ns < quickest) quickest = in->first_ns - in->sent_ns;
+    }
+    print_message("# %.1f ms\n", (double)quickest * 1e-6);
+    assert_true(quickest < 90000000); /* it goes on by itself, not when somebody looks (100 ms) */
+    world_send(&s.w, 0, 0, 1, false, false);
+    world_wait(&s.w, 1);
+    assert_int_equal(world_got(&s.w, RAD__LOAD_IN_RESPONSE)->body_bytes, SIZE);
     setting_close(&s);
     rad__free(body);
 }
@@ -276,6 +325,7 @@ int main(void)
         cmocka_unit_test(whole_connections_fail),
         cmocka_unit_test(cancelled_streams_are_forgotten),
         cmocka_unit_test(bodies_and_limits),
+        cmocka_unit_test(bodies_are_sent_in_shares),
         cmocka_unit_test(connections_are_small),
     };
     return world_run_twice(tests);

@@ -7,10 +7,12 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/json_pull.h"
 #include "load/answer.h"
 #include "load/plan.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const columns[] = {"name", "mail"};
@@ -26,7 +28,10 @@ static rad__load_value values[] = {{(const uint8_t *)"t k", 3}, {NULL, RAD_NONE}
 
 static const char *env(const char *name)
 {
-    return strcmp(name, "KEY") == 0 ? "s3cret" : strcmp(name, "BAD") == 0 ? "a\nb" : NULL;
+    static const char *const set[][2] = {{"KEY", "s3cret"}, {"BAD", "a\nb"}, {"LATIN1", "caf\xe9"}};
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(name, set[i][0]) == 0) return set[i][1];
+    return NULL;
 }
 
 static rad__load_names names = {&scenario, env, "here"};
@@ -73,7 +78,8 @@ static void values_stay_in_their_place(void **state)
 {
     (void)state;
     EXPECT("/x?q=${var:token}", RAD__LOAD_IN_PATH, "/x?q=t%20k");
-    assert_string_equal(filled("/${data:own.name}", RAD__LOAD_IN_PATH, 2, 0), "/carl%0D%0AX:%20y");
+    assert_string_equal(filled("/${data:own.name}", RAD__LOAD_IN_PATH, 2, 0),
+                        "/carl%0D%0AX%3A%20y");
     assert_string_equal(filled("${data:own.name}", RAD__LOAD_IN_BODY, 2, 0), "carl\r\nX: y");
     char expected[20];
     snprintf(expected, sizeof expected, "fault %d", RAD__LOAD_BAD_REQUEST);
@@ -86,18 +92,182 @@ static void values_stay_in_their_place(void **state)
     values[1] = (rad__load_value){NULL, RAD_NONE};
 }
 
+/* ---- Escapes ------------------------------------------------------------------------------------------------ */
+
+static const char *with(const char *value, size_t size, const char *text,
+                        enum rad__load_place place)
+{
+    values[0] = (rad__load_value){(const uint8_t *)value, (uint32_t)size};
+    const char *result = filled(text, place, 2, 9);
+    values[0] = (rad__load_value){(const uint8_t *)"t k", 3};
+    return result;
+}
+
+#define FAILS "fault 26" /* RAD__LOAD_BAD_REQUEST */
+
+static void each_place_has_its_escapes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value, *url, *header, *form, *in_quotes, *outside;
+    } table[] = {
+        {"plain-1._~*", "plain-1._~%2A", "plain-1._~*", "plain-1._%7E*", "plain-1._~*", FAILS},
+        {"a b", "a%20b", "a b", "a+b", "a b", FAILS},
+        {"a+b", "a%2Bb", "a+b", "a%2Bb", "a+b", FAILS},
+        {"50%", "50%25", "50%", "50%25", "50%", FAILS},
+        {"%41", "%2541", "%41", "%2541", "%41", FAILS}, /* encoded already: so it means %41 */
+        {"a/b", "a%2Fb", "a/b", "a%2Fb", "a/b", FAILS},
+        {"?a=b&c#d;e", "%3Fa%3Db%26c%23d%3Be", "?a=b&c#d;e", "%3Fa%3Db%26c%23d%3Be", "?a=b&c#d;e",
+         FAILS},
+        {"../..", "..%2F..", "../..", "..%2F..", "../..", FAILS},
+        {"a:b@c", "a%3Ab%40c", "a:b@c", "a%3Ab%40c", "a:b@c", FAILS},
+        {"say \"hi\"", "say%20%22hi%22", "say \"hi\"", "say+%22hi%22", "say \\\"hi\\\"", FAILS},
+        {"c:\\d", "c%3A%5Cd", "c:\\d", "c%3A%5Cd", "c:\\\\d", FAILS},
+        {"a\r\nX: y", "a%0D%0AX%3A%20y", FAILS, "a%0D%0AX%3A+y", "a\\u000d\\u000aX: y", FAILS},
+        {"a\tb", "a%09b", "a\tb", "a%09b", "a\\u0009b", FAILS},
+        {"\x01\x7f", "%01%7F", FAILS, "%01%7F", "\\u0001\\u007f", FAILS},
+        {"\xc3\xa9\xe2\x82\xac", "%C3%A9%E2%82%AC", "\xc3\xa9\xe2\x82\xac", "%C3%A9%E2%82%AC",
+         "\xc3\xa9\xe2\x82\xac", FAILS},
+        {"\xe9", "%E9", "\xe9", "%E9", FAILS, FAILS}, /* no UTF-8: no JSON */
+        {"", "", "", "", "", FAILS},
+        {"-12.5e3", "-12.5e3", "-12.5e3", "-12.5e3", "-12.5e3", "-12.5e3"},
+        {"true", "true", "true", "true", "true", "true"},
+        {"{\"a\":[1]}", "%7B%22a%22%3A%5B1%5D%7D", "{\"a\":[1]}", "%7B%22a%22%3A%5B1%5D%7D",
+         "{\\\"a\\\":[1]}", "{\"a\":[1]}"},
+        {"1,\"admin\":true", "1%2C%22admin%22%3Atrue", "1,\"admin\":true", "1%2C%22admin%22%3Atrue",
+         "1,\\\"admin\\\":true", FAILS},
+        {"1, 2", "1%2C%202", "1, 2", "1%2C+2", "1, 2", FAILS},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const char *v = table[i].value;
+        size_t n = strlen(v);
+        char path[200], query[200], quoted[200];
+        snprintf(path, sizeof path, "/%s/x", table[i].url);
+        snprintf(query, sizeof query, "/?q=%s&r=1", table[i].url);
+        bool fails = strcmp(table[i].in_quotes, FAILS) == 0;
+        snprintf(quoted, sizeof quoted, fails ? "%s" : "{\"v\":\"%s\"}", table[i].in_quotes);
+        assert_string_equal(with(v, n, "/${var:token}/x", RAD__LOAD_IN_PATH), path);
+        assert_string_equal(with(v, n, "/?q=${var:token}&r=1", RAD__LOAD_IN_PATH), query);
+        assert_string_equal(with(v, n, "${var:token}", RAD__LOAD_IN_HEADER), table[i].header);
+        assert_string_equal(with(v, n, "${var:token}", RAD__LOAD_IN_BODY), v);
+        assert_string_equal(with(v, n, "${var:token}", RAD__LOAD_IN_FORM), table[i].form);
+        assert_string_equal(with(v, n, "{\"v\":\"${var:token}\"}", RAD__LOAD_IN_JSON), quoted);
+        assert_string_equal(with(v, n, "${var:token}", RAD__LOAD_IN_JSON), table[i].outside);
+    }
+}
+
+/* Whatever stands there, the template may want something else. */
+static void a_placeholder_may_say_how(void **state)
+{
+    (void)state;
+    static const char v[] = "a/b?c=1&d%20\"e f\"";
+    EXPECT("${vu|raw}${iteration|json}${position|url}${random:5-5|form}", RAD__LOAD_IN_BODY,
+           "2955");
+    assert_string_equal(with(v, sizeof v - 1, "/${var:token|raw}", RAD__LOAD_IN_PATH),
+                        "/a/b?c=1&d%20%22e%20f%22"); /* but no space, and no quotes */
+    assert_string_equal(with(v, sizeof v - 1, "${var:token|raw}", RAD__LOAD_IN_JSON), v);
+    assert_string_equal(with(v, sizeof v - 1, "${var:token|raw}", RAD__LOAD_IN_FORM), v);
+    assert_string_equal(with(v, sizeof v - 1, "${var:token|raw}", RAD__LOAD_IN_HEADER), v);
+    assert_string_equal(with(v, sizeof v - 1, "${var:token|url}", RAD__LOAD_IN_BODY),
+                        "a%2Fb%3Fc%3D1%26d%2520%22e%20f%22");
+    assert_string_equal(with(v, sizeof v - 1, "${var:token|form}", RAD__LOAD_IN_HEADER),
+                        "a%2Fb%3Fc%3D1%26d%2520%22e+f%22");
+    assert_string_equal(with(v, sizeof v - 1, "${var:token|json}", RAD__LOAD_IN_BODY),
+                        "a/b?c=1&d%20\\\"e f\\\"");
+    assert_string_equal(with("\r\n\x7f", 3, "${var:token|json}", RAD__LOAD_IN_HEADER),
+                        "\\u000d\\u000a\\u007f");
+    assert_string_equal(with("\"\n", 2, "/${var:token|json}", RAD__LOAD_IN_PATH),
+                        "/%5C%22%5Cu000a");
+    assert_string_equal(with("\r\nX: y", 6, "${var:token|raw}", RAD__LOAD_IN_HEADER), FAILS);
+    assert_string_equal(with("\r\nX: y", 6, "/${var:token|raw}", RAD__LOAD_IN_PATH),
+                        "/%0D%0AX:%20y");
+    assert_string_equal(with("a\0b", 3, "/${var:token}", RAD__LOAD_IN_PATH), "/a%00b");
+    assert_string_equal(with("a\0b", 3, "\"${var:token}\"", RAD__LOAD_IN_JSON), "\"a\\u0000b\"");
+    assert_string_equal(with("a\0b", 3, "${var:token}", RAD__LOAD_IN_HEADER), FAILS);
+    EXPECT("${env:KEY|json}", RAD__LOAD_IN_JSON, "s3cret");
+    EXPECT("/${env:BAD}", RAD__LOAD_IN_PATH, "/a%0Ab");
+    EXPECT("\"${env:BAD}\"", RAD__LOAD_IN_JSON, "\"a\\u000ab\"");
+    EXPECT("n=${env:BAD}", RAD__LOAD_IN_FORM, "n=a%0Ab");
+}
+
+/* Quotes of the template decide, not those that are escaped, nor those of values. */
+static void json_knows_its_strings(void **state)
+{
+    (void)state;
+    EXPECT("{\"a\\\"${var:token}\", \"b\": ${vu}}", RAD__LOAD_IN_JSON, "{\"a\\\"t k\", \"b\": 2}");
+    EXPECT("{\"a\\\\\": ${var:token}}", RAD__LOAD_IN_JSON, FAILS);
+    assert_string_equal(with("\"", 1, "[\"${var:token}${var:token}\", ${vu}]", RAD__LOAD_IN_JSON),
+                        "[\"\\\"\\\"\", 2]");
+    assert_string_equal(
+        with("[\"", 2, "[${var:token|raw}x\", \"${var:token}\"]", RAD__LOAD_IN_JSON),
+        FAILS); /* raw quotes are not counted: the next value seems to be outside */
+    EXPECT("\\\"${var:token}\"", RAD__LOAD_IN_JSON, "\\\"t k\""); /* only strings have escapes */
+}
+
+/* Any value comes out as it went in. */
+static void values_survive(void **state)
+{
+    (void)state;
+    rad__load_stream draw = {5};
+    for (int i = 0; i < 3000; i++) {
+        uint8_t value[40];
+        size_t size = rad__load_below(&draw, sizeof value), n = 0;
+        for (size_t k = 0; k < size; k++) /* ASCII, so that it is text */
+            value[k] = (uint8_t)rad__load_below(&draw, 128);
+        rad_bytes out = {0}, text = {0};
+        rad__bytes_put(&out, "\"", 1);
+        assert_true(
+            rad__load_put_escaped(&out, RAD__LOAD_IN_JSON, RAD__LOAD_ESCAPE_JSON, value, size));
+        rad__bytes_put(&out, "\"", 1);
+        rad_json_value json;
+        assert_int_equal(rad__json_at(out.data, out.size, "", 0, &json, NULL), 0);
+        assert_int_equal(json.kind, RAD_JSON_STRING);
+        rad__json_put_text(&json, &text);
+        assert_int_equal(text.size, size);
+        if (size > 0) assert_memory_equal(text.data, value, size);
+        for (int form = 0; form < 2; form++) {
+            out.size = 0;
+            n = 0;
+            assert_true(rad__load_put_escaped(&out, form ? RAD__LOAD_IN_FORM : RAD__LOAD_IN_PATH,
+                                              form ? RAD__LOAD_ESCAPE_FORM : RAD__LOAD_ESCAPE_URL,
+                                              value, size));
+            for (uint32_t k = 0; k < out.size; k++, n++) {
+                unsigned c = out.data[k];
+                assert_true(c > 0x20 && c < 0x7f && strchr("/?&=#;", (int)c) == NULL);
+                if (c == '%') {
+                    assert_int_equal(sscanf((const char *)out.data + k + 1, "%2X", &c), 1);
+                    k += 2;
+                } else if (c == '+') {
+                    assert_true(form);
+                    c = ' ';
+                }
+                assert_int_equal(c, value[n]);
+            }
+            assert_int_equal(n, size);
+        }
+        rad__bytes_free(&out);
+        rad__bytes_free(&text);
+    }
+}
+
 static void mistakes_are_named(void **state)
 {
     (void)state;
-    EXPECT(
-        "x${nope}", RAD__LOAD_IN_BODY,
-        "here: ${nope}: no such placeholder; there are env:NAME, data:FILE.COLUMN, var:NAME, vu, "
-        "iteration, position, random:LOW-HIGH and uuid");
-    EXPECT("${vu", RAD__LOAD_IN_BODY, "here: ${ has no }; write $${ for the text itself");
+    EXPECT("x${nope}", RAD__LOAD_IN_BODY,
+           "here: ${nope}: no such placeholder; expected env:NAME, data:FILE.COLUMN, var:NAME, vu, "
+           "iteration, position, random:LOW-HIGH or uuid");
+    EXPECT("${vu", RAD__LOAD_IN_BODY,
+           "here: ${ without a } after it; expected a placeholder, or $${ for ${ itself");
     EXPECT("${env:NONE}", RAD__LOAD_IN_BODY, "here: ${env:NONE}: not set in the environment");
     EXPECT("${env:BAD}", RAD__LOAD_IN_HEADER,
-           "here: ${env:BAD}: has a line break, which a header cannot carry");
-    EXPECT("${data:people}", RAD__LOAD_IN_BODY, "here: ${data:people}: expected data:FILE.COLUMN");
+           "here: ${env:BAD}: has a line break or another character that no header can carry");
+    EXPECT("[${env:KEY}]", RAD__LOAD_IN_JSON,
+           "here: ${env:KEY}: is no JSON value; put it in quotes, or write |raw");
+    EXPECT("${env:LATIN1|json}", RAD__LOAD_IN_HEADER,
+           "here: ${env:LATIN1|json}: is not UTF-8, which JSON has to be");
+    EXPECT("${vu|xml}", RAD__LOAD_IN_BODY,
+           "here: ${vu|xml}: no such escape; expected raw, url, form or json after the |");
+    EXPECT("${data:people}", RAD__LOAD_IN_BODY, "here: ${data:people}: expected FILE.COLUMN");
     EXPECT("${data:nobody.x}", RAD__LOAD_IN_BODY,
            "here: ${data:nobody.x}: there is no such data file");
     EXPECT("${data:people.age}", RAD__LOAD_IN_BODY,
@@ -107,10 +277,12 @@ static void mistakes_are_named(void **state)
     static const char *const ranges[] = {"random:", "random:1", "random:2-1", "random:1-x",
                                          "random:1-99999999999999999999"};
     for (size_t i = 0; i < 5; i++) {
-        char text[60], expected[120];
+        char text[60], expected[160];
         snprintf(text, sizeof text, "${%s}", ranges[i]);
-        snprintf(expected, sizeof expected,
-                 "here: ${%s}: expected random:LOW-HIGH, two whole numbers", ranges[i]);
+        snprintf(
+            expected, sizeof expected,
+            "here: ${%s}: expected LOW-HIGH, two whole numbers in order, such as ${random:1-100}",
+            ranges[i]);
         EXPECT(text, RAD__LOAD_IN_BODY, expected);
     }
     EXPECT("/a b", RAD__LOAD_IN_PATH, "here: byte 0x20 has to be percent-encoded");
@@ -139,7 +311,17 @@ static void rows_are_dealt_out(void **state)
         rad__load_fill other = rad__load_fill_for(&scenario, 7, 3, i, 0, NULL);
         assert_int_equal(rad__load_data_row(&one, 0), i % 3);
         assert_int_equal(rad__load_data_row(&one, 1), rad__load_data_row(&other, 1));
+        assert_int_equal(rad__load_data_row(&one, 2), i % 5 % 3);
+        assert_int_equal(rad__load_data_row(&other, 2), i % 5 % 3);
+        assert_int_equal(one.vu, i % 5);
+        assert_int_equal(other.vu, i % 5);
     }
+    static const char all[] = "${vu} ${iteration} ${random:1-99} ${uuid} ${data:own.mail}";
+    char expected[600];
+    snprintf(expected, sizeof expected, "%s", filled(all, RAD__LOAD_IN_BODY, 0, 8));
+    assert_memory_equal(expected, "3 8 ", 4);
+    for (uint32_t vu = 1; vu < 5; vu++)
+        assert_string_equal(filled(all, RAD__LOAD_IN_BODY, vu, 8), expected);
     scenario.schedule.model = RAD__LOAD_CLOSED;
 }
 
@@ -152,6 +334,13 @@ static void draws_belong_to_their_place(void **state)
     assert_string_equal(filled(text, RAD__LOAD_IN_BODY, 1, 1), first);
     assert_string_not_equal(filled(text, RAD__LOAD_IN_BODY, 1, 2), first);
     assert_string_not_equal(filled(text, RAD__LOAD_IN_BODY, 2, 1), first);
+    bool seen[2] = {false, false};
+    for (uint64_t i = 0; i < 100; i++) {
+        unsigned long drawn = strtoul(filled("${random:70-71}", RAD__LOAD_IN_BODY, 1, i), NULL, 10);
+        assert_true(drawn == 70 || drawn == 71); /* both ends included */
+        seen[drawn - 70] = true;
+    }
+    assert_true(seen[0] && seen[1]);
     unsigned a, b, version;
     char rest[60];
     assert_int_equal(sscanf(first, "%u %u %*8c-%*4c-%1x%59s", &a, &b, &version, rest), 4);
@@ -236,6 +425,48 @@ static void requests_are_written(void **state)
                         "GET / HTTP/1.1\r\nCookie: c=d\r\nhOST: h\r\nUser-Agent: me\r\n\r\n");
     scenario.cookies = false;
     target.host = "example.org";
+}
+
+/* What a body is, its Content-Type says. */
+static void bodies_are_what_they_are_called(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *type, *expected;
+    } types[] = {
+        {"Content-Type", "application/json", "a\\\"b c"},
+        {"content-type", "Application/JSON; charset=utf-8", "a\\\"b c"},
+        {"CONTENT-TYPE", " application/vnd.api+json;v=1", "a\\\"b c"},
+        {"Content-Type", "text/json ;x", "a\\\"b c"},
+        {"Content-Type", "application/x-ndjson", "a\\\"b c"},
+        {"Content-Type", "application/x-www-form-urlencoded", "a%22b+c"},
+        {"Content-Type", "application/X-WWW-Form-Urlencoded;charset=utf-8", "a%22b+c"},
+        {"Content-Type", "text/plain", "a\"b c"},
+        {"Content-Type", "application/jsonx", "a\"b c"},
+        {"Content-Type", "multipart/form-data; boundary=application/json", "a\"b c"},
+        {"Content-Type", "application/${env:KEY}", "a\"b c"},
+        {"Content-Type", "application/vnd.${env:KEY}+json", "a\\\"b c"},
+        {"Content-Type", "", "a\"b c"},
+        {"Accept", "application/json", "a\"b c"},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        struct rad__load_header h = {types[i].name, types[i].type};
+        struct rad__load_request r = {.name = "r",
+                                      .method = "POST",
+                                      .path = "/",
+                                      .headers = &h,
+                                      .header_count = 1,
+                                      .body = "\"${var:token}\"",
+                                      .body_size = 14};
+        values[0] = (rad__load_value){(const uint8_t *)"a\"b c", 5};
+        const char *text = strstr(request_text(&r, NULL), "\r\n\r\n\"");
+        values[0] = (rad__load_value){(const uint8_t *)"t k", 3};
+        assert_non_null(text);
+        text += 5;
+        if (strlen(text) != strlen(types[i].expected) + 1 ||
+            memcmp(text, types[i].expected, strlen(types[i].expected)) != 0)
+            fail_msg("%s: %s: %s", types[i].name, types[i].type, text);
+    }
 }
 
 static void requests_that_cannot_be(void **state)
@@ -335,10 +566,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(placeholders_are_filled_in),
         cmocka_unit_test(values_stay_in_their_place),
+        cmocka_unit_test(each_place_has_its_escapes),
+        cmocka_unit_test(a_placeholder_may_say_how),
+        cmocka_unit_test(json_knows_its_strings),
+        cmocka_unit_test(values_survive),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(rows_are_dealt_out),
         cmocka_unit_test(draws_belong_to_their_place),
         cmocka_unit_test(requests_are_written),
+        cmocka_unit_test(bodies_are_what_they_are_called),
         cmocka_unit_test(requests_that_cannot_be),
         cmocka_unit_test(what_is_looked_at_is_kept),
         cmocka_unit_test(memory_runs_out),

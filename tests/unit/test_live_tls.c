@@ -63,6 +63,7 @@ static void responses_come_through(void **state)
                      XXH3_64bits("until the end", 13));
     assert_int_equal(world_ask(&s.w, "/wrong-length"), RAD__LOAD_WRONG_LENGTH);
     assert_int_equal(world_ask(&s.w, "/garbage"), RAD__LOAD_BAD_RESPONSE);
+    for (int i = 0; i < 200; i++) assert_int_equal(world_ask(&s.w, "/close"), RAD__LOAD_OK);
     setting_close(&s);
 }
 

@@ -418,6 +418,49 @@ static void decision_11_an_assertion_ends_the_run(void **state)
     load_trial_end(&t);
 }
 
+/* An assertion without data does not hold. It ends no run, for data may still come; when some comes, it is judged by
+ * that. Logs of version 1 say what was said of it then. */
+static void decision_11_without_data_nothing_holds(void **state)
+{
+    (void)state;
+    static const struct {
+        enum rad__load_measure measure;
+        bool at_least;
+        uint64_t bound, then;
+    } CASES[] = {{RAD__LOAD_SERVICE_NS, false, UINT64_MAX / 2, 0},
+                 {RAD__LOAD_ERROR_SHARE, false, RAD__LOAD_PPM, 0},
+                 {RAD__LOAD_SUCCESS_SHARE, true, 0, RAD__LOAD_PPM},
+                 {RAD__LOAD_5XX_SHARE, false, RAD__LOAD_PPM, 0},
+                 {RAD__LOAD_CHECK_SHARE, true, 0, RAD__LOAD_PPM},
+                 {RAD__LOAD_RATE_REACHED, true, 0, RAD__LOAD_PPM},
+                 {RAD__LOAD_RESPONSE_NS, false, UINT64_MAX / 2, 0}};
+    for (uint32_t i = 0; i < 2 * sizeof CASES / sizeof *CASES; i++) {
+        load_scene scene;
+        load_trial t;
+        rad__load_event event = {0};
+        bool old = i % 2 != 0;
+        load_scene_make(&scene, 2, 5);
+        scene.latency[0].value = 20 * S; /* nothing ends before the run does */
+        scene.s.assertion_count = 1;
+        scene.assertions[0] = (struct rad__load_assertion){.name = "x",
+                                                           .measure = CASES[i / 2].measure,
+                                                           .percentile_ppm = 990000,
+                                                           .at_least = CASES[i / 2].at_least,
+                                                           .bound = CASES[i / 2].bound,
+                                                           .abort = true};
+        load_trial_begin_as(&t, &scene.s, 1, old ? 1 : 2);
+        load_trial_run(&t);
+        assert_int_equal(t.core.now_ns, 5 * S);
+        assert_false(t.core.aborted);
+        assert_int_equal(t.core.failed, !old);
+        uint32_t kind = old ? RAD__LOAD_ASSERTION_PASSED : RAD__LOAD_ASSERTION_FAILED;
+        assert_int_equal(load_events(&t, kind, &event, 1), 1);
+        assert_true(event.actual == (old ? CASES[i / 2].then : RAD__LOAD_NO_DATA));
+        load_verified(&t);
+        load_trial_end(&t);
+    }
+}
+
 /* ---- Users come and go ----------------------------------------------------------------------------------- */
 
 static void schedules_are_followed(void **state)
@@ -581,7 +624,8 @@ static void arrivals_have_closed_forms(void **state)
     (void)state;
     struct rad__load_stage stages[] = {
         {10 * S, 100000, 100000}, {10 * S, 100000, 300000}, {10 * S, 300000, 0}};
-    struct rad__load_schedule schedule = {RAD__LOAD_OPEN, false, 3, stages};
+    struct rad__load_schedule schedule = {
+        .model = RAD__LOAD_OPEN, .stage_count = 3, .stages = stages};
     rad__load_arrivals a = rad__load_arrivals_begin(&schedule);
     uint64_t at, last = 0, count = 0, in_stage[3] = {0};
     for (; rad__load_arrivals_next(&a, &at); count++) {
@@ -635,6 +679,7 @@ int main(void)
         cmocka_unit_test(decision_10_arrivals_know_their_time),
         cmocka_unit_test(decision_10_waiting_arrivals_are_blocked),
         cmocka_unit_test(decision_11_an_assertion_ends_the_run),
+        cmocka_unit_test(decision_11_without_data_nothing_holds),
         cmocka_unit_test(schedules_are_followed),
         cmocka_unit_test(iterations_end_a_run),
         cmocka_unit_test(what_is_under_way_may_finish),

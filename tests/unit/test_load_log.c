@@ -256,7 +256,7 @@ static void headers_that_cannot_be(void **state)
     static const struct {
         uint32_t at;
         uint8_t value;
-    } CASES[] = {{8, 2},    /* version */
+    } CASES[] = {{8, RAD__LOAD_LOG_VERSION + 1},
                  {24, 0},   /* tick: 0 together with the other bytes below */
                  {40, 0},   /* shards */
                  {41, 255}, /* too many */
@@ -312,30 +312,68 @@ static void a_sink_that_fails(void **state)
     rad__load_log_close(&log);
 }
 
-/* Blocks are cut when they have 64 KB, wherever that is. */
-static void blocks_are_cut_by_what_is_written(void **state)
+/* Blocks are cut when they have 64 KB: in version 1 wherever that is, then before a turn of `each` events. */
+static void cut_by_what_is_written(uint32_t version, uint32_t each, uint32_t most)
 {
-    (void)state;
     rad__load_log log;
     rad_bytes file = {0};
     char text[512];
-    struct rad__load_log_header header = {.shards = 1, .level = 1, .tick_ns = 1};
+    struct rad__load_log_header header = {
+        .version = version, .shards = 1, .level = 1, .tick_ns = 1};
     rad__load_event e = {.kind = RAD__LOAD_ISSUED, .request = 1000000};
     rad__load_log_open(&log, keep, &file);
     assert_int_equal(rad__load_log_begin(&log, header, "", ""), 0);
-    for (e.vu = 0; e.vu < 30000; e.vu++) rad__load_log_event(&log, &e);
+    for (e.vu = 0; e.vu < 30000; e.vu++) {
+        if (e.vu % each == 0)
+            rad__load_log_turn(&log, &(struct rad__load_turn_record){.passed_ns = 1});
+        rad__load_log_event(&log, &e);
+    }
     assert_int_equal(rad__load_log_end(&log), 0);
     assert_int_equal(log.written, file.size);
-    assert_int_equal(log.next_record, 30001);
+    assert_int_equal(log.next_record, 30001 + 30000 / each);
     for (uint32_t at = load_reader(&file).header.size; at < file.size;) {
         struct rad__load_block_header head;
         memcpy(&head, file.data + at, sizeof head);
         bool last = file.size - at - 48 - head.size <= 48;
-        if (!last) assert_in_range(head.size + 48, RAD__LOAD_BLOCK, RAD__LOAD_BLOCK + 200);
+        if (!last) assert_in_range(head.size + 48, RAD__LOAD_BLOCK, RAD__LOAD_BLOCK + most);
+        if (version > 1 && head.size > 0)
+            assert_int_equal(file.data[at + 48], RAD__LOAD_RECORD_TURN);
         at += 48 + head.size;
     }
     assert_int_equal(read_all(file.data, file.size, text), 0);
     rad__load_log_close(&log);
+    rad__bytes_free(&file);
+}
+
+static void blocks_are_cut_by_what_is_written(void **state)
+{
+    (void)state;
+    cut_by_what_is_written(1, 10000, 200);
+    cut_by_what_is_written(2, 10, 300);
+    cut_by_what_is_written(2, 10000, 200000); /* a turn is never cut */
+}
+
+/* Reading stops at a block, and says how far it came. */
+static void reading_can_be_interrupted(void **state)
+{
+    rad_bytes file = {0};
+    rad_error error = {0};
+    rad__load_log_reader r;
+    struct rad__load_raw raw;
+    volatile int stop = 0;
+    (void)state;
+    small_log(&file);
+    assert_int_equal(rad__load_log_read(&r, "t.log", file.data, file.size, &error), 0);
+    r.stop = &stop;
+    assert_int_equal(rad__load_log_next(&r, &raw, &error), 1);
+    stop = 1;
+    int got;
+    uint64_t record = r.record;
+    while ((got = rad__load_log_next(&r, &raw, &error)) == 1) record = r.record;
+    assert_int_equal(got, RAD_EINTERRUPTED);
+    char text[80];
+    snprintf(text, sizeof text, "t.log: interrupted after record %llu", (unsigned long long)record);
+    assert_string_equal(error.text, text);
     rad__bytes_free(&file);
 }
 
@@ -350,6 +388,7 @@ int main(void)
         cmocka_unit_test(headers_that_cannot_be),
         cmocka_unit_test(a_sink_that_fails),
         cmocka_unit_test(blocks_are_cut_by_what_is_written),
+        cmocka_unit_test(reading_can_be_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,7 +128,7 @@ static int replay_to(const char *output, rad_error *error)
 {
     rad_load_verdict v;
     rad_load_result *r = NULL;
-    int code = rad_load_replay(&v, &r, log_path, output, error);
+    int code = rad_load_replay(&v, &r, log_path, output, false, error);
     if (code == 0) assert_true(v.same && r != NULL);
     if (code != 0) assert_null(r);
     rad_load_result_free(r);
@@ -257,8 +257,9 @@ static int save(rad_error *error)
 
 static int diff(rad_error *error)
 {
-    uint32_t worse;
-    char *made = rad_load_diff(shown, shown, 5, true, &worse, error);
+    const rad_load_result *const runs[] = {shown};
+    const rad_load_diff_options o = {.threshold_pct = 5, .level_pct = 1, .json = true};
+    char *made = rad_load_diff(runs, 1, runs, 1, &o, NULL, error);
     int code = made != NULL ? 0 : error->code;
     rad_free(made);
     return code;

@@ -207,6 +207,12 @@ static void schedules(void **state)
          "2:20", "expected the 9s of the schedule"},
         {"[runtime]\nduration_seconds = 1\n" SCHEDULE("type = \"arrival_rate\"\nrate = 1\n"), "1:1",
          "expected a key 'vus'"},
+        {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1\ndeal = \"random\"\n"), "7:8",
+         "\"recent\" or \"in_turn\""},
+        {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1\nconnect = \"never\"\n"), "7:11",
+         "\"before\" or \"when_needed\""},
+        {RUNTIME SCHEDULE("type = \"constant\"\ndeal = \"in_turn\"\n"), "6:8",
+         "deal has no effect"},
         {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1\nwhen_busy = \"fail\"\n"), "7:13",
          "expected \"wait\" or \"drop\""},
         {LEAST "[think_time]\ntype = \"constant\"\n", "8:1", "expected a key 'duration_ms'"},
@@ -340,10 +346,16 @@ static void placeholders(void **state)
     (void)state;
     static const struct refusal LIST[] = {
         {LEAST "body = \"${\"\n", "8:8", "${ without a } after it"},
-        {LEAST "body = \"${nothing}\"\n", "8:8",
-         "there is no placeholder ${nothing}; expected env"},
-        {LEAST "body = \"${}\"\n", "8:8", "there is no placeholder ${}"},
-        {LEAST "body = \"${vu }\"\n", "8:8", "there is no placeholder ${vu }"},
+        {LEAST "body = \"${nothing}\"\n", "8:8", "${nothing}: no such placeholder; expected env"},
+        {LEAST "body = \"${}\"\n", "8:8", "${}: no such placeholder"},
+        {LEAST "body = \"${vu }\"\n", "8:8", "${vu }: no such placeholder"},
+        {LEAST "body = \"${vu|}\"\n", "8:8",
+         "${vu|}: no such escape; expected raw, url, form or json"},
+        {LEAST "body = \"${vu|URL}\"\n", "8:8", "no such escape"},
+        {LEAST "body = \"${var:x|jsno}\"\n", "8:8", "no such escape"},
+        {LEAST "body = \"${env:X|json|}\"\n", "8:8", "no such escape"},
+        {LEAST "body = \"${random:1-2|raw|url}\"\n", "8:8", "no such escape"},
+        {LEAST "body = \"${|raw}\"\n", "8:8", "${|raw}: no such placeholder"},
         {LEAST "body = \"${var:x}\"\n", "8:8", "there is no extracted variable 'x'"},
         {LEAST "body = \"${var:tokne}\"\nextract = {token = {json = \"\"}}\n", "8:8",
          "there is no extracted variable 'tokne'; did you mean 'token'?"},
@@ -363,10 +375,16 @@ static void placeholders(void **state)
          "there is no [[data]] of the name 'usres'; did you mean 'users'?"},
         {LEAST "body = \"${data:users.nmae}\"\n[[data]]\nname = \"users\"\nfile = \"u.csv\"\n",
          "8:8", "there is no column in data file 'users' of the name 'nmae'; did you mean 'name'?"},
+        {LEAST "body = \"${data:users.name|xml}\"\n[[data]]\nname = \"users\"\nfile = \"u.csv\"\n",
+         "8:8", "there is no column in data file 'users' of the name 'name|xml'"},
     };
     rad__load_scenario s;
-    scenario_file("u.csv", "name,b\n1,2\n");
+    scenario_file("u.csv", "name,b,c|d\n1,2,3\n");
     REFUSED(LIST);
+    scenario_read(&s, LEAST "body = \"${data:users.c|d}${data:users.c|d|json}${data:users.b|raw}"
+                            "${vu|url}${env:A|form}\"\n"
+                            "[[data]]\nname = \"users\"\nfile = \"u.csv\"\n");
+    rad__load_scenario_free(&s);
     scenario_read(&s, LEAST "body = \"$${nothing} $$${nothing} $ {} $$ ${vu}${iteration}${position}"
                             "${uuid}${random:0-18446744073709551615}${env:_HOME}\"\n");
     rad__load_scenario_free(&s);
@@ -486,15 +504,18 @@ static void at_most(const char *before, const char *item, uint32_t most, const c
     rad_error error = {0};
     for (uint32_t count = most; count <= most + 1; count++) {
         text.size = 0;
-        rad__bytes_format(&text, "%s", before);
+        rad__bytes_put(&text, before, strlen(before));
         for (uint32_t i = 0; i < count; i++) {
             const char *number = strchr(item, '@');
-            if (number == NULL)
-                rad__bytes_format(&text, "%s", item);
-            else
-                rad__bytes_format(&text, "%.*s%u%s", (int)(number - item), item, i, number + 1);
+            if (number == NULL) {
+                rad__bytes_put(&text, item, strlen(item));
+            } else {
+                rad__bytes_put(&text, item, (size_t)(number - item));
+                rad__bytes_format(&text, "%u", i);
+                rad__bytes_put(&text, number + 1, strlen(number + 1));
+            }
         }
-        rad__bytes_format(&text, "%s", after);
+        rad__bytes_put(&text, after, strlen(after));
         assert_false(text.failed);
         int code = rad__load_scenario_parse(&s, "t/s", (char *)text.data, text.size,
                                             &SCENARIO_FILES, &error);
@@ -558,7 +579,8 @@ static const char *frame_of(const char *section, const char *key)
                            "baseline_vus = 1\nspike_vus = 2\nspike_start_seconds = 1\n"
                            "spike_duration_seconds = 1\n"},
         {"schedule", " steps ", SIMULATED REQUEST "[schedule]\ntype = \"steps\"\n"},
-        {"schedule", " rate when_busy ", LEAST "[schedule]\ntype = \"arrival_rate\"\nrate = 1\n"},
+        {"schedule", " rate when_busy deal connect ",
+         LEAST "[schedule]\ntype = \"arrival_rate\"\nrate = 1\n"},
         {"schedule", " start_rate stages ",
          LEAST "[schedule]\ntype = \"arrival_rate\"\nstages = 1\n"},
         {"schedule", NULL, LEAST "[schedule]\ntype = \"constant\"\n"},
