@@ -15,7 +15,7 @@ sources=(src/session/wasm/exports.c)
 for name in $(grep -oE "'[a-z0-9_]+\.c'" src/session/meson.build | tr -d "'" | grep -v '^session_'); do
     sources+=("src/session/$name")
 done
-for name in alloc arena bitset bytes check digest error fenwick heap lex map64 set128 symbols; do
+for name in alloc arena bitset bytes check digest error escape fenwick heap lex map64 readable set128 symbols; do
     sources+=("src/base/$name.c") # what is not used, the linker leaves out
 done
 
@@ -37,7 +37,8 @@ mkdir -p "$build/wasm"
 cp "$(pkg-config --variable=includedir libxxhash)/xxhash.h" "$build/wasm/"
 
 exports=()
-for name in $(grep -oE '\brad_wasm_[a-z_]+\(' src/session/wasm/exports.h | tr -d '(' | sort -u); do
+for name in $(sed '/RAD_WASM_IMPORT("/,/;/d' src/session/wasm/exports.h | grep -oE '\brad_wasm_[a-z_]+\(' | tr -d '(' |
+    sort -u); do
     exports+=("-Wl,--export=$name")
 done
 # The stack lies first, so that an overflow is a trap and not a wrong result.

@@ -10,7 +10,7 @@
  *     rad_session_options o = rad_session_preset();
  *     rad_session_vm *vm;
  *     rad_session_create(&vm, p, &o, &error);
- *     rad_session_handle(vm, "quote", my_quote, my_shop);     // what Seller offers; without: a number is drawn
+ *     rad_session_handle(vm, "quote", my_quote, my_shop, &error); // what Seller offers; without: a number is drawn
  *     rad_session_open(vm, "TwoBuyer", 100, &error);
  *     enum rad_session_end end = rad_session_run(vm, 0);
  *
@@ -128,7 +128,8 @@ typedef struct rad_effect {
     uint32_t option_count;
     const rad_effect_option *options; /* of a selection */
     uint32_t chosen; /* … to be set, with field_count and fields of that option */
-    void **state;    /* one pointer per session, NULL at first: what handlers keep lies behind it */
+    void *
+        coroutine_state; /* of this thread of this session, and of no other: rad_session_coroutine_state */
 } rad_effect;
 
 enum rad_effect_result {
@@ -137,8 +138,9 @@ enum rad_effect_result {
     RAD_EFFECT_FAILED   /* the session is faulted, others go on */
 };
 
-/* Must depend on what it is given and on its session's state only, and touch nothing else. That it does is checked by
- * rad_session_invariant: it cannot reach a clock or a random number through here. */
+/* Must depend on what it is given and on the state of its coroutine only, and touch nothing else: two roles of a
+ * session take turns as the schedule likes, so state that they share would depend on it. That it does is checked by
+ * rad_session_invariant; it cannot reach a clock or a random number through here. */
 typedef enum rad_effect_result rad_effect_handler(void *context, rad_effect *e);
 
 /* ---- The machine --------------------------------------------------------------------------------------- */
@@ -188,8 +190,14 @@ RAD_API void rad_session_destroy(rad_session_vm *vm);
 RAD_API int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler *handler,
                                void *context, rad_error *error);
 
-/* Called when a session is freed, for what handlers left in its state. */
-RAD_API void rad_session_on_free(rad_session_vm *vm, void (*free_state)(void *state));
+/* What handlers remember: `size` bytes for each coroutine, that is for each role of each session and for each parallel
+ * branch of a role, all of them 0 before its first effect. A branch that begins again, in a loop, finds what it left.
+ * They are freed with the session. If they hold what has to be freed as well, `drop` does that: it is called then, once
+ * for each coroutine whose handlers were called, however the session ended; NULL: there is nothing. Before the first
+ * session is opened. RAD_EINPUT: more than RAD_COROUTINE_STATE_MAX bytes. */
+enum { RAD_COROUTINE_STATE_MAX = 1 << 20 };
+RAD_API int rad_session_coroutine_state(rad_session_vm *vm, size_t size, void (*drop)(void *state),
+                                        rad_error *error);
 
 /* Opens so many; they are numbered 0, 1, … in order. NULL: the protocol that was written last. */
 RAD_API int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count,
@@ -210,8 +218,9 @@ RAD_API uint64_t rad_effect_log_count(const rad_effect_log *log);
  * rad_session_report says what was asked and what is on record. Before the first session is opened. */
 RAD_API void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log);
 
-/* The first difference, in words ("session 3, Seller: handler of quote, effect 0: quote 17 and quote 21"). If there is
- * none but that one log has more, its first record that the other does not have ("session 3, Seller: effect 4, quote
+/* The first difference, in words ("session 3, Seller: handler of quote, effect 0: quote 17 and quote 21"): of an answer
+ * before which everything was the same, if there is one; others may only be its consequences. If there is none but that
+ * one log has more, its first record that the other does not have ("session 3, Seller: effect 4, quote
  * 17, is in the first log only (record 12)"). False: they are equal. */
 RAD_API bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
                                    size_t size);
@@ -282,6 +291,33 @@ RAD_API void rad_session_look(const rad_session_vm *vm, rad_session_info *out);
 /* The same digest of one session, whatever others do. False: there is no such session. */
 RAD_API bool rad_session_digest(const rad_session_vm *vm, uint32_t session, char text[33]);
 
+enum rad_coroutine_phase {
+    RAD_COROUTINE_IDLE = 0, /* a parallel branch that has not begun */
+    RAD_COROUTINE_READY,
+    RAD_COROUTINE_BLOCKED,
+    RAD_COROUTINE_ENDED,
+    RAD_COROUTINE_FAULTED
+};
+
+enum { RAD_COROUTINE_REGISTERS_MAX = 16 };
+
+/* One role of one session, or a parallel branch of it. Texts are valid until the machine runs again. */
+typedef struct rad_coroutine {
+    const char *session, *role, *thread; /* as in rad_effect */
+    enum rad_coroutine_phase phase;
+    const char *waits;     /* of a blocked one: why ("waits for a message"); NULL: it is not */
+    const char *from, *to; /* … and the threads at the ends of the buffer, if it waits for one */
+    const char *fault;     /* of its session; NULL: none */
+    uint32_t line;         /* of the file, where it is or where it faulted; 0: nowhere */
+    uint64_t events, effects;
+    uint32_t register_count;
+    rad_session_value registers[RAD_COROUTINE_REGISTERS_MAX];
+} rad_coroutine;
+
+/* They are numbered session by session, in the order of opening. False: there is no such one. */
+RAD_API uint32_t rad_session_coroutine_count(const rad_session_vm *vm);
+RAD_API bool rad_session_coroutine(const rad_session_vm *vm, uint32_t number, rad_coroutine *out);
+
 /* A line for each coroutine that is blocked: who, why, at which edge, in which line of the file; and for each faulted
  * session why. rad_free the text; NULL: no memory. */
 RAD_API char *rad_session_report(const rad_session_vm *vm);
@@ -339,8 +375,8 @@ RAD_API bool rad_protocol_is_locals(const rad_protocols *p, uint32_t protocol);
 
 /* Two runs of the same sessions, with the same seed and handlers, both with options.log and options.record. Equal: each
  * thread's events are the same, with the same causes, as far as both have come; so are effects; and if both are
- * complete, final types and registers. True when so; otherwise `text` names the first difference, a handler if one is
- * to blame. */
+ * complete, final types and registers. True when so; otherwise `text` names the first difference. A handler is named
+ * if it is to blame: if everything before it was the same, and its answer was not. */
 RAD_API bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *text,
                               size_t size);
 
@@ -366,8 +402,11 @@ typedef struct rad_invariance_options {
 typedef struct rad_invariance {
     bool holds;
     uint64_t runs, events;
-    uint64_t complete, exhausted, stuck; /* how runs ended */
-    char digest[33];                     /* of the first seed */
+    /* How runs ended; they add up to `runs`. Faulted: as complete, but a session of it was faulted. */
+    uint64_t complete, faulted, exhausted, stuck;
+    uint64_t
+        apart; /* runs besides, with only some of the handlers called: see rad_session_invariant */
+    char digest[33]; /* of the first seed */
     /* When it does not hold: the run that differs from N = 1, round robin, plain start. */
     uint32_t n;
     enum rad_session_policy policy;
@@ -375,6 +414,13 @@ typedef struct rad_invariance {
     char difference[600];
 } rad_invariance;
 
+/* Runs the sessions with every N, policy and start, and compares each run with N = 1, round robin, plain start.
+ *
+ * With handlers (`prepare`), also whether they keep apart: the plain run again, with handlers of some coroutines called
+ * and the answers of the others taken from the record; so often that of any two coroutines each one runs without
+ * the other. A handler that uses what another coroutine has left somewhere answers something else then, even if every
+ * schedule has the two in the same order. Not seen: what changes no answer, and a clock that has not moved on between
+ * two runs. */
 RAD_API int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *o,
                                   rad_invariance *out, rad_error *error);
 

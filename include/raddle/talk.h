@@ -4,9 +4,10 @@
  * Programs do not call these: `raddle session project FILE --role R --c` writes a header with typed functions that do
  * (docs/session.md, "In a program"). What they answer is what is said here.
  *
- * Answers    0 or more is success. RAD_EPROTOCOL: the protocol does not allow this here; rad_party_error says what it
- *            does allow. Nothing was sent, received or changed. RAD_ETIMEOUT, RAD_ECANCELED, RAD_ECLOSED (the talk is
- *            closed): as of channels; nothing was done.
+ * Answers    0 is success; rad_party_await answers the number of a message, which is 1 or more: a caller may keep
+ *            both in one variable. RAD_EPROTOCOL: the protocol does not allow this here; rad_party_error says what
+ *            it does allow. Nothing was sent, received or changed. RAD_ETIMEOUT, RAD_ECANCELED, RAD_ECLOSED (the
+ *            talk is closed): as of channels; nothing was done.
  * Texts      are copied when they are sent. One that is received is the receiver's: rad_text_free it. NULL is sent as
  *            an empty text. */
 #ifndef RADDLE_TALK_H
@@ -34,8 +35,8 @@ typedef struct rad_talk_shape {
     uint64_t digest; /* of the whole protocol: headers of different versions do not go together */
     const char *const *roles;
     uint32_t role_count;
-    const rad_talk_message *messages;
-    const uint8_t *widths; /* of channels: the fields of the largest message */
+    const rad_talk_message *messages; /* by number; [0] has the label "" and is none */
+    const uint8_t *widths;            /* of channels: the fields of the largest message */
     uint32_t channel_count;
 } rad_talk_shape;
 
@@ -71,7 +72,8 @@ typedef struct rad_party_table {
 
 typedef struct rad_talk rad_talk;
 
-/* `capacity` messages in each channel; 0: 1, which is enough for whatever was projected. RAD_ENOMEM. */
+/* `capacity` messages in each channel; 0: 1, which is enough for whatever was projected. RAD_ENOMEM.
+ * RAD_EINPUT: the header was written when messages were numbered from 0: write it anew. */
 RAD_API RAD_MUST_USE int rad_talk_open(rad_talk **talk, const rad_talk_shape *shape,
                                        uint32_t capacity);
 
@@ -117,7 +119,7 @@ RAD_API RAD_MUST_USE int rad_party_begin(rad_party *p, rad_talk *talk, const rad
 RAD_API int rad_party_send(rad_party *p, uint32_t message, uint32_t peer,
                            const rad_talk_value *fields, rad_time until);
 
-/* Waits for the next message and leaves it where it is. Its number, or an error. */
+/* Waits for the next message and leaves it where it is. Its number, from 1 on, or an error. */
 RAD_API int rad_party_await(rad_party *p, rad_time until);
 
 /* `fields` has room for those of the message. If another message of this state has come, it stays where it is. */

@@ -89,51 +89,139 @@ static void on_progress(void *context, uint64_t done, uint64_t all)
     progress_items(context, "runs", done, all);
 }
 
+/* Lines of the next session that was opened from outside, and of those it opened: "7 A …", "7/A.0 B …". */
+static size_t family_of(const char *trace)
+{
+    size_t root = strcspn(trace, " /"), size = 0;
+    while (trace[size] != 0 && strncmp(trace + size, trace, root) == 0 &&
+           (trace[size + root] == ' ' || trace[size + root] == '/')) {
+        size += strcspn(trace + size, "\n") + 1;
+    }
+    return size;
+}
+
+static bool has_fault(const char *lines, size_t size)
+{
+    for (const char *at = lines; at < lines + size; at += strcspn(at, "\n") + 1) {
+        const char *kind = at;
+        for (int word = 0; word < 2; word++) {
+            kind += strcspn(kind, " ") + 1;
+        }
+        if (strncmp(kind, "faulted ", 8) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nobody promises how far the others of a session come before one of them faults it. */
+static bool same_but_for_faults(const char *a, const char *b)
+{
+    while (*a != 0 && *b != 0) {
+        size_t size_a = family_of(a), size_b = family_of(b);
+        bool equal = size_a == size_b && memcmp(a, b, size_a) == 0;
+        bool both_fault = has_fault(a, size_a) && has_fault(b, size_b);
+        if (!equal && !both_fault) {
+            return false;
+        }
+        a += size_a;
+        b += size_b;
+    }
+    return *a == *b;
+}
+
+/* Two runs of all sessions: on one thread, and on several. */
+typedef struct thread_runs {
+    char *traces[2];
+    rad_session_info info[2];
+    enum rad_session_end end[2];
+} thread_runs;
+
+static bool are_the_same(const thread_runs *t)
+{
+    if (t->end[0] == RAD_SESSION_EXHAUSTED || t->end[1] == RAD_SESSION_EXHAUSTED) {
+        return true; /* each part has its own fuel */
+    }
+    if (t->info[0].sessions_faulted + t->info[1].sessions_faulted > 0) {
+        return t->end[0] == t->end[1] && same_but_for_faults(t->traces[0], t->traces[1]);
+    }
+    return strcmp(t->info[0].digest, t->info[1].digest) == 0 &&
+           strcmp(t->traces[0], t->traces[1]) == 0;
+}
+
+static void count_runs(rad_invariance *r, const thread_runs *t)
+{
+    for (int k = 0; k < 2; k++) {
+        bool faulted = t->end[k] == RAD_SESSION_COMPLETE && t->info[k].sessions_faulted > 0;
+        r->runs++;
+        r->complete += t->end[k] == RAD_SESSION_COMPLETE && !faulted;
+        r->faulted += faulted;
+        r->exhausted += t->end[k] == RAD_SESSION_EXHAUSTED;
+        r->stuck += t->end[k] == RAD_SESSION_STUCK;
+        for (const char *at = t->traces[k]; (at = strchr(at, '\n')) != NULL; at++) {
+            r->events++;
+        }
+    }
+}
+
+static int run_both(const rad_protocols *p, const invariant_args *a,
+                    const rad_invariance_options *o, uint64_t seed, thread_runs *t,
+                    rad_error *error)
+{
+    rad_session_options options = {.policy = RAD_SESSION_ROUND_ROBIN,
+                                   .capacity = o->capacity,
+                                   .full = o->full,
+                                   .seed = seed,
+                                   .log = true,
+                                   .interrupted = o->interrupted};
+    rad_session_crowd crowd = {
+        .protocol = o->protocol, .sessions = o->sessions, .rounds = o->rounds};
+    int code = 0;
+    for (int k = 0; k < 2 && code == 0; k++) {
+        options.n = k ? RAD_SESSION_ALL : 1;
+        crowd.threads = k ? (uint32_t)a->run.threads : 1;
+        code = rad_session_run_crowd(p, &options, &crowd, &t->end[k], &t->info[k], &t->traces[k],
+                                     error);
+    }
+    if (code == 0 && *o->interrupted) {
+        *error = (rad_error){.code = RAD_EINTERRUPTED, .text = "interrupted"};
+        code = error->code;
+    }
+    return code;
+}
+
 /* On threads, what each session experiences must be what it is on one. */
 static int try_threads(const rad_protocols *p, const invariant_args *a,
                        const rad_invariance_options *o, rad_invariance *r, rad_error *error)
 {
-    rad_session_options options = {.n = 1,
-                                   .policy = RAD_SESSION_ROUND_ROBIN,
-                                   .capacity = o->capacity,
-                                   .full = o->full,
-                                   .log = true};
-    rad_session_crowd crowd = {
-        .protocol = o->protocol, .sessions = o->sessions, .rounds = o->rounds};
-    for (uint32_t i = 0; i < o->seeds && r->holds; i++) {
-        char *traces[2] = {NULL, NULL};
-        rad_session_info info[2];
-        enum rad_session_end end[2];
-        int code = 0;
-        for (int k = 0; k < 2 && code == 0; k++) {
-            options.seed = o->seed + i;
-            options.n = k ? RAD_SESSION_ALL : 1;
-            crowd.threads = k ? (uint32_t)a->run.threads : 1;
-            code = rad_session_run_crowd(p, &options, &crowd, &end[k], &info[k], &traces[k], error);
+    int code = 0;
+    for (uint32_t i = 0; i < o->seeds && r->holds && code == 0; i++) {
+        thread_runs t = {.traces = {NULL, NULL}};
+        code = run_both(p, a, o, o->seed + i, &t, error);
+        if (code == 0) {
+            count_runs(r, &t);
         }
-        bool compare =
-            code == 0 && end[0] != RAD_SESSION_EXHAUSTED && end[1] != RAD_SESSION_EXHAUSTED;
-        if (compare &&
-            (strcmp(info[0].digest, info[1].digest) != 0 || strcmp(traces[0], traces[1]) != 0)) {
+        if (code == 0 && !are_the_same(&t)) {
             r->holds = false;
-            r->seed = options.seed;
+            r->seed = o->seed + i;
             snprintf(r->difference, sizeof r->difference, "%u threads: the traces differ",
-                     crowd.threads);
+                     (unsigned)a->run.threads);
         }
-        r->runs += 2;
-        rad_free(traces[0]);
-        rad_free(traces[1]);
-        if (code != 0) {
-            return code;
-        }
+        rad_free(t.traces[0]);
+        rad_free(t.traces[1]);
     }
-    return 0;
+    return code;
 }
 
 /* What holds, and as far as what. */
 static void verdict_text(const invariant_args *a, const rad_invariance *r, char *text, size_t size)
 {
     int used = snprintf(text, size, "no thread can tell any two of these runs apart");
+    if (r->faulted > 0) {
+        used += snprintf(text + used, size - (size_t)used,
+                         ", up to the faults: %s of %s had faulted sessions", number(r->faulted),
+                         number(r->runs));
+    }
     if (r->exhausted > 0) {
         snprintf(text + used, size - (size_t)used,
                  ", as far as they went: %s of %s were out of fuel after %s rounds",
@@ -148,13 +236,14 @@ static void report_text(cli *c, const invariant_args *a, const rad_invariance *r
         plural(a->seeds), (unsigned long long)a->run.seed, number(a->run.sessions),
         plural(a->run.sessions));
     report_label(c, "runs");
-    out(c, "%s, %s events: %s complete, %s exhausted, %s stuck\n", number(r->runs),
-        number(r->events), number(r->complete), number(r->exhausted), number(r->stuck));
+    out(c, "%s, %s events: %s complete, %s faulted, %s exhausted, %s stuck\n", number(r->runs),
+        number(r->events), number(r->complete), number(r->faulted), number(r->exhausted),
+        number(r->stuck));
     report_label(c, "digest");
     out(c, "%s (seed %llu)\n", r->digest, (unsigned long long)a->run.seed);
     report_label(c, "answer");
     if (r->holds && r->stuck == 0) {
-        char text[200];
+        char text[300];
         verdict_text(a, r, text, sizeof text);
         out(c, "%sthe same%s: %s\n", style(c, STYLE_GOOD), style(c, STYLE_OFF), text);
         return;
@@ -190,10 +279,11 @@ static void report_json(cli *c, const invariant_args *a, const rad_invariance *r
     put_count(&j, "runs", r->runs);
     put_count(&j, "events", r->events);
     put_count(&j, "complete", r->complete);
+    put_count(&j, "faulted", r->faulted);
     put_count(&j, "exhausted", r->exhausted);
     put_count(&j, "stuck", r->stuck);
     put_text(&j, "digest", r->digest);
-    char text[200];
+    char text[300];
     verdict_text(a, r, text, sizeof text);
     put_text(&j, "verdict", r->holds && r->stuck == 0 ? text : NULL);
     put_text(&j, "difference", r->holds ? NULL : r->difference);
@@ -237,6 +327,11 @@ static int search(cli *c, const rad_protocols *p, const char *path, const invari
         code = try_threads(p, a, o, &r, &error);
     }
     progress_clear(c);
+    if (code == RAD_EINTERRUPTED) {
+        complain(c, "interrupted: no difference in %s run%s so far", number(r.runs),
+                 plural(r.runs));
+        return EXIT_INTERRUPTED;
+    }
     return code ? complain_error(c, &error) : report(c, path, a, &r);
 }
 
@@ -291,6 +386,8 @@ const verb VERB_SESSION_INVARIANT = {
     "fuel goes: one may have come farther than the other. A difference is named, found again in "
     "the lab, kept as "
     "an artifact and shrunk.\n\n"
+    "Each run is counted once: complete, faulted (at its end, with a faulted session), exhausted "
+    "(out of fuel) or stuck.\n\n"
     "Exit status: 0 the same, 1 a difference, or stuck, 2 bad usage or a bad file.",
     INVARIANT_OPTIONS,
     INVARIANT_EXAMPLES,

@@ -41,10 +41,10 @@ typedef struct result {
     char *report, *trace; /* rad_free */
 } result;
 
-static const char *end_name(enum rad_session_end end)
+static const char *end_name(const cli *c, enum rad_session_end end)
 {
     static const char *const names[] = {"complete", "exhausted", "stuck", "out of memory"};
-    return names[end];
+    return *c->stop && end == RAD_SESSION_EXHAUSTED ? "interrupted" : names[end];
 }
 
 /* So that somebody who looks sees that it goes on. */
@@ -78,7 +78,7 @@ static int run_here(const cli *c, const rad_protocols *p, const run_args *a,
     if (code == 0) {
         r->end = run_in_slices(c, vm, a->run.fuel);
         rad_session_look(vm, &r->info);
-        r->report = rad_session_report(vm);
+        r->report = *c->stop ? NULL : rad_session_report(vm); /* a line for each that is left */
         uint32_t only = a->session == NOT_GIVEN ? RAD_NONE : (uint32_t)a->session;
         if (o->log) {
             r->trace = rad_session_trace_text(vm, only, a->normalize);
@@ -108,7 +108,7 @@ static void report_text(cli *c, const run_args *a, const rad_session_options *o,
         style(c, STYLE_OFF), n, policy_name(o->policy), (unsigned long long)o->seed);
     report_label(c, "end");
     out(c, "%s%s%s after %s round%s, %s instruction%s, %s message%s\n",
-        style(c, good ? STYLE_GOOD : STYLE_BAD), end_name(r->end), style(c, STYLE_OFF),
+        style(c, good ? STYLE_GOOD : STYLE_BAD), end_name(c, r->end), style(c, STYLE_OFF),
         number(i->rounds), plural(i->rounds), number(i->instructions), plural(i->instructions),
         number(i->messages), plural(i->messages));
     report_label(c, "sessions");
@@ -138,7 +138,7 @@ static void report_json(cli *c, const run_args *a, const rad_session_options *o,
     put_text(&j, "policy", policy_name(o->policy));
     put_count(&j, "seed", o->seed);
     put_count(&j, "threads", a->run.threads);
-    put_text(&j, "end", end_name(r->end));
+    put_text(&j, "end", end_name(c, r->end));
     put_count(&j, "sessions", i->sessions);
     put_count(&j, "sessions_closed", i->sessions_closed);
     put_count(&j, "sessions_faulted", i->sessions_faulted);
@@ -188,6 +188,7 @@ static int run_file(cli *c, const verb *v, int argc, char **argv, bool traces)
     if (status != GO_ON) {
         return status;
     }
+    if (traces) ends_at_once(c, v);
     if ((status = read_run(c, &a.run, &o)) != 0 || (status = check_output(c, a.output)) != 0 ||
         (status = read_protocols(c, &w, &p)) != 0) {
         return status;

@@ -41,6 +41,7 @@ static void talk_drop(const rad_talk *t, rad_talk_packet *packet)
 int rad_talk_open(rad_talk **talk, const rad_talk_shape *shape, uint32_t capacity)
 {
     *talk = NULL;
+    if (shape->messages[0].label[0] != 0) return RAD_EINPUT; /* its number would be success */
     rad_talk *t = rad__alloc(1, sizeof *t);
     if (t == NULL) return RAD_ENOMEM;
     t->shape = shape;

@@ -1,6 +1,8 @@
 /* effects.c — asking handlers, keeping their answers, giving recorded answers again.
  *
- * Records are found by (session, thread, occurrence), which are the same in every schedule. */
+ * Records are found by (session, thread, occurrence), which are the same in every schedule. Each has the digest of its
+ * thread from before the effect, a name for all that it may depend on: if that is the same in two runs and the answer
+ * is not, the handler is to blame; if that differs, whatever came before it is. */
 #include "session/vm.h"
 
 #include "base/error.h"
@@ -12,12 +14,15 @@
 typedef struct record {
     uint64_t session, occurrence; /* the session's key */
     char *path;
-    const char *thread; /* of the protocols, which outlive the log */
-    const char *name;   /* of a selection: what was chosen */
+    const char *thread;               /* of the protocols, which outlive the log */
+    const char *name;                 /* of a selection: what was chosen, or NULL */
+    const rad_effect_option *options; /* of a selection; of the protocols */
+    uint32_t option_count;
     uint32_t thread_number;
     uint8_t kind;
-    bool failed;
+    uint8_t fault; /* enum rad_fault: NONE; HANDLER, it failed; ANSWER, what it said did not fit */
     uint32_t chosen;
+    uint64_t causes;
     uint32_t field_count;
     rad_datum fields[RAD_FIELDS_MAX];
 } record;
@@ -25,12 +30,19 @@ typedef struct record {
 struct rad_effect_log {
     record *records;
     uint32_t count, capacity;
-    rad_map64 at; /* by key_of, and what follows when that is taken */
+    rad_map64 at;     /* by key_of, and what follows when that is taken */
+    rad_map64 actors; /* coroutines, numbered in order of their first records; by actor_of */
+    uint32_t actor_count;
 };
 
 static uint64_t key_of(uint64_t session, uint32_t thread, uint64_t occurrence)
 {
     return rad__mix2(rad__mix2(session, thread), occurrence);
+}
+
+static uint64_t actor_of(uint64_t session, uint32_t thread)
+{
+    return rad__mix2(session, thread);
 }
 
 static const record *log_find(const rad_effect_log *log, uint64_t session, uint32_t thread,
@@ -48,10 +60,14 @@ static const record *log_find(const rad_effect_log *log, uint64_t session, uint3
 static bool log_add(rad_effect_log *log, const record *r)
 {
     uint64_t key = key_of(r->session, r->thread_number, r->occurrence);
+    uint64_t actor = actor_of(r->session, r->thread_number);
     while (rad__map64_find(&log->at, key) != RAD_NONE) key++;
-    if (!RAD_GROW(&log->records, &log->capacity, log->count + 1) ||
-        !rad__map64_add(&log->at, key, log->count))
-        return false;
+    if (!RAD_GROW(&log->records, &log->capacity, log->count + 1)) return false;
+    if (rad__map64_find(&log->actors, actor) == RAD_NONE) {
+        if (!rad__map64_add(&log->actors, actor, log->actor_count)) return false;
+        log->actor_count++;
+    }
+    if (!rad__map64_add(&log->at, key, log->count)) return false;
     log->records[log->count++] = *r;
     return true;
 }
@@ -68,12 +84,18 @@ void rad_effect_log_free(rad_effect_log *log)
     for (uint32_t i = 0; i < log->count; i++) record_drop(&log->records[i]);
     rad__free(log->records);
     rad__map64_free(&log->at);
+    rad__map64_free(&log->actors);
     rad__free(log);
 }
 
 uint64_t rad_effect_log_count(const rad_effect_log *log)
 {
     return log->count;
+}
+
+uint32_t rad__effects_actors(const rad_effect_log *log)
+{
+    return log->actor_count;
 }
 
 rad_effect_log *rad_session_take_effects(rad_session_vm *vm)
@@ -101,9 +123,24 @@ static void value_text(const rad_datum *v, char *text, size_t size)
         snprintf(text, size, "%lld", (long long)v->number);
 }
 
+/* A choice says whom it is for, if another message of this name is for somebody else. */
+static const char *partner_of(const record *r)
+{
+    bool chose = r->kind == RAD_EFFECT_SELECT && r->fault == RAD_FAULT_NONE && r->options != NULL;
+    for (uint32_t i = 0; chose && i < r->option_count; i++)
+        if (i != r->chosen && strcmp(r->options[i].name, r->name) == 0)
+            return r->options[r->chosen].partner;
+    return NULL;
+}
+
 static void answer_text(const record *r, char *text, size_t size)
 {
-    size_t used = (size_t)snprintf(text, size, "%s", r->failed ? "failed" : r->name ? r->name : "");
+    const char *what = r->fault == RAD_FAULT_HANDLER  ? "failed"
+                       : r->fault == RAD_FAULT_ANSWER ? "an answer that does not fit"
+                                                      : r->name;
+    const char *partner = partner_of(r);
+    size_t used =
+        (size_t)snprintf(text, size, "%s%s%s", what, partner ? " to " : "", partner ? partner : "");
     for (uint32_t i = 0; i < r->field_count && used < size; i++) {
         char one[64];
         value_text(&r->fields[i], one, sizeof one);
@@ -111,22 +148,25 @@ static void answer_text(const record *r, char *text, size_t size)
     }
 }
 
+/* What the handler answers for: "quote"; of a choice that was not made, "accept or quit". */
+static void handled_text(const record *r, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", r->name ? r->name : "");
+    for (uint32_t i = 0; r->name == NULL && i < r->option_count && used < size; i++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i ? " or " : "", r->options[i].name);
+}
+
 static bool records_are_equal(const record *a, const record *b)
 {
-    if (a->kind != b->kind || a->failed != b->failed || a->chosen != b->chosen ||
-        a->field_count != b->field_count || strcmp(a->name, b->name) != 0)
+    if (a->kind != b->kind || a->fault != b->fault || a->chosen != b->chosen ||
+        a->field_count != b->field_count)
         return false;
+    if (a->name == NULL || b->name == NULL || strcmp(a->name, b->name) != 0)
+        return a->name == b->name; /* a choice that was not made */
     for (uint32_t i = 0; i < a->field_count; i++)
         if (!rad__value_equal(&a->fields[i], &b->fields[i])) return false;
     return true;
-}
-
-/* Later ones may only be the consequences of the first; and what was received is always somebody else's doing. */
-static bool comes_first(const record *a, const record *b)
-{
-    if (b == NULL) return true;
-    bool a_received = a->kind == RAD_EFFECT_CONSUME, b_received = b->kind == RAD_EFFECT_CONSUME;
-    return a_received != b_received ? b_received : a->occurrence < b->occurrence;
 }
 
 /* Whether `a` has something that `b` has not. */
@@ -145,32 +185,48 @@ static bool has_more(const rad_effect_log *a, const rad_effect_log *b, const cha
     return false;
 }
 
-bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
-                           size_t size)
+/* The first of `a` to which `b` has another answer; `same`: before which everything was the same. */
+static const record *first_difference(const rad_effect_log *a, const rad_effect_log *b, bool same,
+                                      const record **other)
 {
-    return rad__effects_differ(a, b, false, text, size);
-}
-
-bool rad__effects_differ(const rad_effect_log *a, const rad_effect_log *b, bool prefix, char *text,
-                         size_t size)
-{
-    const record *first = NULL, *other = NULL;
+    const record *first = NULL;
     for (uint32_t i = 0; i < a->count; i++) {
         const record *r = &a->records[i];
         const record *twin = log_find(b, r->session, r->thread_number, r->occurrence);
-        if (twin == NULL || records_are_equal(r, twin) || !comes_first(r, first)) continue;
+        if (twin == NULL || (same && r->causes != twin->causes) || records_are_equal(r, twin))
+            continue;
+        if (first != NULL && first->occurrence <= r->occurrence) continue;
         first = r;
-        other = twin;
+        *other = twin;
     }
-    if (first == NULL)
-        return !prefix &&
-               (has_more(a, b, "first", text, size) || has_more(b, a, "second", text, size));
-    char one[200], two[200];
-    answer_text(first, one, sizeof one);
-    answer_text(other, two, sizeof two);
-    snprintf(text, size, "session %s, %s: handler of %s, effect %llu: %s and %s", first->path,
-             first->thread, first->name, (unsigned long long)first->occurrence, one, two);
-    return true;
+    return first;
+}
+
+static void difference_text(const record *a, const record *b, char *text, size_t size)
+{
+    char name[100], one[200], two[200];
+    handled_text(a, name, sizeof name);
+    answer_text(a, one, sizeof one);
+    answer_text(b, two, sizeof two);
+    snprintf(text, size, "session %s, %s: handler of %s, effect %llu: %s and %s", a->path,
+             a->thread, name, (unsigned long long)a->occurrence, one, two);
+}
+
+bool rad__effects_blame(const rad_effect_log *a, const rad_effect_log *b, char *text, size_t size)
+{
+    const record *other, *first = first_difference(a, b, true, &other);
+    if (first != NULL) difference_text(first, other, text, size);
+    return first != NULL;
+}
+
+bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
+                           size_t size)
+{
+    if (rad__effects_blame(a, b, text, size)) return true;
+    const record *other, *first = first_difference(a, b, false, &other);
+    if (first != NULL) difference_text(first, other, text, size);
+    return first != NULL || has_more(a, b, "first", text, size) ||
+           has_more(b, a, "second", text, size);
 }
 
 /* ---- Handlers ---------------------------------------------------------------------------------------- */
@@ -302,7 +358,7 @@ static enum rad_fault take_fields(rad_datum *to, const rad_signature *s, const r
 
 static void ask(const rad_session_vm *vm, rad_co *co, const rad_effect_site *site, rad_effect *e)
 {
-    rad_session *s = co->session;
+    const rad_session *s = co->session;
     const rad_protocol *p = s->protocol;
     const rad_local_thread *thread = &p->types.threads[co->thread];
     *e = (rad_effect){.kind = site->kind,
@@ -313,7 +369,8 @@ static void ask(const rad_session_vm *vm, rad_co *co, const rad_effect_site *sit
                           site->name == RAD_NONE ? NULL : rad__text_of(vm->protocols, site->name),
                       .occurrence = co->effects,
                       .draw = draw_of(vm, co),
-                      .state = &s->state};
+                      .coroutine_state = rad__co_state(vm, co)};
+    co->has_state = true;
     if (site->kind == RAD_EFFECT_SELECT) {
         e->option_count = p->tables[site->table].count;
         e->options = &p->options[site->options];
@@ -351,9 +408,11 @@ static enum rad_effect_result answer_called(rad_session_vm *vm, rad_co *co,
 
 /* ---- Records ----------------------------------------------------------------------------------------- */
 
-static bool keep(rad_session_vm *vm, const rad_co *co, const rad_effect_site *site, bool failed)
+static bool keep(rad_session_vm *vm, const rad_co *co, const rad_effect_site *site,
+                 enum rad_fault fault)
 {
     const rad_session *s = co->session;
+    bool failed = fault != RAD_FAULT_NONE, selects = site->kind == RAD_EFFECT_SELECT;
     const rad_message *m = failed ? NULL : message_of(co, site);
     uint32_t name = m ? m->label : site->name;
     if (vm->effect_log == NULL) vm->effect_log = rad__alloc(1, sizeof *vm->effect_log);
@@ -361,12 +420,15 @@ static bool keep(rad_session_vm *vm, const rad_co *co, const rad_effect_site *si
                 .occurrence = co->effects,
                 .path = rad__copy_text(s->path),
                 .thread = s->protocol->types.threads[co->thread].name,
-                .name = name == RAD_NONE ? "?" : rad__text_of(vm->protocols, name),
+                .name = name == RAD_NONE ? NULL : rad__text_of(vm->protocols, name),
+                .options = selects ? &s->protocol->options[site->options] : NULL,
+                .option_count = selects ? s->protocol->tables[site->table].count : 0,
                 .thread_number = co->thread,
                 .kind = (uint8_t)site->kind,
-                .failed = failed};
+                .fault = (uint8_t)fault,
+                .causes = rad__digest_word(co->digest)};
     bool good = vm->effect_log != NULL && r.path != NULL;
-    if (!failed && site->kind == RAD_EFFECT_SELECT) r.chosen = (uint32_t)co->registers[0].number;
+    if (!failed && selects) r.chosen = (uint32_t)co->registers[0].number;
     for (uint32_t i = 0; good && m != NULL && i < m->signature.count; i++) {
         good = rad__value_copy(&r.fields[i], &co->registers[1 + i]);
         r.field_count += good;
@@ -381,7 +443,7 @@ static enum rad_fault answer_recorded(rad_session_vm *vm, rad_co *co, const rad_
     const record *r = log_find(vm->on_record, co->session->key, co->thread, co->effects);
     if (r == NULL || r->kind != (uint8_t)site->kind) return RAD_FAULT_REPLAY;
     const rad_protocol *p = co->session->protocol;
-    if (r->failed) return RAD_FAULT_HANDLER;
+    if (r->fault != RAD_FAULT_NONE) return (enum rad_fault)r->fault;
     if (site->kind == RAD_EFFECT_SELECT) {
         if (r->chosen >= p->tables[site->table].count) return RAD_FAULT_REPLAY;
         rad__value_set(&co->registers[0], RAD_TYPE_INT, r->chosen);
@@ -432,21 +494,30 @@ static uint64_t answer_hash(const rad_co *co, const rad_effect_site *site)
     return hash;
 }
 
+/* Although there is a record. */
+static bool is_called(const rad_session_vm *vm, const rad_co *co)
+{
+    if (vm->apart == RAD_NONE) return false;
+    uint32_t number =
+        rad__map64_find(&vm->on_record->actors, actor_of(co->session->key, co->thread));
+    return number != RAD_NONE && (number >> vm->apart / 2 & 1) == vm->apart % 2;
+}
+
 enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_co *co,
                                            const rad_effect_site *site, uint64_t *hash)
 {
     enum rad_fault fault = RAD_FAULT_NONE;
     const rad_handler *h = NULL;
-    if (vm->on_record != NULL) {
+    if (vm->on_record != NULL && !is_called(vm, co)) {
         fault = answer_recorded(vm, co, site);
     } else if (vm->handler_count > 0 && (h = handler_of(vm, co->session->protocol, site)) != NULL) {
         if (answer_called(vm, co, site, h, &fault) == RAD_EFFECT_BLOCKED) return RAD_EFFECT_BLOCKED;
     } else if (!answer_drawn(vm, co, site)) {
         fault = RAD_FAULT_MEMORY;
     }
-    bool on_record = fault == RAD_FAULT_NONE || fault == RAD_FAULT_HANDLER;
-    if (vm->options.record && on_record && !keep(vm, co, site, fault != RAD_FAULT_NONE))
-        fault = RAD_FAULT_MEMORY;
+    bool answered =
+        fault == RAD_FAULT_NONE || fault == RAD_FAULT_HANDLER || fault == RAD_FAULT_ANSWER;
+    if (vm->options.record && answered && !keep(vm, co, site, fault)) fault = RAD_FAULT_MEMORY;
     if (fault != RAD_FAULT_NONE) {
         rad__session_fault(vm, co, fault);
         return RAD_EFFECT_FAILED;

@@ -12,6 +12,7 @@
 #include <raddle/session.h>
 
 #include <stdio.h>
+#include <string.h>
 
 enum {
     CAST_MAX = 16,
@@ -77,7 +78,8 @@ static void closes(generator *g, const char *text)
 {
     g->indent--;
     line_begins(g);
-    rad__bytes_format(&g->out, "}%s", text);
+    rad__bytes_put(&g->out, "}", 1);
+    rad__bytes_put(&g->out, text, strlen(text));
 }
 
 /* ---- Casts ------------------------------------------------------------------------------------------- */

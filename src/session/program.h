@@ -87,7 +87,7 @@ typedef struct rad_constant {
     uint32_t text; /* symbol */
 } rad_constant;
 
-enum { RAD_REGISTERS_MAX = 16 };
+enum { RAD_REGISTERS_MAX = RAD_COROUTINE_REGISTERS_MAX };
 
 typedef struct rad_protocol {
     rad_types types;

@@ -1,12 +1,10 @@
-/* same.c — whether two runs are the same as far as each thread can tell, and the search for two that are not.
+/* same.c — whether two runs are the same as far as each thread can tell.
  *
  * Claimed, and compared: the sequence of each thread, with the causes of each event (so the happens-before order), as
  * far as both runs have come; effects; when both are complete, final types and registers. Not claimed: any order
  * between events of different threads that do not depend on each other. */
 #include "session/vm.h"
 
-#include "base/bitset.h"
-#include "base/error.h"
 #include "base/map64.h"
 
 #include <stdio.h>
@@ -153,7 +151,7 @@ enum rad_comparison rad__session_compare(const rad_session_vm *a, const rad_sess
     by_thread x, y;
     bool same = true;
     if (a->effect_log && b->effect_log &&
-        rad__effects_differ(a->effect_log, b->effect_log, true, text, size))
+        rad__effects_blame(a->effect_log, b->effect_log, text, size))
         return RAD_RUNS_DIFFER;
     index_open(&x, a);
     index_open(&y, b);
@@ -169,112 +167,4 @@ enum rad_comparison rad__session_compare(const rad_session_vm *a, const rad_sess
     index_close(&x);
     index_close(&y);
     return failed ? RAD_RUNS_NOT_COMPARED : same ? RAD_RUNS_ARE_SAME : RAD_RUNS_DIFFER;
-}
-
-/* ---- The search -------------------------------------------------------------------------------------- */
-
-typedef struct search {
-    const rad_protocols *p;
-    const rad_invariance_options *o;
-    rad_invariance *out;
-    rad_error *error;
-    uint64_t done, all;
-} search;
-
-/* A run to its end, or to the end of its fuel: rounds are worth more with a larger N. */
-static int run_one(search *s, const rad_session_options *o, rad_session_vm **out)
-{
-    rad_session_vm *vm;
-    int status = rad_session_create(&vm, s->p, o, s->error);
-    *out = NULL;
-    if (status != 0) return status;
-    if (s->o->prepare) status = s->o->prepare(s->o->context, vm, s->error);
-    if (status == 0)
-        status =
-            rad_session_open(vm, s->o->protocol, s->o->sessions ? s->o->sessions : 1, s->error);
-    enum rad_session_end end = RAD_SESSION_COMPLETE;
-    if (status == 0) end = rad_session_run(vm, s->o->rounds);
-    if (end == RAD_SESSION_NO_MEMORY) status = rad__error_memory(s->error);
-    if (status != 0) {
-        rad_session_destroy(vm);
-        return status;
-    }
-    s->out->runs++;
-    s->out->events += vm->event_count;
-    s->out->complete += end == RAD_SESSION_COMPLETE;
-    s->out->exhausted += end == RAD_SESSION_EXHAUSTED;
-    s->out->stuck += end == RAD_SESSION_STUCK;
-    *out = vm;
-    if (s->o->progress) s->o->progress(s->o->context, ++s->done, s->all);
-    return 0;
-}
-
-static int try_one(search *s, const rad_session_vm *reference, const rad_session_options *o)
-{
-    rad_session_vm *vm;
-    if (s->o->interrupted && *s->o->interrupted)
-        return rad__error(s->error, RAD_EINTERRUPTED, "interrupted");
-    int status = run_one(s, o, &vm);
-    if (status != 0) return status;
-    rad_invariance *r = s->out;
-    enum rad_comparison c =
-        rad__session_compare(reference, vm, r->difference, sizeof r->difference);
-    if (c == RAD_RUNS_NOT_COMPARED) status = rad__error_memory(s->error);
-    r->holds = c != RAD_RUNS_DIFFER;
-    if (!r->holds) {
-        r->n = o->n;
-        r->policy = o->policy;
-        r->seed = o->seed;
-        r->start = o->start;
-    }
-    rad_session_destroy(vm);
-    return status;
-}
-
-static int try_seed(search *s, uint64_t seed, const uint32_t *ns, uint32_t n_count)
-{
-    rad_session_options o = {.n = 1,
-                             .policy = RAD_SESSION_ROUND_ROBIN,
-                             .capacity = s->o->capacity,
-                             .full = s->o->full,
-                             .seed = seed,
-                             .log = true,
-                             .record = true,
-                             .interrupted = s->o->interrupted};
-    uint32_t policies = s->o->policies ? s->o->policies : 7,
-             starts = s->o->starts ? s->o->starts : 1;
-    rad_session_vm *reference;
-    int status = run_one(s, &o, &reference);
-    if (status != 0) return status;
-    rad_session_info info;
-    rad_session_look(reference, &info);
-    if (seed == s->o->seed) memcpy(s->out->digest, info.digest, sizeof info.digest);
-    for (uint32_t i = 0; i < n_count; i++)
-        for (uint32_t policy = 0; policy <= RAD_SESSION_PROGRESS; policy++)
-            for (uint32_t start = 0; start <= starts && status == 0 && s->out->holds; start++) {
-                if (!(policies >> policy & 1)) continue;
-                o.n = ns[i];
-                o.policy = (enum rad_session_policy)policy;
-                o.start = start ? rad__mix2(seed, start) | 1 : 0;
-                status = try_one(s, reference, &o);
-            }
-    rad_session_destroy(reference);
-    return status;
-}
-
-int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *o,
-                          rad_invariance *out, rad_error *error)
-{
-    static const uint32_t usual[] = {1, 2, 3, 7, RAD_SESSION_ALL};
-    const uint32_t *ns = o->ns ? o->ns : usual;
-    uint32_t n_count = o->ns ? o->n_count : 5, seeds = o->seeds ? o->seeds : 1;
-    uint32_t policies = rad__popcount(o->policies ? o->policies & 7 : 7);
-    rad__error_clear(error);
-    *out = (rad_invariance){.holds = true};
-    search s = {.p = p, .o = o, .out = out, .error = error};
-    s.all = seeds * (1 + (uint64_t)n_count * policies * (1 + (o->starts ? o->starts : 1)));
-    int status = 0;
-    for (uint32_t i = 0; i < seeds && status == 0 && out->holds; i++)
-        status = try_seed(&s, o->seed + i, ns, n_count);
-    return status;
 }

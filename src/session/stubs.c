@@ -157,6 +157,12 @@ static void add_message(stub_writer *w, const rad_local_state *s, const rad_loca
         (stub_message){arm->label, arm->signature, arm->fields, is_does, twin != RAD_NONE};
 }
 
+/* In C. A call that waits for a message answers its number or a code, and 0 is the code of success. */
+static uint32_t number_of(uint32_t message)
+{
+    return message + 1;
+}
+
 /* "quote"; "quote_as_int_text" if there are quotes with other fields, too. */
 static void message_name(const stub_writer *w, uint32_t message, char *text, size_t size)
 {
@@ -204,7 +210,8 @@ static uint64_t digest_of(const stub_writer *w)
         hash = rad__mix2(hash, (uint64_t)s->kind << 32 | s->arm_count);
         for (uint32_t k = 0; s->kind != RAD_LOCAL_PAR && k < s->arm_count; k++) {
             const rad_local_arm *arm = &t->arms[s->first_arm + k];
-            hash = rad__mix2(hash, (uint64_t)message_of(w, s, arm) << 32 | arm->edge);
+            uint32_t number = number_of(message_of(w, s, arm));
+            hash = rad__mix2(hash, (uint64_t)number << 32 | arm->edge);
             hash = rad__mix2(hash, arm->next);
         }
     }
@@ -230,29 +237,34 @@ static void write_messages(stub_writer *w)
     char name[200];
     const char *p = w->protocol;
     rad__bytes_format(&w->out,
-                      "/* What …_await answers: which message has come. */\nenum %s_is {\n", p);
+                      "/* What …_await answers: which message has come. Numbers begin "
+                      "at 1: 0 is success, the answer of the\n * other calls, and one variable may "
+                      "hold both. */\nenum %s_is {\n",
+                      p);
     claim_join(w, "is", "");
     for (uint32_t i = 0; i < w->message_count; i++) {
         if (w->messages[i].is_does) continue;
         message_name(w, i, name, sizeof name);
         claim_join(w, "is_", name);
-        rad__bytes_format(&w->out, "    %s_is_%s = %u, /* ", p, name, i);
+        rad__bytes_format(&w->out, "    %s_is_%s = %u, /* ", p, name, number_of(i));
         write_signature(w, &w->messages[i]);
         put(w, " */\n");
     }
-    rad__bytes_format(&w->out, "    %s_is_nothing_else = %u\n};\n\n", p, w->message_count);
+    rad__bytes_format(&w->out, "    %s_is_nothing_else = %u\n};\n\n", p,
+                      number_of(w->message_count));
     claim_join(w, "is_nothing_else", "");
-    rad__bytes_format(&w->out, "static const rad_talk_message %s_messages[] = {\n", p);
+    rad__bytes_format(&w->out, "static const rad_talk_message %s_messages[] = {\n    {\"\", 0, 0}",
+                      p);
     claim_join(w, "messages", "");
     for (uint32_t i = 0; i < w->message_count; i++) {
         const stub_message *m = &w->messages[i];
         uint32_t texts = 0, bit = 1;
         for (uint32_t k = 0; k < m->signature.count; k++, bit *= 2)
             if (m->signature.types[k] == RAD_TYPE_TEXT) texts |= bit;
-        rad__bytes_format(&w->out, "    {\"%s\", %u, 0x%x},\n", rad__text_of(w->all, m->label),
+        rad__bytes_format(&w->out, ",\n    {\"%s\", %u, 0x%x}", rad__text_of(w->all, m->label),
                           m->signature.count, texts);
     }
-    put(w, "    {\"\", 0, 0}};\n\n");
+    put(w, "};\n\n");
 }
 
 /* The last part of its path: nothing of the machine on which it was written. */
@@ -275,12 +287,10 @@ static void write_shape(stub_writer *w)
     const rad_types *t = w->types;
     const char *p = w->protocol;
     rad__bytes_format(&w->out, "static const char *const %s_roles[] = {", p);
-    for (uint32_t i = 0; i < t->global.role_count; i++)
-        rad__bytes_format(&w->out, "%s\"%s\"",
-                          i == 0  ? ""
-                          : i % 8 ? ", "
-                                  : ",\n    ",
-                          t->global.roles[i]);
+    for (uint32_t i = 0; i < t->global.role_count; i++) {
+        put(w, i == 0 ? "" : i % 8 ? ", " : ",\n    ");
+        rad__bytes_format(&w->out, "\"%s\"", t->global.roles[i]);
+    }
     put(w, "};\n\n/* By channel: ");
     for (uint32_t i = 0; i < t->edge_count && i < 8; i++)
         rad__bytes_format(&w->out, "%s%s to %s", i ? ", " : "", t->threads[t->edges[i].from].name,
@@ -288,7 +298,7 @@ static void write_shape(stub_writer *w)
     rad__bytes_format(&w->out, "%s. */\nstatic const uint8_t %s_widths[] = {",
                       t->edge_count > 8 ? " …" : "", p);
     for (uint32_t i = 0; i < t->edge_count; i++)
-        rad__bytes_format(&w->out, "%u,%s", t->edges[i].fields, i % 24 == 23 ? "\n    " : " ");
+        rad__bytes_format(&w->out, i % 24 == 23 ? "%u,\n    " : "%u, ", t->edges[i].fields);
     rad__bytes_format(&w->out, "0};\n\nstatic const rad_talk_shape %s_shape = {\n    \"%s\", \"", p,
                       p);
     write_file_text(w, false);
@@ -356,15 +366,16 @@ static void write_arm(stub_writer *w, const rad_local_state *s, const rad_local_
         rad__bytes_format(&w->out, "    {0, 0, 0, %u}, /* begins %s */\n", number[arm->next],
                           w->types->threads[arm->edge].name);
     else if (s->kind == RAD_LOCAL_DOES)
-        rad__bytes_format(&w->out, "    {%u, %u, 0, %u}, /* does %s */\n", message_of(w, s, arm),
-                          role, number[arm->next], rad__text_of(w->all, arm->label));
+        rad__bytes_format(&w->out, "    {%u, %u, 0, %u}, /* does %s */\n",
+                          number_of(message_of(w, s, arm)), role, number[arm->next],
+                          rad__text_of(w->all, arm->label));
     else
-        rad__bytes_format(&w->out, "    {%u, %u, %u, %u}, /* %s %s %s %s */\n",
-                          message_of(w, s, arm), rad__types_peer(w->types, s, arm), arm->edge,
-                          number[arm->next], s->kind == RAD_LOCAL_SEND ? "sends" : "receives",
-                          rad__text_of(w->all, arm->label),
-                          s->kind == RAD_LOCAL_SEND ? "to" : "from",
-                          w->types->global.roles[rad__types_peer(w->types, s, arm)]);
+        rad__bytes_format(
+            &w->out, "    {%u, %u, %u, %u}, /* %s %s %s %s */\n", number_of(message_of(w, s, arm)),
+            rad__types_peer(w->types, s, arm), arm->edge, number[arm->next],
+            s->kind == RAD_LOCAL_SEND ? "sends" : "receives", rad__text_of(w->all, arm->label),
+            s->kind == RAD_LOCAL_SEND ? "to" : "from",
+            w->types->global.roles[rad__types_peer(w->types, s, arm)]);
 }
 
 static void write_arms(stub_writer *w, const uint32_t *number)
@@ -424,12 +435,10 @@ static void write_tables(stub_writer *w)
     write_arms(w, number);
     write_states(w, number);
     rad__bytes_format(&w->out, "static const uint32_t %s_%s_starts[] = {", p, role);
-    for (uint32_t i = 0; i < family_count(w, w->family); i++)
-        rad__bytes_format(&w->out, "%s%u",
-                          i == 0   ? ""
-                          : i % 16 ? ", "
-                                   : ",\n    ",
-                          number[t->threads[w->first_of[w->family] + i].start]);
+    for (uint32_t i = 0; i < family_count(w, w->family); i++) {
+        put(w, i == 0 ? "" : i % 16 ? ", " : ",\n    ");
+        rad__bytes_format(&w->out, "%u", number[t->threads[w->first_of[w->family] + i].start]);
+    }
     rad__bytes_format(
         &w->out,
         "};\n\nstatic const rad_party_table %s_%s_table = {\n"
@@ -572,7 +581,7 @@ static void write_act(stub_writer *w, const rad_local_state *s, const rad_local_
                           "/* To be called when it is done. */\n"
                           "static inline int %s(%s_%s *self)\n{\n"
                           "    return rad_party_does(&self->party, %u);\n}\n\n",
-                          name, w->protocol, role, message);
+                          name, w->protocol, role, number_of(message));
 }
 
 static void write_begin(stub_writer *w)
@@ -677,10 +686,11 @@ static void write_comment(stub_writer *w, uint32_t protocol)
     write_file_text(w, true);
     rad__bytes_format(&w->out, " --role %s --c`: change the protocol, not this file.\n *\n",
                       w->types->global.roles[role]);
-    put(w, " * Answers    0 or more is success. RAD_EPROTOCOL: the protocol does not allow this "
-           "here; …_error says\n"
-           " *            what it does allow. RAD_ETIMEOUT, RAD_ECANCELED, RAD_ECLOSED as of "
-           "channels. Nothing was done.\n"
+    put(w, " * Answers    0 is success; of …_await: the number of a message, 1 or more. "
+           "RAD_EPROTOCOL: "
+           "the protocol does\n"
+           " *            not allow this here; …_error says what it does allow. RAD_ETIMEOUT, "
+           "RAD_ECANCELED, RAD_ECLOSED\n *            as of channels. Nothing was done.\n"
            " * Texts      are copied when they are sent. One that is received is the caller's: "
            "rad_text_free it.\n"
            " * One fiber  (or thread) at a time uses a party.\n *\n");

@@ -39,6 +39,7 @@ int rad_session_create(rad_session_vm **out, const rad_protocols *p, const rad_s
     if (vm == NULL) return rad__error_memory(error);
     vm->protocols = p;
     vm->options = *o;
+    vm->apart = RAD_NONE;
     if (vm->options.capacity == 0) vm->options.capacity = 1;
     if (!RAD_GROW(&vm->events, &vm->event_capacity, RAD_RING)) {
         rad_session_destroy(vm);
@@ -48,11 +49,25 @@ int rad_session_create(rad_session_vm **out, const rad_protocols *p, const rad_s
     return 0;
 }
 
+int rad_session_coroutine_state(rad_session_vm *vm, size_t size, void (*drop)(void *state),
+                                rad_error *error)
+{
+    if (vm->session_count > 0)
+        rad__misuse("rad_session_coroutine_state", "sessions are open already");
+    rad__error_clear(error);
+    if (size > RAD_COROUTINE_STATE_MAX)
+        return rad__error(error, RAD_EINPUT, "state of a coroutine: %zu bytes, %d at most", size,
+                          RAD_COROUTINE_STATE_MAX);
+    vm->state_size = (size + 15) / 16 * 16;
+    vm->drop_state = size ? drop : NULL;
+    return 0;
+}
+
 /* ---- Sessions ---------------------------------------------------------------------------------------- */
 
 /* In 64 bits: with many edges and large buffers it would not fit in the 32 of some machines. */
 typedef struct layout {
-    uint64_t threads, registers, buffers, packets, fields, path, size;
+    uint64_t threads, registers, buffers, packets, fields, states, path, size;
 } layout;
 
 static uint64_t after(uint64_t at, uint64_t count, uint64_t size)
@@ -60,8 +75,9 @@ static uint64_t after(uint64_t at, uint64_t count, uint64_t size)
     return (at + count * size + 15) / 16 * 16;
 }
 
-static layout layout_of(const rad_protocol *p, uint32_t capacity, size_t path_length)
+static layout layout_of(const rad_session_vm *vm, const rad_protocol *p, size_t path_length)
 {
+    uint32_t capacity = vm->options.capacity;
     const rad_types *t = &p->types;
     uint64_t width = 0;
     for (uint32_t i = 0; i < t->edge_count; i++) width += t->edges[i].fields;
@@ -71,7 +87,8 @@ static layout layout_of(const rad_protocol *p, uint32_t capacity, size_t path_le
         after(l.registers, (uint64_t)t->thread_count * p->register_count, sizeof(rad_datum));
     l.packets = after(l.buffers, t->edge_count, sizeof(rad_buffer));
     l.fields = after(l.packets, (uint64_t)t->edge_count * capacity, sizeof(rad_packet));
-    l.path = after(l.fields, width * capacity, sizeof(rad_datum));
+    l.states = after(l.fields, width * capacity, sizeof(rad_datum));
+    l.path = after(l.states, t->thread_count, vm->state_size);
     l.size = after(l.path, path_length + 1, 1);
     return l;
 }
@@ -117,7 +134,7 @@ rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t k
     if (vm->session_count >= RAD_SESSIONS_MAX ||
         !RAD_GROW(&vm->sessions, &vm->session_capacity, vm->session_count + 1))
         return NULL;
-    layout l = layout_of(p, vm->options.capacity, strlen(path));
+    layout l = layout_of(vm, p, strlen(path));
     char *memory = l.size > SIZE_MAX / 2 ? NULL : rad__alloc(1, (size_t)l.size);
     if (memory == NULL) return NULL;
     rad_session *s = (rad_session *)(void *)memory;
@@ -126,6 +143,7 @@ rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t k
     s->number = vm->session_count;
     memcpy(memory + l.path, path, strlen(path));
     s->path = memory + l.path;
+    s->states = memory + l.states;
     make_threads(vm, s, memory, &l);
     make_buffers(vm, s, memory, &l);
     vm->sessions[vm->session_count++] = s;
@@ -204,7 +222,8 @@ static bool begin_shuffled(rad_session_vm *vm, uint32_t first)
 static void session_free(rad_session_vm *vm, rad_session *s)
 {
     const rad_types *t = &s->protocol->types;
-    if (s->state != NULL && vm->free_state != NULL) vm->free_state(s->state);
+    for (uint32_t i = 0; vm->drop_state != NULL && i < t->thread_count; i++)
+        if (s->threads[i].has_state) vm->drop_state(rad__co_state(vm, &s->threads[i]));
     for (uint32_t i = 0; i < t->thread_count * s->protocol->register_count; i++)
         rad__value_drop(&s->threads[0].registers[i]);
     for (uint32_t i = 0; i < t->edge_count; i++) {
@@ -296,9 +315,4 @@ void rad_session_destroy(rad_session_vm *vm)
     rad__free(vm->events);
     rad_effect_log_free(vm->effect_log);
     rad__free(vm);
-}
-
-void rad_session_on_free(rad_session_vm *vm, void (*free_state)(void *state))
-{
-    vm->free_state = free_state;
 }

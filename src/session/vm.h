@@ -34,10 +34,11 @@
 #include "base/digest.h"
 #include "session/value.h"
 
+/* Numbers are those of enum rad_coroutine_phase. */
 enum rad_co_state { RAD_CO_IDLE, RAD_CO_READY, RAD_CO_BLOCKED, RAD_CO_ENDED, RAD_CO_FAULTED };
 
 #define RAD_BLOCK_REASONS(X)                                                                       \
-    X(NONE, "nothing")                                                                             \
+    X(NONE, "begins in the next round")                                                            \
     X(RECEIVE, "waits for a message")                                                              \
     X(SEND, "waits for room")                                                                      \
     X(INVOKE, "waits for its handler")                                                             \
@@ -86,6 +87,7 @@ typedef struct rad_co {
     uint8_t lane;   /* which ready list */
     bool to_wake;   /* in `wakes` */
     bool yielded;
+    bool has_state; /* a handler was given it */
     uint16_t thread;
     uint32_t what;     /* edge or effect it is blocked on */
     uint32_t id;       /* in order of creation: ties */
@@ -128,7 +130,7 @@ typedef struct rad_session {
     uint64_t fault_causes;
     rad_co *holder; /* of the token */
     bool pinned;    /* it was acquired */
-    void *state;    /* of handlers */
+    char *states;   /* of handlers, by thread: each has vm->state_size bytes */
 } rad_session;
 
 typedef struct rad_handler {
@@ -163,12 +165,15 @@ struct rad_session_vm {
     uint64_t round, instructions, messages, effects;
     rad_handler *handlers;
     uint32_t handler_count, handler_capacity;
-    void (*free_state)(void *state);
+    size_t state_size; /* a multiple of 16 */
+    void (*drop_state)(void *state);
     rad_session_event *events; /* all, or a ring of the last RAD_RING */
     uint64_t event_count;
     uint32_t event_capacity;
     struct rad_effect_log *effect_log;      /* kept; NULL: not */
     const struct rad_effect_log *on_record; /* replayed; NULL: handlers are called */
+    uint32_t
+        apart; /* for those on record whose number has bit apart / 2 as apart % 2 is, they are, too; RAD_NONE: no */
     bool no_memory;
 };
 
@@ -181,6 +186,11 @@ RAD_INTERNAL const char *rad__fault_text(uint32_t fault);
 RAD_INTERNAL const char *rad__block_text(uint32_t reason);
 
 /* vm.c */
+static inline void *rad__co_state(const rad_session_vm *vm, const rad_co *co)
+{
+    return vm->state_size ? co->session->states + co->thread * vm->state_size : NULL;
+}
+
 RAD_INTERNAL rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t key,
                                             const char *path);
 RAD_INTERNAL rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t protocol,
@@ -207,10 +217,12 @@ RAD_INTERNAL enum rad_comparison rad__session_compare(const rad_session_vm *a,
                                                       const rad_session_vm *b, char *text,
                                                       size_t size);
 
-/* As rad_effect_log_differ. `prefix`: one may have more, as when its run has come further. */
-RAD_INTERNAL bool rad__effects_differ(const struct rad_effect_log *a,
-                                      const struct rad_effect_log *b, bool prefix, char *text,
-                                      size_t size);
+/* Whether a handler is to blame: everything before it was the same in both runs, its answer was not. */
+RAD_INTERNAL bool rad__effects_blame(const struct rad_effect_log *a, const struct rad_effect_log *b,
+                                     char *text, size_t size);
+
+/* Coroutines that have effects on record are numbered; how many there are. */
+RAD_INTERNAL uint32_t rad__effects_actors(const struct rad_effect_log *log);
 
 /* What was asked, and what is on record. */
 RAD_INTERNAL void rad__session_mismatch(const rad_session_vm *vm, const rad_co *co, char *text,

@@ -109,8 +109,60 @@ status 0 "invariant --json, with fuel"
 has out '"holds": true' "holds"
 check "some runs were cut short" grep -qE '"exhausted": [1-9]' out
 check "and the verdict says so" grep -qE '"verdict": "no thread .* apart, as far as they went: [1-9][0-9]* of [0-9]+ were out of fuel after 9 rounds"' out
-try session invariant two.session
+# Every run has one end: the counts add up, also with runs on threads, runs with faults and runs out of fuel.
+adds_up() { # WHAT
+    check "$1: the counts add up to the runs" awk '
+        match($0, /"(runs|complete|faulted|exhausted|stuck)": [0-9]+/) {
+            split(substr($0, RSTART + 1, RLENGTH - 1), pair, "\": ")
+            count[pair[1]] = pair[2]
+            seen++
+        }
+        END {
+            sum = count["complete"] + count["faulted"] + count["exhausted"] + count["stuck"]
+            exit !(seen == 5 && count["runs"] > 0 && count["runs"] == sum)
+        }' out
+}
+try session invariant buyer.session --seeds 2 --n 1,inf --json
+adds_up "complete runs"
+has out '"runs": 42' "2 seeds: 19 runs and 2 on threads each"
+has out '"complete": 42' "all complete"
+events=$(sed -n 's/.*"events": \([0-9]*\).*/\1/p' out)
+try session invariant buyer.session --seeds 2 --n 1,inf --threads 0 --json
+has out '"runs": 38' "without threads: 19 runs each"
+check "events of runs on threads are counted, too" \
+    [ $((events * 38)) = $(($(sed -n 's/.*"events": \([0-9]*\).*/\1/p' out) * 42)) ]
+try session invariant buyer.session --seeds 2 --n 1,inf
+has out "runs       42, " "in words"
+has out ": 42 complete, 0 faulted, 0 exhausted, 0 stuck" "each end is named"
+try session invariant buyer.session --seeds 2 --n 1,inf --policies cooperative,progress --fuel 9 --json
+adds_up "runs out of fuel"
+try session invariant two.session --json
 status 1 "stuck everywhere"
+adds_up "stuck runs"
+has out '"complete": 0' "none is complete"
+cat >fault.session <<'X'
+protocol Fault {
+  roles A, B, C
+  A -> B: x
+  B -> A: y
+  A -> B: x
+  B -> A: y
+  A -> B: x
+  B -> C: z
+  code C {
+    yield
+    yield
+    yield
+    release
+  }
+}
+X
+try session invariant fault.session --seeds 2 --sessions 20 --json
+status 0 "a session that faults: how far the others come until then is nobody's promise, also on threads"
+adds_up "runs with faults"
+has out '"complete": 0' "none of them is complete"
+check "they are counted as faulted" grep -qE '"faulted": [1-9]' out
+check "and the verdict says so" grep -qE '"verdict": ".* apart, up to the faults: .* of .* had faulted sessions"' out
 try session invariant buyer.session --n 1,x
 status 2 "bad list"
 
@@ -143,7 +195,7 @@ works_for $pid 30
 kill -INT $pid
 wait $pid
 check "can be interrupted (status 130)" [ $? = 130 ]
-has out "exhausted after" "and tells how far it came"
+has out "interrupted after" "and tells how far it came"
 
 try session project buyer.session --role Seller
 status 0 "project"

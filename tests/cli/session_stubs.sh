@@ -15,6 +15,7 @@ compiles() {
         echo "#include \"$role.h\"" >>all.c
     done
     echo 'int main(void) { return 0; }' >>all.c
+    check "$(basename "$file"): no message has the number 0, which is success" sh -c '! grep -E "_is_[^ ]* = 0[,;]?( |$)" *.h'
     for cc in gcc clang; do
         command -v $cc >/dev/null || continue
         check "$(basename "$file"): $cc has nothing to say" $cc -std=c11 -pedantic -Wall -Wextra -Wshadow \
@@ -50,4 +51,16 @@ done
 status=$?
 status 2 "a role that is not there is refused"
 has err "there is no role Nobody" "and named"
+
+# State of handlers was one pointer for a session, which two roles shared. Code that relies on it must not compile and
+# mean something else.
+for use in 'if (*e->state == 0) return RAD_EFFECT_FAILED;' 'void **mine = (void **)e->state; (void)mine;'; do
+    printf '#include <raddle/session.h>\nenum rad_effect_result f(void *c, rad_effect *e);\n%s\n' \
+        "enum rad_effect_result f(void *c, rad_effect *e) { (void)c; $use return RAD_EFFECT_DONE; }" >old.c
+    sed 's/e->state/e->coroutine_state/; s/\*e->c/e->c/' old.c >new.c
+    check "a handler with state of its coroutine compiles" gcc -Werror -I"$src/include" -fsyntax-only new.c
+    check "one with state of its session does not" sh -c "! gcc -I'$src/include' -fsyntax-only old.c"
+done
+printf '#include <raddle/session.h>\nvoid f(rad_session_vm *vm);\nvoid f(rad_session_vm *vm) { rad_session_on_free(vm, 0); }\n' >old.c
+check "nor does what freed it" sh -c "! gcc -Werror=implicit-function-declaration -I'$src/include' -fsyntax-only old.c"
 finish

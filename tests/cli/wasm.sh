@@ -36,6 +36,10 @@ status 0 "the native machine runs them all, and 100 random ones"
 check "there are complete, exhausted, stuck, refused and faulted ones" sh -c '
     for end in complete exhausted stuck refused; do grep -q ": $end " all || exit 1; done
     grep -q "^session .* faulted: " all'
+check "in those with handlers some wait, some fail, some say nonsense, most come to their end" sh -c '
+    grep -q "^  .* blocked, waits for its handler, .* \[" all && grep -q ": faulted: the handler failed" all &&
+    grep -q "faulted: the handler.s answer does not fit" all &&
+    [ $(grep -c "handled=1: complete .* 0 [0-9]* 0 0 [0-9]*\( same\)*$" all) -gt 200 ]'
 
 node "$src/tests/wasm/node.js" "$web" "$@" >node 2>err
 status=$?
@@ -55,16 +59,47 @@ for file in "$src/examples/session/two_buyer.session" "$src/tests/wasm/everythin
     name=$(basename "$file")
     try session trace "$file" --normalize --n inf --policy progress --sessions 12 --seed 5
     mv out native
-    node "$web/run.js" "$file" --trace --n 2 --policy round-robin --sessions 12 --seed 5 --capacity 2 --start 3 >out 2>err
+    node "$web/run.js" "$file" --trace --n 2 --policy round-robin --sessions 12 --seed 5 --capacity 2 --start 3 \
+        >out 2>err
     status=$?
     status 0 "Node: $name runs"
     silent "Node: $name"
     same native out "Node: $name: the trace is the one of raddle session trace"
 done
+for how in '1 cooperative' '2 round-robin' '3 progress'; do
+    set -- "$src/tests/wasm/everything.session" --n "${how% *}" --policy "${how#* }" --sessions 3 --seed 8 --capacity 2
+    try session trace "$@"
+    mv out native
+    node "$web/run.js" "$@" --ticks >out 2>err
+    same native out "Node: n ${how% *}, ${how#* }: event by event, round by round, it is the native one"
+done
+set -- 100 "$src"/examples/session/*.session "$src"/tests/wasm/*.session
 node "$web/run.js" "$src/examples/session/two_buyer.session" >out 2>err
 check "Node: the seed that was drawn is told" grep -qxE 'seed [0-9]+' err
 node "$web/run.js" "$src/examples/session/two_buyer.session" --seed "$(sed 's/seed //' err)" >again
 same out again "Node: with it, the run is the same again"
+
+# With handlers of one's own, as many rounds as one likes.
+cat >till.js <<'END'
+module.exports = {
+  quote: (e) => (e.kind === "produce" ? (e.state.price ??= 30n + BigInt(e.session)) : undefined),
+  accept: () => "quit",
+};
+END
+node "$web/run.js" "$src/examples/session/two_buyer.session" --handlers till.js --seed 1 --sessions 2 >out 2>err
+status=$?
+status 0 "Node: handlers of a file"
+silent "Node: handlers of a file"
+check "Node: it is complete" grep -q '^complete ' out
+node "$web/run.js" "$src/examples/session/two_buyer.session" --handlers till.js --seed 1 --fuel 9 >out 2>err
+check "Node: after nine rounds, what waits for what" sh -c 'grep -q "^exhausted .*: 9 rounds" out && grep -q "waits for" out'
+echo 'module.exports = { quote() { throw new Error("sold out") } };' >till.js
+node "$web/run.js" "$src/examples/session/two_buyer.session" --handlers till.js --seed 1 >out 2>err
+check "Node: what a handler throws is told" grep -qx "session 0, Seller: handler of quote: threw 'sold out'" err
+node "$web/run.js" "$src/tests/wasm/refused.session" >out 2>err
+status=$?
+status 2 "Node: a protocol that is refused"
+check "Node: with its place" grep -qE '^protocol:[0-9]+:[0-9]+: ' err
 
 if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
     skip "session.wasm runs in a browser" "there is no chromium"

@@ -303,13 +303,12 @@ static void decision_1_digests_are_the_happens_before_order(void **state)
 
 /* ---- Records ------------------------------------------------------------------------------------------- */
 
-/* Keeps a sum in its session, and chooses by it. */
+/* Keeps a sum in its coroutine, and chooses by it. */
 static enum rad_effect_result honest(void *context, rad_effect *e)
 {
     uint32_t *calls = context;
     ++*calls;
-    if (*e->state == NULL) *e->state = calloc(1, sizeof(int64_t));
-    int64_t *sum = *e->state;
+    int64_t *sum = e->coroutine_state;
     if (e->kind == RAD_EFFECT_CONSUME || e->kind == RAD_EFFECT_DOES) return RAD_EFFECT_DONE;
     if (e->kind == RAD_EFFECT_SELECT) {
         e->chosen = ++*sum < 4 ? 0 : 1;
@@ -333,7 +332,7 @@ static rad_session_vm *machine(const rad_protocols *p, rad_session_options o,
     o.record = true;
     assert_int_equal(rad_session_create(&vm, p, &o, NULL), 0);
     if (handler) assert_int_equal(rad_session_handle(vm, NULL, handler, context, NULL), 0);
-    rad_session_on_free(vm, free);
+    assert_int_equal(rad_session_coroutine_state(vm, sizeof(int64_t), NULL, NULL), 0);
     if (replayed) rad_session_replay(vm, replayed);
     assert_int_equal(rad_session_open(vm, NULL, 3, NULL), 0);
     return vm;
@@ -469,6 +468,39 @@ static void what_is_consumed_is_compared(void **state)
     rad_protocols_free(q);
 }
 
+/* ---- What handlers are told ------------------------------------------------------------------------------ */
+
+static char told[400];
+
+static enum rad_effect_result note_whom(void *context, rad_effect *e)
+{
+    static const char *const kinds[] = {"produce", "select", "consume", "does"};
+    (void)context;
+    size_t used = strlen(told);
+    snprintf(told + used, sizeof told - used, "%s %s %s %s, ", e->role, kinds[e->kind],
+             e->name ? e->name : "-", e->partner ? e->partner : "-");
+    if (e->kind == RAD_EFFECT_SELECT) e->field_count = 0;
+    return RAD_EFFECT_DONE;
+}
+
+static void handlers_are_told_who_and_with_whom(void **state)
+{
+    (void)state;
+    rad_protocols *p = session_parse("protocol P { roles A, W[1..2] A -> W[2]: x(int) W[2] does d\n"
+                                     "choice at W[2] { W[2] -> A: y } or { W[2] -> A: z } }");
+    rad_session_options o = rad_session_preset();
+    rad_session_vm *vm;
+    told[0] = 0;
+    assert_int_equal(rad_session_create(&vm, p, &o, NULL), 0);
+    assert_int_equal(rad_session_handle(vm, NULL, note_whom, NULL, NULL), 0);
+    assert_int_equal(rad_session_open(vm, NULL, 1, NULL), 0);
+    assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
+    assert_string_equal(told,
+                        "A produce x W[2], W[2] consume x A, W[2] does d -, W[2] select - -, ");
+    rad_session_destroy(vm);
+    rad_protocols_free(p);
+}
+
 /* ---- Handlers that do what they must not --------------------------------------------------------------- */
 
 static int64_t counter;
@@ -533,8 +565,9 @@ static int prepare(void *context, rad_session_vm *vm, rad_error *error)
 {
     static uint32_t calls;
     counter = last_of_session_0 = 0;
-    rad_session_on_free(vm, free);
-    return rad_session_handle(vm, NULL, *(rad_effect_handler **)context, &calls, error);
+    int status = rad_session_coroutine_state(vm, sizeof(int64_t), NULL, error);
+    return status ? status
+                  : rad_session_handle(vm, NULL, *(rad_effect_handler **)context, &calls, error);
 }
 
 static bool is_invariant(const rad_protocols *p, rad_effect_handler *handler, rad_invariance *out)
@@ -584,6 +617,7 @@ int main(void)
         cmocka_unit_test(a_failure_is_replayed),
         cmocka_unit_test(a_mismatch_is_located),
         cmocka_unit_test(what_is_consumed_is_compared),
+        cmocka_unit_test(handlers_are_told_who_and_with_whom),
         cmocka_unit_test(decision_7_dishonest_handlers_are_caught_and_named),
     };
     storm_choose();

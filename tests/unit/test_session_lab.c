@@ -133,6 +133,28 @@ static void handlers_that_look_elsewhere_are_caught_and_named(void **state)
     assert_int_equal(r.complete, r.runs);
 }
 
+/* Complete, faulted, out of fuel, stuck: each run is one of them. */
+static void every_run_is_counted_once(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        stamping, "protocol P { roles A, B A -> B: x A -> B: y code B { release } }",
+        "locals P { roles A, B local A { B -> A: x } local B { A -> B: x } }",
+        "protocol P { roles A, B loop L { A -> B: x B -> A: y continue L } }"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        rad_protocols *p = session_parse(texts[i]);
+        rad_invariance_options o = {.sessions = 2, .rounds = 300};
+        rad_invariance r;
+        assert_int_equal(rad_session_invariant(p, &o, &r, NULL), 0);
+        uint64_t ends[] = {r.complete, r.faulted, r.stuck, r.exhausted};
+        assert_true(r.holds);
+        assert_int_equal(r.runs, 31);
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+            assert_int_equal(ends[k], k == i ? r.runs : 0);
+        rad_protocols_free(p);
+    }
+}
+
 static void fuel_leaves_prefixes(void **state)
 {
     (void)state;
@@ -349,6 +371,7 @@ int main(void)
         cmocka_unit_test(the_least_sufficient_capacity_is_found),
         cmocka_unit_test(parts_that_do_not_fit_together_are_told),
         cmocka_unit_test(handlers_that_look_elsewhere_are_caught_and_named),
+        cmocka_unit_test(every_run_is_counted_once),
         cmocka_unit_test(fuel_leaves_prefixes),
         cmocka_unit_test(every_order_of_picks_is_the_same),
         cmocka_unit_test(a_run_without_memory_is_told),

@@ -376,14 +376,16 @@ static void every_beginning_of_a_file_is_read_to_its_end(void **state)
 static char *many(const char *begin, const char *piece, uint32_t count, const char *end)
 {
     rad_bytes b = {0};
-    rad__bytes_format(&b, "%s", begin);
+    rad__bytes_put(&b, begin, strlen(begin));
     for (uint32_t i = 0; i < count; i++) {
         const char *at = piece;
-        for (const char *hole; (hole = strchr(at, '%')) != NULL; at = hole + 1)
-            rad__bytes_format(&b, "%.*s%u", (int)(hole - at), at, i);
-        rad__bytes_format(&b, "%s", at);
+        for (const char *hole; (hole = strchr(at, '%')) != NULL; at = hole + 1) {
+            rad__bytes_put(&b, at, (size_t)(hole - at));
+            rad__bytes_format(&b, "%u", i);
+        }
+        rad__bytes_put(&b, at, strlen(at));
     }
-    rad__bytes_format(&b, "%s", end);
+    rad__bytes_put(&b, end, strlen(end));
     rad__bytes_put(&b, "", 1);
     assert_false(b.failed);
     return (char *)b.data;

@@ -367,6 +367,42 @@ static void the_header_says_where_it_is_from(void **state)
     rad_protocols_free(p);
 }
 
+/* Callers chain codes: `if (code == 0) code = …_await(…); if (code == Lease_is_offer) code = …`. A message with the
+ * number 0 would be taken for success, or success for a message. */
+static void no_message_has_the_number_of_success(void **state)
+{
+    (void)state;
+    static const int numbers[] = {Team_is_work,          Team_is_more,   Team_is_stop,
+                                  Team_is_result_as_int, Team_is_thanks, Team_is_result_as_text,
+                                  Team_is_nothing_else};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        assert_true(numbers[i] > 0);
+        for (size_t k = 0; k < i; k++) assert_int_not_equal(numbers[i], numbers[k]);
+    }
+    team t;
+    Team_Boss b;
+    Team_W w;
+    assert_int_equal(Team_open(&t.session, 4), 0);
+    assert_int_equal(Team_Boss_begin(&b, &t.session), 0);
+    assert_int_equal(Team_W_begin(&w, &t.session, 1), 0);
+    assert_int_equal(Team_Boss_send_work_to_W(&b, 1, "first of all", 1, 0), 0);
+    assert_true(Team_W_await(&w, 0) > 0);
+    Team_Boss_end(&b);
+    Team_W_end(&w);
+    Team_destroy(&t.session);
+    rad_error error;
+    char *text = write_header("protocol Lease { roles A, B A does thing choice at A\n"
+                              "{ A -> B: offer B -> A: take(int) } or { A -> B: quit } }",
+                              &error);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "0 is success"));
+    assert_null(strstr(text, "_is_thing"));
+    assert_non_null(strstr(text, "Lease_is_offer = 2,"));
+    assert_non_null(strstr(text, "Lease_is_quit = 3,"));
+    assert_non_null(strstr(text, "Lease_is_take = 4,"));
+    rad_free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +415,7 @@ int main(void)
         cmocka_unit_test(without_memory_nothing_is_half_done),
         cmocka_unit_test(names_that_would_clash_are_refused),
         cmocka_unit_test(the_header_says_where_it_is_from),
+        cmocka_unit_test(no_message_has_the_number_of_success),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

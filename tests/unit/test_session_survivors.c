@@ -87,7 +87,7 @@ static void what_is_written_is_as_it_was(void **state)
     }
     is_as_it_was(generated, "81c60838484fecbebed87503cfb1536c", "random protocols");
     is_as_it_was(sums[0], "d56684f6cc26bbc81213bef45f77d2f9", "pictures");
-    is_as_it_was(sums[1], "84427121cc0f1e06753cf1bf3d611cdf", "headers");
+    is_as_it_was(sums[1], "ef0722004a5320d8d08f8861d5c63d24", "headers");
     is_as_it_was(sums[2], "8c4215cae18495af49a94b8e4d2d9c81", "types");
 }
 
@@ -243,10 +243,41 @@ static int run_crowd(rad_error *error)
     return status;
 }
 
+/* Says what was drawn, as if there were no handler. */
+static enum rad_effect_result say_drawn(void *context, rad_effect *e)
+{
+    (void)context;
+    if (e->kind == RAD_EFFECT_SELECT) {
+        e->chosen = (uint32_t)(e->draw % e->option_count);
+        e->field_count = e->options[e->chosen].field_count;
+        for (uint32_t i = 0; i < e->field_count; i++)
+            e->fields[i].type = e->options[e->chosen].types[i];
+    }
+    for (uint32_t i = 0; e->kind != RAD_EFFECT_CONSUME && i < e->field_count; i++) {
+        e->fields[i].number = (int64_t)(e->draw % 2);
+        e->fields[i].text = "drawn";
+        e->fields[i].length = 5;
+    }
+    ++*(uint64_t *)e->coroutine_state;
+    return RAD_EFFECT_DONE;
+}
+
+static int prepare_drawn(void *context, rad_session_vm *vm, rad_error *error)
+{
+    int status = rad_session_coroutine_state(vm, sizeof(uint64_t), NULL, error);
+    return status ? status : rad_session_handle(vm, NULL, say_drawn, context, error);
+}
+
 static int search_invariance(rad_error *error)
 {
     static const uint32_t ns[] = {3};
-    rad_invariance_options o = {.ns = ns, .n_count = 1, .sessions = 2, .starts = 1, .policies = 2};
+    rad_invariance_options o = {.ns = ns,
+                                .n_count = 1,
+                                .sessions = 2,
+                                .starts = 1,
+                                .policies = 2,
+                                .rounds = 300,
+                                .prepare = prepare_drawn};
     rad_invariance out;
     int status = rad_session_invariant(all, &o, &out, error);
     if (status == 0) assert_true(out.holds); /* what could not be compared is no difference */
@@ -447,7 +478,8 @@ static void what_differs_is_named(void **state)
     snprintf(one, sizeof one, "%s%s} }", by_hand, a);                                              \
     snprintf(other, sizeof other, "%s%s} }", by_hand, b)
     CODE("set r1 1\nsend B x\n", "set r1 2\nsend B x\n");
-    differ(one, other, equal, "session 0, B: handler of x, effect 0: x 1 and x 2");
+    differ(one, other, equal, /* B is told other things, for which its handler is not to blame */
+           "session 0, A: event 0: sent x in one run, sent x in the other, with other fields");
     CODE("set r2 1\nset r1 1\nsend B x\n", "set r2 2\nset r1 1\nsend B x\n");
     differ(one, other, equal, "session 0, A: a register at the end");
     CODE("set r1 1\nsend B x\nacquire\n", "set r1 1\nsend B x\nacquire\nrelease\n");
@@ -524,7 +556,7 @@ static void a_log_that_has_more_differs(void **state)
                         "session 0, B: effect 0, x 669, is in the second log only (record 1)");
     assert_true(rad_effect_log_differ(logs[1], logs[0], text, sizeof text));
     assert_string_equal(text, "session 0, B: effect 0, x 669, is in the first log only (record 1)");
-    assert_false(rad__effects_differ(logs[0], logs[1], true, text, sizeof text));
+    assert_false(rad__effects_blame(logs[0], logs[1], text, sizeof text)); /* it came further */
     rad_effect_log_free(logs[0]);
     rad_effect_log_free(logs[1]);
     rad_protocols_free(p);

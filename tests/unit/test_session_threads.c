@@ -60,9 +60,7 @@ static void threads_change_nothing_but_the_time(void **state)
 static enum rad_effect_result count(void *context, rad_effect *e)
 {
     (void)context;
-    if (*e->state == NULL) *e->state = calloc(1, sizeof(int64_t));
-    int64_t *calls = *e->state; /* of this session alone: no atomics */
-    if (calls == NULL) return RAD_EFFECT_FAILED;
+    int64_t *calls = e->coroutine_state; /* of this role of this session alone: no atomics */
     ++*calls;
     if (e->kind == RAD_EFFECT_PRODUCE) e->fields[0].number = *calls;
     return RAD_EFFECT_DONE;
@@ -70,8 +68,8 @@ static enum rad_effect_result count(void *context, rad_effect *e)
 
 static int prepare(void *context, rad_session_vm *vm, rad_error *error)
 {
-    rad_session_on_free(vm, free);
-    return rad_session_handle(vm, NULL, count, context, error);
+    int status = rad_session_coroutine_state(vm, sizeof(int64_t), NULL, error);
+    return status ? status : rad_session_handle(vm, NULL, count, context, error);
 }
 
 static void handlers_have_their_sessions_to_themselves(void **state)

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /* A -> B: x(int); A -> B: x(int); B -> A: y; then A forks: { A -> B: x } and { A -> B: z }, which B does as well. */
-enum { X, Y, Z };
+enum { X = 1, Y, Z };
 enum { A, B };
-static const rad_talk_message messages[] = {{"x", 1, 0}, {"y", 0, 0}, {"z", 0, 0}};
+static const rad_talk_message messages[] = {{"", 0, 0}, {"x", 1, 0}, {"y", 0, 0}, {"z", 0, 0}};
 static const char *const roles[] = {"A", "B"};
 static const uint8_t widths[] = {1, 1, 1, 1};
 static const rad_talk_shape shape = {"P", "p.session", 7, roles, 2, messages, widths, 4};
@@ -170,6 +170,17 @@ static void who_looks_first_takes_the_same_message(void **state)
     both_close(&t);
 }
 
+/* As an older raddle wrote it: the message with the number 0 cannot be told from success. */
+static void a_message_with_the_number_of_success_is_refused(void **state)
+{
+    (void)state;
+    rad_talk_shape old = shape;
+    rad_talk *talk;
+    old.messages = &messages[1];
+    assert_int_equal(rad_talk_open(&talk, &old, 1), RAD_EINPUT);
+    assert_null(talk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -178,6 +189,7 @@ int main(void)
         cmocka_unit_test(branches_are_joined_at_their_ends),
         cmocka_unit_test(a_join_that_comes_too_early_loses_nothing),
         cmocka_unit_test(who_looks_first_takes_the_same_message),
+        cmocka_unit_test(a_message_with_the_number_of_success_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

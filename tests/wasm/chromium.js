@@ -1,7 +1,8 @@
 // chromium.js WEB COUNT FILE... — the suite in a headless Chromium, with so many random protocols, and a look at the
 // page. WEB is the folder that tools/wasm.sh made; everything is read from files, nothing is listened on. The runs are
 // told on stdout; what is wrong on stderr, with status 1.
-//     chromium.js --picture WEB FILE.png [WIDTH HEIGHT] — the page, as it looks after its first run
+//     chromium.js --picture WEB FILE.png [WIDTH HEIGHT [SCRIPT]] — the page, as it looks after its first run and what
+//     a script did then
 //
 // The browser is driven through a pipe (--remote-debugging-pipe): JSON, each message ended by a zero.
 "use strict";
@@ -102,27 +103,64 @@ class Browser {
 const script = (file) => fs.readFileSync(path.join(__dirname, file), "utf8");
 const pageOf = (web) => pathToFileURL(path.resolve(web, "index.html")).href;
 
-// What a user does: choose each example, run it, look at the cells.
-const lookAtPage = `(async () => {
+// What a user does: choose each example and run it; run one in steps; write handlers, good and bad ones.
+async function usePage() {
   const wrong = [];
-  await page.ready;
-  for (const option of document.querySelectorAll("#example option")) {
-    document.getElementById("example").value = option.value;
-    document.getElementById("example").dispatchEvent(new Event("change"));
+  const expect = (holds, what) => holds || wrong.push(`${what}; the page says: ${at("end").textContent}, ` +
+                                                      `${at("verdict").textContent} ${at("errors").textContent}`);
+  const at = (id) => document.getElementById(id);
+  const count = (selector) => document.querySelectorAll(selector).length;
+  const cells = (kind) => count(`#grid td${kind}`);
+  const set = (values) => Object.entries(values).forEach(([id, value]) => (at(id).value = value));
+  const choose = async (name) => {
+    set({ example: name });
+    at("example").dispatchEvent(new Event("change"));
     await page.run();
-    const count = (kind) => document.querySelectorAll("#grid td" + kind).length;
-    const said = option.value + ": of " + count("") + " cells " + count(".equal") + " are green, " +
-                 count(".differs") + " are red";
-    if (count("") !== 15 || count(".differs") > 0) wrong.push(said);
-    if (option.value === "two_buyer" && count(".equal") !== 15) wrong.push(said);
-    if (document.querySelectorAll("#trace li").length === 0) wrong.push(option.value + ": no trace is shown");
+  };
+  await page.ready;
+  expect(cells(".equal") === 15 && count("#trace p.ended") === 3, "the first example is not complete");
+  for (const { value } of document.querySelectorAll("#example option")) {
+    await choose(value);
+    expect(cells("") === 15 && cells(".differs") === 0, `${value}: ${cells(".differs")} cells are red`);
+    expect(count("#trace li") > 0, `${value}: no trace is shown`);
   }
-  document.getElementById("protocol").value = "protocol P { roles A, B A -> C: x }";
+
+  await choose("two_buyer");
+  const whole = at("digest").textContent;
+  const handlers = at("handlers").value;
+  set({ handlers: "" });
   await page.run();
-  const said = document.getElementById("end").textContent;
-  if (!said.includes("protocol P has no role C")) wrong.push("a wrong protocol is not refused: " + said);
+  expect(at("digest").textContent !== whole, "handlers are not called");
+  set({ handlers, fuel: 5 });
+  await page.run();
+  expect(at("end").textContent === "After 5 rounds" && !at("continue").disabled, "a run of 5 rounds does not stop");
+  expect(count("#trace p.blocked") > 0 && count("#trace li") < 8, "it is not shown where coroutines are");
+  let steps = 1;
+  for (; steps < 100 && !at("continue").disabled; steps++) at("continue").click();
+  expect(steps === 12 && at("end").textContent === "Complete", `in steps it does not come to its end (${steps})`);
+  expect(at("digest").textContent === whole, "in steps something else happens");
+
+  set({ fuel: 20000, handlers: "{ quote() { throw new Error('no stock') } }" });
+  await page.run();
+  expect(at("end").textContent === "Complete, 2 faulted", "a handler that throws does not fault its sessions");
+  expect(at("errors").textContent.includes("session 1, Seller: handler of quote: threw 'no stock'"), "it is not named");
+  expect(cells(".equal") === 15, "it does so for some N only");
+  set({ sessions: 5, handlers: "(() => { let sold = 0n; return { quote: (e) => sold++ } })()" });
+  await page.run();
+  const said = at("verdict").textContent;
+  expect(cells(".differs") > 0 && said.includes("a handler depends on more"), "sharing is not seen");
+  for (const bad of ["{ quote( }", "7", "{ quote: 7 }", "{ nobody() {} }"]) {
+    set({ handlers: bad });
+    await page.run();
+    expect(at("end").className === "bad" && cells("") === 0, `handlers are taken: ${bad}`);
+  }
+  set({ handlers: "", protocol: "protocol P { roles A, B A -> C: x }" });
+  await page.run();
+  expect(at("end").textContent === "protocol:1:30: protocol P has no role C", "a wrong protocol is not refused");
+  await choose("two_buyer");
+  expect(cells(".equal") === 15, "after mistakes it does not run");
   return wrong;
-})()`;
+}
 
 async function suite(browser, web, randomCount, paths) {
   const files = paths.map((p) => ({ name: path.basename(p), text: fs.readFileSync(p, "utf8") }));
@@ -130,15 +168,16 @@ async function suite(browser, web, randomCount, paths) {
   await browser.evaluate(script("suite.js"));
   const { text, wrong } = await browser.evaluate(
     `page.machine.then((machine) => raddleSuite.all(machine, ${JSON.stringify(files)}, ${randomCount}))`);
-  const all = [...wrong, ...(await browser.evaluate(lookAtPage))];
+  const all = [...wrong, ...(await browser.evaluate(`(${usePage})()`))];
   fs.writeFileSync(1, text);
   if (all.length > 0) fs.writeFileSync(2, all.join("\n") + "\n");
   process.exitCode = all.length > 0 ? 1 : 0;
 }
 
-async function picture(browser, web, file, width = "1280", height = "900") {
+async function picture(browser, web, file, width = "1280", height = "900", script = "") {
   await browser.open(pageOf(web), Number(width), Number(height));
   await browser.evaluate("page.ready");
+  await browser.evaluate(script);
   const { data } = await browser.call("Page.captureScreenshot", { format: "png", captureBeyondViewport: true },
                                       browser.page);
   fs.writeFileSync(file, Buffer.from(data, "base64"));

@@ -1,5 +1,5 @@
-// node.js WEB COUNT FILE... — the suite in Node, with so many random protocols. WEB is the folder that tools/wasm.sh made. The runs are told on stdout;
-// what is wrong on stderr, with status 1.
+// node.js WEB COUNT FILE... — the suite in Node, with so many random protocols. WEB is the folder that tools/wasm.sh
+// made. The runs are told on stdout; what is wrong on stderr, with status 1.
 //     node.js --bench WEB FILE — instructions a second, with 1,000 sessions
 "use strict";
 const fs = require("node:fs");
@@ -29,7 +29,9 @@ async function bench(web, file) {
     let instructions = 0n;
     const begin = process.cpuUsage();
     for (let k = 0; k < 50; k++) {
-      instructions += machine.run(text, { n: 1, policy: 0, sessions: 1000, seed: 1n, trace: false }).instructions;
+      const vm = machine.open(text, { n: 1, policy: 0, sessions: 1000, seed: 1n, trace: false });
+      instructions += vm.run().instructions;
+      vm.close();
     }
     const { user, system } = process.cpuUsage(begin);
     best = Math.max(best, (Number(instructions) / (user + system)) * 1e6);
@@ -37,8 +39,8 @@ async function bench(web, file) {
   console.log(`node: ${(best / 1e6).toFixed(1)} million instructions/s`);
 }
 
-const words = process.argv.slice(2);
-(words[0] === "--bench" ? bench(words[1], words[2]) : suite(words[0], Number(words[1]), words.slice(2))).catch((error) => {
+const [first, second, ...rest] = process.argv.slice(2);
+(first === "--bench" ? bench(second, rest[0]) : suite(first, Number(second), rest)).catch((error) => {
   console.error(error);
   process.exitCode = 2;
 });

@@ -1,5 +1,5 @@
-// page.js — the page around session.wasm: runs what is in the text field, once as asked and once with every N and
-// policy, and shows both. `page` is what tests get hold of.
+// page.js — the page around session.wasm: opens a machine for what is in the text fields, runs it some rounds at a time
+// and shows where it is, and beside it runs with every N and policy. `page` is what tests get hold of.
 "use strict";
 
 const page = (() => {
@@ -9,6 +9,24 @@ const page = (() => {
                   halted: "□", faulted: "✗", acquired: "◆", released: "◇" };
   const threadsMost = 60; // shown
   const eventsMost = 500; // of each
+
+  // For examples that have none, everything is drawn.
+  const handlersOf = {
+    two_buyer: `({ // e.state is of one role of one session
+  quote(e) { // Seller has one price for both; the buyers remember it
+    if (e.kind === "consume") e.state.price = e.fields[0];
+    else return e.state.price ??= 20n + e.draw % 60n;
+  },
+  share(e) { // Alice pays half
+    if (e.kind === "consume") e.state.share = e.fields[0];
+    else return e.state.price / 2n;
+  },
+  accept(e) { // Bob buys if the rest is cheap
+    return e.state.price - e.state.share <= 25n ? "accept" : "quit";
+  },
+})
+`,
+  };
 
   const at = (id) => document.getElementById(id);
 
@@ -22,64 +40,102 @@ const page = (() => {
   const bytes = Uint8Array.from(atob(raddleSessionModule), (c) => c.charCodeAt(0));
   const machine = raddleSession.load(bytes);
 
+  // ---- What is asked for ----------------------------------------------------------------------------------------
+
+  function numberOf(id) {
+    return Math.max(1, Math.floor(Number(at(id).value)) || 1);
+  }
+
+  // Evaluated for each machine: what they keep outside of e.state begins anew.
+  function handlers() {
+    const text = at("handlers").value.trim();
+    if (text === "") return {};
+    try {
+      return new Function(`"use strict"; return (${text.replace(/;$/, "")}\n);`)();
+    } catch (error) {
+      throw new Error(`handlers: ${error.message}`);
+    }
+  }
+
   function options() {
-    const number = (id) => Math.max(1, Math.floor(Number(at(id).value)) || 1);
     const n = at("n").value === "all" ? "all" : Number(at("n").value);
     const seed = at("seed").value.trim();
     if (!/^[0-9]*$/.test(seed)) throw new Error(`the seed is a number, or is left out: '${seed}'`);
-    return { n, policy: at("policy").value, sessions: number("sessions"), capacity: number("capacity"),
-             fuel: BigInt(number("fuel")), seed: seed === "" ? undefined : BigInt(seed) };
+    return { n, policy: at("policy").value, sessions: numberOf("sessions"), capacity: numberOf("capacity"),
+             seed: seed === "" ? undefined : BigInt(seed) };
   }
 
   // ---- What came of it ------------------------------------------------------------------------------------------
 
-  function showEnd(r) {
-    const texts = { complete: "Complete", exhausted: "All rounds are used up", stuck: "Stuck: nobody can go on" };
-    const faulted = r.faulted > 0n ? `, ${r.faulted} faulted` : "";
-    at("end").textContent = r.end === "refused" ? r.error : (texts[r.end] || r.end) + faulted;
-    at("end").className = r.end === "exhausted" ? "cut" : r.end === "complete" && !faulted ? "good" : "bad";
-    at("digest").textContent = r.digest;
-    at("report").textContent = r.end === "complete" || r.end === "stuck" ? r.report : "";
+  function showError(error) {
+    at("end").textContent = error.message;
+    at("end").className = "bad";
+    for (const id of ["digest", "report", "errors"]) at(id).textContent = "";
     at("numbers").replaceChildren();
-    if (r.end === "refused") return;
+    showTrace(null);
+  }
+
+  function showEnd(vm, r) {
+    const texts = { complete: "Complete", exhausted: `After ${r.rounds.toLocaleString("en")} rounds`,
+                    stuck: "Stuck: nobody can go on" };
+    const faulted = r.faulted > 0 ? `, ${r.faulted} faulted` : "";
+    at("end").textContent = (texts[r.end] || r.end) + faulted;
+    at("end").className = faulted || r.end === "stuck" ? "bad" : r.end === "exhausted" ? "cut" : "good";
+    at("digest").textContent = r.digest;
+    at("report").textContent = r.end === "complete" || r.end === "stuck" ? vm.report() : "";
+    at("errors").textContent = vm.errors.map((error) => error.message).join("\n");
+    at("numbers").replaceChildren();
     for (const name of ["rounds", "instructions", "messages", "effects", "seed"]) {
       const pair = make("div");
-      pair.append(make("dt", name), make("dd", name === "seed" ? String(r.seed) : r[name].toLocaleString("en")));
+      pair.append(make("dt", name), make("dd", name === "seed" ? String(vm.seed) : r[name].toLocaleString("en")));
       at("numbers").append(pair);
     }
   }
 
   // ---- Every N, every policy ------------------------------------------------------------------------------------
 
+  function runOnce(m, text, o, fuel) {
+    const vm = m.open(text, { ...o, trace: false, handlers: handlers() });
+    try {
+      return vm.run(fuel);
+    } finally {
+      vm.close();
+    }
+  }
+
   function cellOf(r, expected) {
     if (r.end === "exhausted") return make("td", "rounds used up", "cut");
     const equal = r.end === expected.end && r.digest === expected.digest;
-    return make("td", r.digest.slice(0, 8) || r.end, equal ? "equal" : "differs");
+    return make("td", r.digest.slice(0, 8), equal ? "equal" : "differs");
   }
 
   function verdictOf(count, expected) {
-    if (count.differs) return `${count.differs} differ: this should not be possible`;
-    if (!expected || expected.end === "exhausted") return "None came to an end: allow more rounds to compare them.";
+    if (count.differs) {
+      const race = count.faulted ? ", or two roles of a session fail, and the first one counts" : "";
+      return `${count.differs} differ: a handler depends on more than what it is given and on e.state${race}.`;
+    }
+    if (expected.end === "exhausted") return "None came to an end: allow more rounds to compare them.";
     const cut = count.cut ? `; ${count.cut} did not come to an end` : "";
     return `${count.equal} runs, one digest: ${expected.end}${cut}.`;
   }
 
-  function showGrid(m, text, o) {
+  function showGrid(m, text, o, fuel) {
     const grid = at("grid");
     const head = make("tr");
     head.append(make("th"), ...ns.map((n) => make("th", `N = ${n}`)));
     grid.replaceChildren(head);
-    const count = { equal: 0, differs: 0, cut: 0 };
+    const count = { equal: 0, differs: 0, cut: 0, faulted: 0 };
     let expected = null; // the first that came to an end
     for (const policy of policies) {
       const row = make("tr");
       row.append(make("th", policy));
       for (const n of ns) {
-        const r = m.run(text, { ...o, n, policy, trace: false });
+        const r = runOnce(m, text, { ...o, n, policy }, fuel);
         if (!expected || expected.end === "exhausted") expected = r;
         const cell = cellOf(r, expected);
         cell.title = `${r.digest}, ${r.rounds} rounds`;
         count[cell.className]++;
+        count.faulted += r.faulted;
         row.append(cell);
       }
       grid.append(row);
@@ -87,21 +143,20 @@ const page = (() => {
     at("verdict").textContent = verdictOf(count, expected);
   }
 
-  // ---- The trace ------------------------------------------------------------------------------------------------
+  // ---- The trace, and where threads are -------------------------------------------------------------------------
 
   // "0 Alice sent title to Seller 0 af859dea81c703dd", by session and thread.
-  function threadsOf(trace) {
-    const sessions = new Map();
+  function eventsOf(trace) {
+    const threads = new Map();
     for (const line of trace.split("\n")) {
       if (line === "") continue;
       const [session, thread, kind, ...rest] = line.split(" ");
       const causes = rest.pop();
-      if (!sessions.has(session)) sessions.set(session, new Map());
-      const threads = sessions.get(session);
-      if (!threads.has(thread)) threads.set(thread, []);
-      threads.get(thread).push({ kind, rest, causes });
+      const key = `${session} ${thread}`;
+      if (!threads.has(key)) threads.set(key, []);
+      threads.get(key).push({ kind, rest, causes });
     }
-    return sessions;
+    return threads;
   }
 
   function wordsOf(event) {
@@ -113,7 +168,18 @@ const page = (() => {
     return [event.kind, event.rest.join(" ")];
   }
 
-  function showThread(name, events) {
+  function showPlace(c) {
+    const edge = c.from === null ? "" : ` from ${c.from} to ${c.to}`;
+    const words = { idle: "has not begun", ready: "is ready", blocked: `${c.waits}${edge}`, ended: "has ended",
+                    faulted: "is stopped: its session is faulted" };
+    const line = c.line ? `, line ${c.line}` : "";
+    const place = make("p", words[c.phase] + line, c.phase);
+    const held = c.registers.map((r, i) => `r${i} ${typeof r === "string" ? JSON.stringify(r) : r}`);
+    place.append(make("small", held.join(" · ")));
+    return place;
+  }
+
+  function showThread(c, events) {
     const column = make("div");
     const list = make("ol");
     for (const event of events.slice(0, eventsMost)) {
@@ -125,47 +191,69 @@ const page = (() => {
       list.append(item);
     }
     if (events.length > eventsMost) list.append(make("li", `and ${events.length - eventsMost} more`));
-    column.append(make("h3", name), list);
+    column.append(make("h3", c.thread), showPlace(c), list);
     return column;
   }
 
-  let shown = new Map();
+  let shown = { coroutines: [], events: new Map() };
 
   function showSession() {
-    const threads = [...(shown.get(at("session").value) || new Map())];
-    at("trace").replaceChildren(...threads.slice(0, threadsMost).map(([name, events]) => showThread(name, events)));
+    const threads = shown.coroutines.filter((c) => c.session === at("session").value).slice(0, threadsMost);
+    at("trace").replaceChildren(
+      ...threads.map((c) => showThread(c, shown.events.get(`${c.session} ${c.thread}`) || [])));
   }
 
-  function showTrace(trace) {
-    shown = threadsOf(trace);
-    at("session").replaceChildren(...[...shown.keys()].map((name) => make("option", name)));
+  // The session that was chosen stays so while it is there.
+  function showTrace(vm) {
+    shown = vm ? { coroutines: vm.coroutines(), events: eventsOf(vm.trace()) } : { coroutines: [], events: new Map() };
+    const sessions = [...new Set(shown.coroutines.map((c) => c.session))];
+    const before = at("session").value;
+    at("session").replaceChildren(...sessions.map((name) => make("option", name)));
+    if (sessions.includes(before)) at("session").value = before;
     showSession();
   }
 
   // ---- Running --------------------------------------------------------------------------------------------------
 
+  let vm = null; // the one that is shown
+
+  function show(r) {
+    showEnd(vm, r);
+    showTrace(vm);
+    at("continue").disabled = r.end !== "exhausted";
+  }
+
   async function run() {
-    const button = at("run");
-    button.disabled = true;
+    at("run").disabled = at("continue").disabled = true;
     at("grid").replaceChildren();
     at("verdict").textContent = "";
     try {
       const m = await machine;
       const o = options();
       const text = at("protocol").value;
-      const result = m.run(text, o);
-      showEnd(result);
-      showTrace(result.trace);
-      if (result.end !== "refused") showGrid(m, text, { ...o, seed: result.seed });
+      vm?.close();
+      vm = null;
+      vm = m.open(text, { ...o, handlers: handlers() });
+      show(vm.run(numberOf("fuel")));
+      showGrid(m, text, { ...o, seed: vm.seed }, numberOf("fuel"));
     } catch (error) {
-      at("end").textContent = error.message;
-      at("end").className = "bad";
+      showError(error);
     }
-    button.disabled = false;
+    at("run").disabled = false;
+  }
+
+  // From where it is.
+  function goOn() {
+    try {
+      show(vm.run(numberOf("fuel")));
+    } catch (error) {
+      showError(error);
+    }
   }
 
   function choose() {
     at("protocol").value = raddleSessionExamples[at("example").value];
+    at("handlers").value = handlersOf[at("example").value] || "";
   }
 
   for (const name of Object.keys(raddleSessionExamples)) at("example").append(make("option", name));
@@ -178,5 +266,6 @@ const page = (() => {
   });
   at("session").addEventListener("change", showSession);
   at("run").addEventListener("click", run);
+  at("continue").addEventListener("click", goOn);
   return { machine, run, ready: run() };
 })();

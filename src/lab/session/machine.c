@@ -288,9 +288,10 @@ static void tell_event(const rad_session_trial *t, const rad_session_event *e)
         rad__kernel_error(t->k, RAD_ENOMEM, "out of memory in a session");
     else if (e->kind == RAD_SESSION_FAULTED)
         /* Another fault is another bug: it is what the failure is about. */
-        rad_fail(t->k, ORACLE_FAULT, rad_object(t->k, RAD_NONE, rad__fault_text(e->label)),
-                 "session %s, %s: %s, line %u", s->path, s->protocol->types.threads[e->thread].name,
-                 rad__fault_text(e->label), s->fault_line);
+        rad_fail_at(t->k, ORACLE_FAULT, rad_object(t->k, RAD_NONE, rad__fault_text(e->label)), NULL,
+                    "session %s, %s: %s, line %u", s->path,
+                    s->protocol->types.threads[e->thread].name, rad__fault_text(e->label),
+                    s->fault_line);
 }
 
 /* False: memory ran out, and with that the run. */
