@@ -138,8 +138,9 @@ typedef struct rad_flow_result {
     char digest[33]; /* of the trace */
 } rad_flow_result;
 
-/* Begins a case in a folder that is made if it is not there. RAD_EINPUT: there is a case in it. RAD_EIO: what was
- * written so far is whole; resume goes on when the reason is gone. */
+/* Begins a case in a folder that is made if it is not there. RAD_EINPUT: there is a case in it, it belongs to somebody
+ * else or others may write to it, a link is in the place of a file. RAD_EIO: what was written so far is whole; resume
+ * goes on when the reason is gone. Also when somebody deletes or replaces the journal: nothing more is begun then. */
 RAD_API int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o,
                          rad_flow_result *result, rad_error *error);
 
@@ -183,9 +184,9 @@ typedef struct rad_flow_status {
     bool has_ended;
     enum rad_flow_end end; /* when it has */
     const char *text;      /* why it failed; what it waits for */
-    int runner;            /* process that works on it; 0: none */
-    bool torn;             /* the last record is not whole (a runner may be writing it right now) */
-    uint32_t signals;      /* sent, and not taken */
+    int runner;       /* process that works on it; 0: none; -1: one whose number is not known */
+    bool torn;        /* the last record is not whole (a runner may be writing it right now) */
+    uint32_t signals; /* sent, and not taken */
     uint32_t timers;
     uint64_t next_timer_ns; /* time of day; 0: none */
     const rad_flow_task_status *tasks;
@@ -302,6 +303,28 @@ typedef struct rad_flow_replayed {
 /* Every step again from the journal; nothing is run or written. `steps` (may be NULL): a line for each; rad_free it. */
 RAD_API int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps,
                             rad_error *error);
+
+/* What was recorded of a case, on another text of its flow: can that do it, too? Steps are known by stable names: the
+ * path of the token, and what it does there (a task by its name), not by line. */
+typedef struct rad_flow_replayed_on {
+    bool fits;
+    const char *state;      /* of the case on that flow: "done", "waiting", … */
+    uint64_t steps, inputs; /* that both have */
+    /* When it does not fit: */
+    uint64_t record;    /* the next one of the journal; 0: it is behind the last */
+    const char *step;   /* what was recorded: "0/3.1#2 do compile (line 7)" */
+    const char *reason; /* what is different, if there is more to say than the sets do */
+    const char *const *recorded, *const
+                                     *offered; /* what could go on there: then, and on that flow */
+    uint32_t recorded_count, offered_count;
+    void *inside;
+} rad_flow_replayed_on;
+
+/* `name`: of several flows in the file, NULL: that of the case's name. Nothing is run or written. RAD_EINPUT: no case,
+ * a damaged journal, a bad file. rad_flow_replayed_on_free the result, also after an error. */
+RAD_API int rad_flow_replay_on(const char *folder, const char *path, const char *name,
+                               rad_flow_replayed_on *out, rad_error *error);
+RAD_API void rad_flow_replayed_on_free(rad_flow_replayed_on *r);
 
 /* Whole, or not at all. */
 RAD_API int rad_flow_keep(const char *path, const char *text, rad_error *error);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct case_words {
-    bool json;
+    bool json, raw;
 } case_words;
 
 static const option JSON_OPTIONS[] = {OPTION_JSON(case_words),
@@ -67,14 +67,10 @@ static void status_json(cli *c, const rad_flow_status *s)
 /* Values may be long, and have more than one line. */
 static void out_value(cli *c, const char *name, const char *text)
 {
-    char value[100];
+    enum { MOST = 92 };
     size_t length = strcspn(text, "\n");
-    bool cut = length >= sizeof value - 4 || text[length] != 0;
-    if (length > sizeof value - 8) length = sizeof value - 8;
-    memcpy(value, text, length);
-    memcpy(value + length, cut ? " …" : "", cut ? sizeof " …" : 1);
-    make_harmless(value);
-    out(c, "  %s = %s\n", name, value);
+    bool cut = length > MOST || text[length] != 0;
+    out(c, "  %s = %.*s%s\n", name, length < MOST ? (int)length : MOST, text, cut ? " …" : "");
 }
 
 static void status_text(cli *c, const char *folder, const rad_flow_status *s)
@@ -84,7 +80,8 @@ static void status_text(cli *c, const char *folder, const rad_flow_status *s)
     out(c, "begun %s, last heard of %s (UTC); %s step%s, %s record%s\n", time_text(s->began_ns),
         time_text(s->last_ns), number(s->steps), plural(s->steps), number(s->records),
         plural(s->records));
-    if (s->runner != 0) out(c, "run by process %d\n", s->runner);
+    if (s->runner > 0) out(c, "run by process %d\n", s->runner);
+    if (s->runner < 0) out_text(c, "run by a process whose number is not known\n");
     if (s->text != NULL && s->text[0] != 0) out(c, "%s\n", s->text);
     for (uint32_t i = 0; i < s->task_count; i++) {
         const rad_flow_task_status *t = &s->tasks[i];
@@ -92,7 +89,6 @@ static void status_text(cli *c, const char *folder, const rad_flow_status *s)
         bool is_one = t->instance[0] != 0; /* of many */
         snprintf(name, sizeof name, "%s%s%s%s", t->task, is_one ? " [" : "", t->instance,
                  is_one ? "]" : "");
-        make_harmless(name);
         out(c, "  %-20s %s, attempt %u, since %s  (%s)\n", name, task_state_name(t->state),
             t->attempt, time_text(t->since_ns), t->key);
     }
@@ -115,6 +111,7 @@ static int flow_status_run(cli *c, int argc, char **argv)
     const char *folder;
     int status = options_parse(c, &VERB_FLOW_STATUS, argc, argv, &r, &w);
     if (status != GO_ON) return status;
+    ends_at_once(c, &VERB_FLOW_STATUS);
     if ((status = read_folder_word(c, &w, &folder)) != 0) return status;
     rad_flow_status s;
     rad_error error = {.code = 0};
@@ -149,27 +146,36 @@ static int flow_logs_run(cli *c, int argc, char **argv)
     words w;
     int status = options_parse(c, &VERB_FLOW_LOGS, argc, argv, &r, &w);
     if (status != GO_ON) return status;
+    ends_at_once(c, &VERB_FLOW_LOGS);
     if (w.count == 0 || w.count > 2)
         return bad_usage(c, "expected the folder of a case, and perhaps a task or a key");
     char *text = NULL;
     rad_error error = {.code = 0};
     if (rad_flow_logs(w.at[0], w.count == 2 ? w.at[1] : NULL, &text, &error) != 0)
         return complain_error(c, &error);
-    out_text(c, text);
+    if (r.raw || !c->terminal)
+        out_raw(c, text, strlen(text));
+    else
+        out_text(c, text);
     rad_free(text);
     return EXIT_FINE;
 }
 
+static const option LOGS_OPTIONS[] = {{"raw", OPTION_FLAG, offsetof(case_words, raw), NULL,
+                                       "bytes as they are, also on a terminal", 0, 0, 0},
+                                      {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 static const option NO_OPTIONS[] = {{NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
 const verb VERB_FLOW_LOGS = {
     "flow logs",
     "what the commands of a case printed",
-    "DIR [TASK|KEY]",
+    "DIR [TASK|KEY] [--raw]",
     "What the commands printed to stdout and stderr, oldest first: of all tasks, of one, or of one "
     "execution of it (its "
-    "key, as 'raddle flow status' shows it).",
-    NO_OPTIONS,
+    "key, as 'raddle flow status' shows it). On a terminal control characters are shown as \\x1b; "
+    "in "
+    "a pipe or a file the bytes are those that were printed, but for zero bytes, which are '?'.",
+    LOGS_OPTIONS,
     NULL,
     flow_logs_run,
 };
@@ -235,9 +241,10 @@ const verb VERB_FLOW_CANCEL = {
     "flow cancel",
     "cancel a case, a region or a task",
     "DIR [region NAME | task NAME]",
-    "Like a signal it is kept until somebody who works on the case takes it. Commands that run get "
-    "SIGTERM, and SIGKILL "
-    "if they do not end.",
+    "Like a signal it is kept until somebody who works on the case takes it. Commands that run, "
+    "and "
+    "all processes that came from them, get SIGTERM, and SIGKILL after 3 seconds if they do not "
+    "end.",
     NO_OPTIONS,
     CANCEL_EXAMPLES,
     flow_cancel_run,

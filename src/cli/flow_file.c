@@ -1,10 +1,11 @@
 /* flow_file.c — `raddle flow check`, `draw` and `replay`. */
 #include "flow.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct file_words {
-    const char *flow, *output;
+    const char *flow, *output, *on;
     bool json, steps;
 } file_words;
 
@@ -57,6 +58,7 @@ static int flow_check_run(cli *c, int argc, char **argv)
     const char *path;
     int status = options_parse(c, &VERB_FLOW_CHECK, argc, argv, &r, &w);
     if (status != GO_ON) return status;
+    ends_at_once(c, &VERB_FLOW_CHECK);
     if ((status = read_file_word(c, w.at, w.count, &path)) != 0) return status;
     rad_error error = {.code = 0};
     rad_flow *f;
@@ -102,6 +104,7 @@ static int flow_draw_run(cli *c, int argc, char **argv)
     words w;
     int status = options_parse(c, &VERB_FLOW_DRAW, argc, argv, &r, &w);
     if (status != GO_ON) return status;
+    ends_at_once(c, &VERB_FLOW_DRAW);
     if (w.count != 1) return bad_usage(c, "expected a flow file, or the folder of a case");
     rad_error error = {.code = 0};
     rad_flow *f = NULL;
@@ -140,6 +143,9 @@ const verb VERB_FLOW_DRAW = {
 /* ---- replay ----------------------------------------------------------------------------------------------------- */
 
 static const option REPLAY_OPTIONS[] = {
+    {"on", OPTION_TEXT, AT(on), "FILE.flow", "on this flow instead, which may have been edited", 0,
+     0, 0},
+    OPTION_FLOW(file_words),
     {"steps", OPTION_FLAG, AT(steps), NULL, "print every step", 0, 0, 0},
     OPTION_JSON(file_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
@@ -157,6 +163,80 @@ static void replay_json(cli *c, const rad_flow_replayed *r)
     put_end(&j);
 }
 
+/* ---- replay --on ------------------------------------------------------------------------------------------------ */
+
+static void put_names_of(writer *j, const char *key, const char *const *lines, uint32_t count)
+{
+    put_array(j, key);
+    for (uint32_t i = 0; i < count; i++) put_text(j, NULL, lines[i]);
+    put_close(j, ']');
+}
+
+static void replay_on_json(cli *c, const char *path, const rad_flow_replayed_on *r)
+{
+    writer j;
+    put_begin(&j, c);
+    put_text(&j, "on", path);
+    put_bool(&j, "fits", r->fits);
+    put_text(&j, "state", r->state);
+    put_count(&j, "steps", r->steps);
+    put_count(&j, "inputs", r->inputs);
+    if (!r->fits) {
+        put_count(&j, "record", r->record);
+        put_text(&j, "step", r->step);
+        put_text(&j, "reason", r->reason);
+        put_names_of(&j, "recorded", r->recorded, r->recorded_count);
+        put_names_of(&j, "offered", r->offered, r->offered_count);
+    }
+    put_end(&j);
+}
+
+static void out_line(cli *c, const char *before, const char *text)
+{
+    out(c, "%s%s\n", before, text);
+}
+
+static void out_lines(cli *c, const char *const *lines, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) out_line(c, "    ", lines[i]);
+}
+
+static void replay_on_text(cli *c, const char *path, const rad_flow_replayed_on *r)
+{
+    if (r->fits) {
+        out(c, "fits: %s after %s step%s and %s input%s, as recorded\n", r->state, number(r->steps),
+            plural(r->steps), number(r->inputs), plural(r->inputs));
+        return;
+    }
+    out(c, "differs after %s step%s and %s input%s", number(r->steps), plural(r->steps),
+        number(r->inputs), plural(r->inputs));
+    if (r->record > 0) out(c, ", at or before record %s", number(r->record));
+    out_text(c, "\n");
+    out_line(c, "  recorded step: ", r->step);
+    if (r->reason[0] != 0) out_line(c, "  difference: ", r->reason);
+    if (r->recorded_count > 0) out_text(c, "  could go on when it was recorded:\n");
+    out_lines(c, r->recorded, r->recorded_count);
+    if (r->offered_count > 0) out(c, "  can go on in %s:\n", path);
+    out_lines(c, r->offered, r->offered_count);
+}
+
+static int replay_on(cli *c, const char *folder, const file_words *r)
+{
+    rad_error error = {.code = 0};
+    rad_flow_replayed_on done;
+    int status = EXIT_FINE;
+    if (r->steps) return bad_usage(c, "--steps does not go with --on");
+    if (rad_flow_replay_on(folder, r->on, r->flow, &done, &error) != 0)
+        status = complain_error(c, &error);
+    else if (r->json)
+        replay_on_json(c, r->on, &done);
+    else
+        replay_on_text(c, r->on, &done);
+    if (status == EXIT_FINE && !done.fits) status = EXIT_FOUND;
+    rad_flow_replayed_on_free(&done);
+    return status;
+}
+
 static int flow_replay_run(cli *c, int argc, char **argv)
 {
     file_words r = {.flow = NULL};
@@ -164,7 +244,10 @@ static int flow_replay_run(cli *c, int argc, char **argv)
     const char *folder;
     int status = options_parse(c, &VERB_FLOW_REPLAY, argc, argv, &r, &w);
     if (status != GO_ON) return status;
+    ends_at_once(c, &VERB_FLOW_REPLAY);
     if ((status = read_folder_word(c, &w, &folder)) != 0) return status;
+    if (r.on != NULL) return replay_on(c, folder, &r);
+    if (r.flow != NULL) return bad_usage(c, "--flow needs --on");
     rad_error error = {.code = 0};
     rad_flow_replayed done;
     char *steps = NULL;
@@ -183,15 +266,28 @@ static int flow_replay_run(cli *c, int argc, char **argv)
     return done.as_recorded ? EXIT_FINE : EXIT_FOUND;
 }
 
+static const char *const REPLAY_EXAMPLES[] = {
+    "raddle flow replay order.case", "as recorded?",
+    "raddle flow replay order.case --on order.flow",
+    "would the edited flow have done the same so far? If not: where, and what instead", NULL};
+
 const verb VERB_FLOW_REPLAY = {
     "flow replay",
     "every step of a case again, from its journal",
-    "DIR [--steps] [--json]",
+    "DIR [--on FILE.flow] [--steps] [--json]",
     "Feeds what the journal has to the flow, at the steps where it came in, and compares the trace "
     "at each of them. "
-    "Nothing is run, nothing is written.\n\nExit status: 0 as recorded, 1 it differs, 2 no case or "
-    "a damaged journal.",
+    "Nothing is run, nothing is written.\n\n"
+    "With --on, the same is done on another text of the flow, side by side with the one of the "
+    "case. "
+    "Steps are compared by stable names: the path of the token and what it does there, a task by "
+    "its "
+    "name, not by line. Where they differ the recorded step is named, with what could go on when "
+    "it was "
+    "recorded, and what can go on in FILE.\n\nExit status: 0 as recorded, 1 it differs, 2 no case, "
+    "a damaged "
+    "journal or a bad file.",
     REPLAY_OPTIONS,
-    NULL,
+    REPLAY_EXAMPLES,
     flow_replay_run,
 };

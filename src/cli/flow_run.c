@@ -96,23 +96,21 @@ static void news_line(const rad_flow_progress *p, char *line, size_t size)
     case RAD_FLOW_TIMER_FIRED: break;
     case RAD_FLOW_JOURNAL_CUT: snprintf(line, size, "the journal: %s", p->text); break;
     }
-    make_harmless(line);
 }
 
 static void watch(void *context, const rad_flow_progress *p)
 {
     teller *t = context;
     char line[800];
-    if (t->c->progress) fprintf(stderr, "\r\033[K");
+    if (t->c->progress) note("\r\033[K");
     news_line(p, line, sizeof line);
-    if (line[0] != 0 && !t->quiet) fprintf(stderr, "%s\n", line);
+    if (line[0] != 0 && !t->quiet) note("%s\n", line);
     if (t->c->progress) { /* a line that does not fit would be written over in part only */
         snprintf(line, sizeof line,
                  "%u running, %u queued, %u timers, %" PRIu64 " done, %" PRIu64 " failed",
                  p->running, p->queued, p->timers, p->done, p->failed);
-        fprintf(stderr, "%.*s", t->c->width > 1 ? (int)t->c->width - 1 : 79, line);
+        note("%.*s", t->c->width > 1 ? (int)t->c->width - 1 : 79, line);
     }
-    fflush(stderr);
 }
 
 static void tell_json(cli *c, const char *folder, const rad_flow_result *r)
@@ -167,7 +165,6 @@ static void tell_text(cli *c, const char *folder, const rad_flow_result *r)
                                                         : STYLE_BAD;
     const char *name = flow_end_name(r->end), *rest = text;
     memcpy(text, r->text, sizeof text);
-    make_harmless(text);
     if (strncmp(text, name, strlen(name)) == 0) rest = text + strlen(name); /* said once */
     if (rest > text && rest[0] == ':') rest += 1 + (rest[1] == ' ');
     out(c, "%s%s%s%s%s\n", style(c, s), name, style(c, STYLE_OFF), rest[0] ? ": " : "", rest);
@@ -183,7 +180,7 @@ static int ended(const teller *t, const char *folder, int code, const rad_error 
     progress_clear(c);
     if (code == RAD_EIO && r->case_id[0] != 0) { /* nothing is lost: what was written is whole */
         int status = complain_error(c, error);
-        fprintf(stderr, "next, when that is repaired: raddle flow resume %s\n", shell_word(folder));
+        note("next, when that is repaired: raddle flow resume %s\n", shell_word(folder));
         return status;
     }
     if (code != 0) return complain_error(c, error);
@@ -250,7 +247,7 @@ static int flow_run_run(cli *c, int argc, char **argv)
     o.seed = r.seed;
     o.settings = settings;
     if (!r.json && !r.quiet)
-        fprintf(stderr, "case in %s, policy %s, seed %" PRIu64 "\n", folder, r.policy, r.seed);
+        note("case in %s, policy %s, seed %" PRIu64 "\n", folder, r.policy, r.seed);
     int code = rad_flow_run(f, folder, &o, &result, &error);
     status = ended(&t, folder, code, &error, &result);
     rad_flow_free(f);
@@ -314,14 +311,16 @@ static int read_doubts(cli *c, const run_words *r, rad_flow_settle *settles)
 }
 
 /* The difference, which is what people need to see. */
-static void show_changes(cli *c, const rad_flow *f, const char *folder)
+static void show_changes(const rad_flow *f, const char *path, const char *folder)
 {
     char *text = NULL;
     rad_error ignored = {.code = 0};
-    if (rad_flow_changes(f, folder, &text, &ignored) == 0 && text[0] != 0)
-        fprintf(stderr, "%s", text);
+    if (rad_flow_changes(f, folder, &text, &ignored) == 0 && text[0] != 0) {
+        note_text("", text, "");
+        note("next: raddle flow replay %s --on ", shell_word(folder));
+        note("%s (would it have done the same so far?)\n", shell_word(path));
+    }
     rad_free(text);
-    (void)c;
 }
 
 static int flow_resume_run(cli *c, int argc, char **argv)
@@ -344,7 +343,7 @@ static int flow_resume_run(cli *c, int argc, char **argv)
         return complain_error(c, &error);
     rad_flow_result result = {.steps = 0};
     int code = rad_flow_resume(f, w.at[0], &o, &result, &error);
-    if (code == RAD_EINPUT && f != NULL) show_changes(c, f, w.at[0]);
+    if (code == RAD_EINPUT && f != NULL) show_changes(f, w.at[1], w.at[0]);
     status = ended(&t, w.at[0], code, &error, &result);
     rad_flow_free(f);
     return status;

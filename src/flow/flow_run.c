@@ -14,16 +14,18 @@ enum { QUANTUM = 1 << 20, LOCK_TRIES = 10 };
 #define SYNC_WITHIN_NS  UINT64_C(100000000)
 #define LONGEST_WAIT_NS UINT64_C(1000000000) /* notices may get lost */
 
-/* ---- The lock ------------------------------------------------------------------------------------------- */
+/* ---- Locks ---------------------------------------------------------------------------------------------- */
 
-/* The file stays for ever: whoever removed it could have it locked while another locks a new one of that name. */
+/* What a runner holds is the journal itself: no second one can be had beside it, whatever is deleted. The file "lock"
+ * says who it is, and keeps out runners of versions that hold nothing else. It stays for ever: whoever removed it could
+ * have it locked while another locks a new one of that name. */
 static int make_lock_file(rad_flow_runner *r, rad_error *error)
 {
-    char name[64];
+    char name[RAD_FLOW_FILE_MAX] = "lock";
     int file;
     int holder = r->host->holder(r->host->context, "lock", error);
     if (holder != RAD_OS_NO_FILE) return holder < 0 ? holder : 0;
-    snprintf(name, sizeof name, "lock.%d.tmp", r->host->self(r->host->context));
+    rad__flow_temporary(r->host, name);
     int code = r->host->create(r->host->context, &file, name, error);
     if (code != 0) return code;
     r->host->close(r->host->context, file);
@@ -32,28 +34,45 @@ static int make_lock_file(rad_flow_runner *r, rad_error *error)
     return code < 0 ? code : 0;
 }
 
-static int take_lock(rad_flow_runner *r, rad_error *error)
+/* 1: it is ours; 0: somebody else's. A runner that ended a moment ago may have a child that has not yet closed what it
+ * inherited, and whoever asks for its holder holds it for a moment. */
+static int hold(rad_flow_runner *r, int file, rad_error *error)
 {
-    char text[24];
-    int code = make_lock_file(r, error), owner = 0;
-    if (code == 0) code = r->host->open_end(r->host->context, &r->lock, "lock", error);
-    if (code != 0) return code;
     for (int tries = 0;; tries++) {
-        code = r->host->lock(r->host->context, r->lock, error);
-        if (code != 0) break;
-        owner = rad__flow_lock_owner(r->host, "lock");
-        if (tries == LOCK_TRIES) break;
-        /* A runner that ended a moment ago may have a child that has not yet closed what it inherited. */
+        int got = r->host->lock(r->host->context, file, error);
+        if (got != 0 || tries == LOCK_TRIES) return got;
         r->host->sleep(r->host->context, LOCK_PAUSE_NS);
     }
-    if (code == 0)
-        return rad__error(error, RAD_EINPUT,
-                          "another runner, process %d, works on this case: wait for it, or stop it",
-                          owner);
-    if (code < 0) return code;
+}
+
+static int take_lock(rad_flow_runner *r, rad_error *error)
+{
+    int code = make_lock_file(r, error);
+    if (code == 0) code = r->host->open_end(r->host->context, &r->lock, "lock", error);
+    if (code == 0) code = hold(r, r->lock, error);
+    if (code != 0) return code < 0 ? code : 0;
+    return rad__error(error, RAD_EINPUT,
+                      "another runner, process %d, works on this case: wait for it, or stop it",
+                      rad__flow_lock_owner(r->host, "lock"));
+}
+
+/* For people. */
+static int write_owner(rad_flow_runner *r, rad_error *error)
+{
+    char text[24];
     int length = snprintf(text, sizeof text, "%d\n", r->host->self(r->host->context));
-    code = r->host->cut(r->host->context, r->lock, 0, error);
+    int code = r->host->cut(r->host->context, r->lock, 0, error);
     return code != 0 ? code : r->host->put(r->host->context, r->lock, text, (size_t)length, error);
+}
+
+static int take_journal(rad_flow_runner *r, rad_error *error)
+{
+    int code = r->host->open_end(r->host->context, &r->journal, "journal", error);
+    if (code == 0) code = hold(r, r->journal, error);
+    if (code == 1) return rad__flow_runner_check(r, error);
+    return code < 0 ? code
+                    : rad__error(error, RAD_EINPUT,
+                                 "another runner works on this case: wait for it, or stop it");
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------------- */
@@ -123,6 +142,8 @@ static int pause(rad_flow_runner *r, rad_error *error)
     uint64_t now = r->host->now(r->host->context), longest = LONGEST_WAIT_NS;
     bool is_late = r->dirty && now - r->dirty_since_ns >= SYNC_WITHIN_NS;
     if (is_late || r->taken_count > 0) return rad__flow_runner_sync(r, error); /* and look again */
+    int code = rad__flow_runner_check(r, error);
+    if (code != 0) return code;
     if (r->dirty) longest = SYNC_WITHIN_NS - (now - r->dirty_since_ns);
     uint64_t next = rad__flow_timers_next_ns(&r->timers);
     if (next < now + longest) longest = next > now ? next - now : 0;
@@ -213,6 +234,16 @@ static void tell_end(const rad_flow_runner *r, rad_flow_result *result)
     snprintf(result->text, sizeof result->text, "%s", r->end.text);
 }
 
+/* Of a folder that was deleted many things can be said; the cause is told. */
+static int tell_cause(rad_flow_runner *r, int code, rad_error *error)
+{
+    rad_error cause = {0};
+    int now = code != RAD_ENOMEM ? rad__flow_runner_check(r, &cause) : 0;
+    if (now == 0) return code;
+    *error = cause;
+    return now;
+}
+
 static int run_turns(rad_flow_runner *r, rad_flow_result *result, rad_error *error)
 {
     bool over = r->ended;
@@ -220,17 +251,21 @@ static int run_turns(rad_flow_runner *r, rad_flow_result *result, rad_error *err
     snprintf(result->case_id, sizeof result->case_id, "%s", r->case_id); /* it is there */
     while (code == 0 && !over) code = turn(r, result, &over, error);
     if (code == 0) tell_end(r, result);
-    return code;
+    return code != 0 ? tell_cause(r, code, error) : 0;
 }
 
 /* ---- Run ------------------------------------------------------------------------------------------------ */
 
+static int refuse(rad_error *error)
+{
+    return rad__error(error, RAD_EINPUT,
+                      "there is a case in this folder: resume it, or take another folder");
+}
+
 static int refuse_existing(rad_flow_runner *r, rad_error *error)
 {
     int holder = r->host->holder(r->host->context, "journal", error);
-    if (holder <= RAD_OS_NO_FILE) return holder;
-    return rad__error(error, RAD_EINPUT,
-                      "there is a case in this folder: resume it, or take another folder");
+    return holder <= RAD_OS_NO_FILE ? holder : refuse(error);
 }
 
 /* What is in a lock: a number, perhaps cut short, or zeros where it was not written when the power failed. */
@@ -255,24 +290,36 @@ static int is_ours(rad_flow_runner *r, const char *name, const char *text, size_
     return ours ? 1 : 0;
 }
 
+static int refuse_file(rad_flow_runner *r, const char *name, const char *text, size_t length,
+                       rad_error *error)
+{
+    int ours = is_ours(r, name, text, length, error);
+    if (ours != 0) return ours < 0 ? ours : 0;
+    return rad__error(error, RAD_EINPUT,
+                      "the folder has a file \"%s\" that is not of this case: take another one",
+                      name);
+}
+
+/* It is written to: what is somebody's is left alone. */
+static int refuse_foreign_lock(rad_flow_runner *r, rad_error *error)
+{
+    return refuse_file(r, "lock", NULL, 0, error);
+}
+
 /* A folder may have files of somebody else, but none under the names of ours. */
 static int refuse_foreign(rad_flow_runner *r, const rad_flow_program *p, rad_error *error)
 {
-    const struct {
-        const char *name, *text;
-        size_t length;
-    } files[] = {
-        {"lock", NULL, 0}, {"flow", p->text, p->text_size}, {"where", r->where, strlen(r->where)}};
-    for (uint32_t i = 0; i < sizeof files / sizeof *files; i++) {
-        const char *name = files[i].name;
-        int ours = is_ours(r, name, files[i].text, files[i].length, error);
-        if (ours < 0) return ours;
-        if (ours == 0)
-            return rad__error(
-                error, RAD_EINPUT,
-                "the folder has a file \"%s\" that is not of this case: take another one", name);
-    }
-    return 0;
+    int code = refuse_foreign_lock(r, error);
+    if (code == 0) code = refuse_file(r, "flow", p->text, p->text_size, error);
+    if (code == 0) code = refuse_file(r, "where", r->where, strlen(r->where), error);
+    return code;
+}
+
+/* Whoever else can write there decides which commands are run, and in whose name. */
+static int check_parts(rad_flow_runner *r, rad_error *error)
+{
+    int code = r->host->check_folder(r->host->context, "effects", error);
+    return code != 0 ? code : r->host->check_folder(r->host->context, "signals", error);
 }
 
 static int make_folder(rad_flow_runner *r, const rad_flow_program *p, rad_error *error)
@@ -280,29 +327,41 @@ static int make_folder(rad_flow_runner *r, const rad_flow_program *p, rad_error 
     const rad_flow_host *h = r->host;
     int code = h->current_folder(h->context, &r->where, error);
     if (code == 0) code = h->make_folder(h->context, "", error);
+    if (code == 0) code = h->check_folder(h->context, "", error);
     if (code == 0) code = refuse_existing(r, error);
     if (code == 0) code = refuse_foreign(r, p, error);
     if (code == 0) code = take_lock(r, error);
     if (code == 0)
         code = refuse_existing(r, error); /* it may have come while nobody held the lock */
+    if (code == 0) code = write_owner(r, error);
     if (code == 0) code = h->make_folder(h->context, "effects", error);
     if (code == 0) code = h->make_folder(h->context, "signals", error);
+    if (code == 0) code = check_parts(r, error);
     if (code == 0) code = rad__flow_check_effects(r, error); /* of a case whose journal is gone */
     if (code == 0) code = rad__flow_write_whole(h, "", "flow", p->text, p->text_size, error);
     if (code == 0) code = rad__flow_write_whole(h, "", "where", r->where, strlen(r->where), error);
     return code;
 }
 
-/* The journal gets its name with its header in it: a case is there, or it is not. */
-static int write_header(rad_flow_runner *r, const rad_flow_journal_header *h, rad_error *error)
+/* The journal gets its name with its header in it, and held: a case is there, or it is not, and has one runner. */
+static int make_journal(rad_flow_runner *r, const rad_flow_journal_header *h, rad_error *error)
 {
+    const rad_flow_host *host = r->host;
+    char name[RAD_FLOW_FILE_MAX] = "journal";
     rad_bytes bytes = {0};
+    rad__flow_temporary(host, name);
     rad__flow_journal_begin(&bytes, &r->crc, h);
-    int code = bytes.failed
-                   ? rad__error_memory(error)
-                   : rad__flow_write_whole(r->host, "", "journal", bytes.data, bytes.size, error);
+    int code = bytes.failed ? rad__error_memory(error)
+                            : host->create(host->context, &r->journal, name, error);
+    if (code == 0) code = host->put(host->context, r->journal, bytes.data, bytes.size, error);
+    if (code == 0) code = host->sync(host->context, r->journal, error);
+    if (code == 0) code = host->lock(host->context, r->journal, error);
+    if (code == 1) code = host->link(host->context, name, "journal", error);
+    if (code == 0) code = refuse(error); /* somebody was faster */
+    r->size = bytes.size;
     rad__bytes_free(&bytes);
-    return code != 0 ? code : r->host->open_end(r->host->context, &r->journal, "journal", error);
+    if (r->journal >= 0) host->remove(host->context, name, NULL);
+    return code < 0 ? code : host->sync_folder(host->context, "", error);
 }
 
 int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p,
@@ -337,7 +396,7 @@ int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p,
     if (code == 0)
         code = rad__flow_runner_open(&r, host, p, o, &h, error); /* refuses bad data first */
     if (code == 0) code = make_folder(&r, p, error);
-    if (code == 0) code = write_header(&r, &h, error);
+    if (code == 0) code = make_journal(&r, &h, error);
     if (code == 0) code = run_turns(&r, result, error);
     rad__flow_runner_close(&r);
     return code;
@@ -358,10 +417,10 @@ static int refuse_changed(rad_flow_runner *r, const rad_flow_program *p, rad_err
                           "flow: it is not the one the case was begun with: somebody has changed "
                           "the folder");
     else
-        code = rad__error(error, RAD_EINPUT,
-                          "%s is not the flow this case was begun with; line by line (- then, + "
-                          "now):\n%.380s",
-                          p->file.file_name, difference != NULL ? difference : "(unknown)");
+        code = rad__error_lines(error, difference != NULL ? difference : "(unknown)", RAD_EINPUT,
+                                "%s is not the flow this case was begun with; line by line (- "
+                                "then, + now):\n",
+                                p->file.file_name);
     rad__free(difference);
     rad__free(old);
     return code;
@@ -387,6 +446,7 @@ static int take_up(rad_flow_runner *r, const rad_flow_journal *j, rad_error *err
 {
     char text[100];
     int code = 0;
+    r->size = j->at;
     if (j->torn) {
         snprintf(text, sizeof text, "%llu bytes after record %llu were not whole, and are cut off",
                  (unsigned long long)(j->size - j->at), (unsigned long long)j->sequence);
@@ -418,7 +478,6 @@ static int resume_from(rad_flow_runner *r, const rad_flow_program *p, const rad_
     if (code == 0) code = rad__flow_replay(r, j, error);
     if (code == 0 && !r->ended) code = find_where(r, error);
     if (code == 0) code = rad__flow_check_effects(r, error);
-    if (code == 0) code = r->host->open_end(r->host->context, &r->journal, "journal", error);
     if (code == 0) code = take_up(r, j, error);
     return code;
 }
@@ -428,17 +487,22 @@ int rad__flow_resume(const rad_flow_host *host, const rad_flow_program *p,
 {
     char *data = NULL;
     size_t size = 0;
-    rad_flow_runner r = {.host = host, .lock = -1, .journal = -1};
+    rad_flow_runner r = {.host = host, .lock = -1, .journal = -1, .size = UINT64_MAX};
     *result = (rad_flow_result){0};
     rad_flow_journal *j = rad__alloc(1, sizeof *j);
     if (j == NULL) return rad__error_memory(error);
     int code = check_functions(p, o, error);
     if (code == 0 && host->holder(host->context, "journal", NULL) == RAD_OS_NO_FILE)
         code = rad__error(error, RAD_EINPUT, "there is no case in this folder");
+    if (code == 0) code = host->check_folder(host->context, "", error);
+    if (code == 0) code = check_parts(&r, error);
+    if (code == 0) code = refuse_foreign_lock(&r, error);
     if (code == 0) code = take_lock(&r, error);
+    if (code == 0) code = take_journal(&r, error);
+    if (code == 0) code = write_owner(&r, error);
     if (code == 0) {
-        int got = host->read(host->context, "journal", &data, &size, error);
-        code = got == 1 ? 0 : got < 0 ? got : rad__error(error, RAD_EINPUT, "there is no journal");
+        int got = host->read_open(host->context, r.journal, &data, &size, error);
+        code = got < 0 ? got : 0;
     }
     if (code == 0) code = rad__flow_journal_open(j, "journal", data, size, error);
     if (code == 0) code = resume_from(&r, p, o, j, error);

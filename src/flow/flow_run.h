@@ -1,7 +1,7 @@
 /* flow_run.h — runs a case in its folder, and goes on with one that was left.
  *
- *     run      lock, folder, header (synced) -> turns
- *     resume   lock, journal, replay, what was begun is looked for -> turns
+ *     run      folder, lock, header (synced, held) -> turns
+ *     resume   lock, journal (held), replay, what was begun is looked for -> turns
  *     turn     steps -> asks -> STARTED records, one sync, launch -> receipts, timers, signals: an INPUT each, fed
  *     end      what runs is stopped and waited for -> END, synced
  *
@@ -10,7 +10,8 @@
  *     timer or spool file, and nothing that followed from it has left the machine before the next sync.
  * I3  A spool file goes after the INPUT it became is durable.
  * I4  What a case no longer wants is ended after the INPUT that is the reason is durable.
- * I5  Whoever does not hold the lock of the folder writes to its spool only. */
+ * I5  Whoever does not hold the journal writes to the spool of the folder only.
+ * I6  Nothing is begun by a runner whose journal is no longer the file that has the name. */
 #ifndef RAD_FLOW_RUN_H
 #define RAD_FLOW_RUN_H
 

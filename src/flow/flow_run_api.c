@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/readable.h"
 #include "flow/flow_run_parts.h"
 #include "os/file.h"
 #include "os/machine.h"
@@ -80,9 +81,11 @@ rad_flow_options rad_flow_preset(void)
     return (rad_flow_options){0};
 }
 
-static bool begins(const char *text, const char *with)
+/* A message shows names so that people can read them. */
+static bool begins(const char *message, const char *with)
 {
-    return strncmp(text, with, strlen(with)) == 0;
+    char shown[sizeof((rad_error *)0)->text];
+    return strncmp(message, shown, rad__readable_text(shown, sizeof shown, "%s", with)) == 0;
 }
 
 void rad__flow_say_where(rad_error *error, const char *folder)
@@ -94,8 +97,7 @@ void rad__flow_say_where(rad_error *error, const char *folder)
     const char *between = is_file ? "/" : ": ";
     size_t length = strlen(error->text), gap = strlen(between), most = sizeof text - 1;
     if (length + gap > most) return; /* there is no room for where */
-    size_t room = most - gap - length, before = strlen(folder) < room ? strlen(folder) : room;
-    memcpy(text, folder, before);
+    size_t before = rad__readable_text(text, most - gap - length + 1, "%s", folder);
     memcpy(text + before, between, gap);
     memcpy(text + before + gap, error->text, length + 1);
     memcpy(error->text, text, before + gap + length + 1);

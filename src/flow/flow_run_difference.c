@@ -38,8 +38,9 @@ static bool equal(const lines *a, uint32_t i, const lines *b, uint32_t k)
 
 static void tell(rad_bytes *out, char sign, const lines *l, uint32_t i)
 {
-    rad__bytes_format(out, "%c %4lu  %.*s\n", sign, (unsigned long)i + 1, (int)l->length[i],
-                      l->at[i]);
+    rad__bytes_format(out, "%c %4lu  ", sign, (unsigned long)i + 1);
+    rad__bytes_put_readable(out, l->at[i], l->length[i], RAD_READABLE_LINES); /* tabs stay */
+    rad__bytes_put(out, "\n", 1);
 }
 
 /* common[i * (m + 1) + k]: the most common lines of a from i on and b from k on. NULL: too dear. */

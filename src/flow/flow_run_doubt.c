@@ -117,7 +117,7 @@ static int answer(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_settle 
 /* Before anything is done: whoever mistakes a key hears of it. */
 int rad__flow_check_answers(rad_flow_runner *r, rad_error *error)
 {
-    char id[RAD_FLOW_ID_MAX], lock[RAD_FLOW_FILE_MAX], receipt[RAD_FLOW_FILE_MAX];
+    char id[RAD_FLOW_ID_MAX], receipt[RAD_FLOW_FILE_MAX];
     for (uint32_t i = 0; i < r->options->given.settle_count; i++) {
         const char *key = r->options->given.settles[i].key;
         for (uint32_t k = 0; k < i; k++)
@@ -126,9 +126,8 @@ int rad__flow_check_answers(rad_flow_runner *r, rad_error *error)
         rad_flow_effect *e = rad__flow_effect_of(r, key);
         if (e == NULL) return rad__error_memory(error);
         rad__flow_effect_id(id, key, e->begun_attempt, e->begun_run);
-        rad__flow_effect_file(lock, id, "lock");
         rad__flow_effect_file(receipt, id, "receipt");
-        int holder = r->host->holder(r->host->context, lock, error);
+        int holder = rad__flow_effect_holder(r->host, id, error);
         int there = holder < 0 ? holder : r->host->holder(r->host->context, receipt, error);
         if (there < 0) return there;
         if (e->state != RAD_EFFECT_RUNNING || holder != RAD_OS_NOT_HELD || there != RAD_OS_NO_FILE)

@@ -251,6 +251,19 @@ static bool make_folder_name(const rad_flow_runner *r, const rad_flow_task *task
     return s->dir != NULL;
 }
 
+/* A link in the place of what a command will print would lead somewhere else: it is told, not replaced. */
+static int refuse_links(const rad_flow_runner *r, const char *id, rad_error *error)
+{
+    static const char *const ends[] = {"out", "log"};
+    char name[RAD_FLOW_FILE_MAX];
+    for (uint32_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        rad__flow_effect_file(name, id, ends[i]);
+        int there = r->host->exists(r->host->context, name, error);
+        if (there < 0) return there;
+    }
+    return 0;
+}
+
 int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const char *id, const char *command,
                      rad_error *error)
 {
@@ -264,10 +277,14 @@ int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const char *id, con
     s->run = e->begun_run;
     s->timeout_ns = task->timeout_ns;
     s->keeps_output = task->capture != RAD_NONE;
-    if (s->id == NULL || s->key == NULL || s->command == NULL || !make_folder_name(r, task, s) ||
-        !make_environment(r, e, s)) {
+    int code = refuse_links(r, id, error);
+    if (code == 0 && (s->id == NULL || s->key == NULL || s->command == NULL ||
+                      !make_folder_name(r, task, s) || !make_environment(r, e, s)))
+        code = rad__error_memory(error);
+    if (code == 0) code = rad__flow_runner_check(r, error); /* last: nobody is faster than that */
+    if (code != 0) {
         rad__flow_shim_free(s);
-        return rad__error_memory(error);
+        return code;
     }
     return r->host->launch(r->host->context, s, &e->pid, error);
 }
@@ -280,6 +297,15 @@ static int launch(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
     int code = rad__flow_launch(r, e, id, command, error);
     if (code == 0) rad__flow_tell(r, RAD_FLOW_TASK_STARTED, e, "", 0);
     return code;
+}
+
+/* Nothing has happened since the sync, which has looked at the journal, or another function has run meanwhile. */
+static int call(rad_flow_runner *r, rad_flow_effect *e, bool is_first, rad_error *error)
+{
+    int code = is_first ? 0 : rad__flow_runner_check(r, error);
+    if (code != 0) return code;
+    rad__flow_tell(r, RAD_FLOW_TASK_STARTED, e, "", 0);
+    return rad__flow_give_call(r, e, error);
 }
 
 /* The record that says it may have begun. */
@@ -325,12 +351,10 @@ int rad__flow_start_some(rad_flow_runner *r, bool *any, rad_error *error)
     code = rad__flow_runner_sync(r, error); /* one for all of them */
     for (uint32_t i = first; code == 0 && i < r->active_count; i++) {
         rad_flow_effect *e = &r->effects[r->active[i]];
-        if (rad__flow_task_of(r, e)->is_call) {
-            rad__flow_tell(r, RAD_FLOW_TASK_STARTED, e, "", 0);
-            code = rad__flow_give_call(r, e, error);
-        } else {
+        if (rad__flow_task_of(r, e)->is_call)
+            code = call(r, e, i == first, error);
+        else
             code = launch(r, e, error);
-        }
     }
     return code;
 }
@@ -370,12 +394,11 @@ static int look_at_unbegun(rad_flow_runner *r, rad_flow_effect *e, rad_error *er
 
 static int look_at_running(rad_flow_runner *r, rad_flow_effect *e, bool *any, rad_error *error)
 {
-    char id[RAD_FLOW_ID_MAX], name[RAD_FLOW_FILE_MAX];
+    char id[RAD_FLOW_ID_MAX];
     rad__flow_effect_id(id, e->key, e->begun_attempt, e->begun_run);
-    rad__flow_effect_file(name, id, "lock");
     /* In this order: who is found dead has left what he left. */
     bool lives = e->pid != 0 && r->host->is_running(r->host->context, e->pid);
-    int holder = r->host->holder(r->host->context, name, error);
+    int holder = rad__flow_effect_holder(r->host, id, error);
     if (holder < 0) return holder;
     int got = take_receipt(r, e, id, error);
     if (got != 0) {
@@ -387,7 +410,7 @@ static int look_at_running(rad_flow_runner *r, rad_flow_effect *e, bool *any, ra
         e->unsure = false;
         return 0;
     }
-    if (holder == RAD_OS_NO_FILE && lives) return 0;
+    if (lives) return 0;
     *any = true;
     return holder == RAD_OS_NO_FILE ? look_at_unbegun(r, e, error) : rad__flow_doubt(r, e, error);
 }
@@ -412,25 +435,23 @@ static int forestall(rad_flow_runner *r, rad_flow_effect *e, const char *id, rad
     return write_stopped(r, e, error);
 }
 
-/* Why it is to end must be durable: whoever has forgotten it would take its end for a failure. */
-static int ask_to_end(rad_flow_runner *r, rad_flow_effect *e, int pid, rad_error *error)
+/* Why it is to end must be durable: whoever has forgotten it would take its end for a failure. It is asked again at
+ * every look, as somebody may have taken the question away. */
+static int ask_to_end(rad_flow_runner *r, rad_flow_effect *e, const char *id, rad_error *error)
 {
-    if (e->told == pid || pid == 0) return 0; /* it may be another one than the last time */
-    e->told = pid;
-    int code = rad__flow_runner_sync(r, error);
-    return code != 0 ? code : r->host->ask_to_end(r->host->context, pid, error);
+    int code = e->told ? 0 : rad__flow_runner_sync(r, error);
+    e->told = code == 0;
+    return code != 0 ? code : rad__flow_ask_to_end(r->host, id, error);
 }
 
 static int look_at_stopping(rad_flow_runner *r, rad_flow_effect *e, bool *any, rad_error *error)
 {
-    char id[RAD_FLOW_ID_MAX], name[RAD_FLOW_FILE_MAX];
+    char id[RAD_FLOW_ID_MAX];
     rad__flow_effect_id(id, e->key, e->begun_attempt, e->begun_run);
-    rad__flow_effect_file(name, id, "lock");
     bool lives = e->pid != 0 && r->host->is_running(r->host->context, e->pid);
-    int holder = r->host->holder(r->host->context, name, error);
+    int holder = rad__flow_effect_holder(r->host, id, error);
     if (holder < 0) return holder;
-    if (holder == RAD_OS_HELD) return ask_to_end(r, e, rad__flow_lock_owner(r->host, name), error);
-    if (holder == RAD_OS_NO_FILE && lives) return ask_to_end(r, e, e->pid, error);
+    if (holder == RAD_OS_HELD || lives) return ask_to_end(r, e, id, error);
     *any = true;
     if (holder == RAD_OS_NO_FILE) return forestall(r, e, id, error);
     return write_stopped(r, e, error);

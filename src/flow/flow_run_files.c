@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "os/durable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,13 @@ void rad__flow_effect_file(char name[RAD_FLOW_FILE_MAX], const char *id, const c
     snprintf(name, RAD_FLOW_FILE_MAX, "effects/%s.%s", id, end);
 }
 
+void rad__flow_temporary(const rad_flow_host *host, char name[RAD_FLOW_FILE_MAX])
+{
+    size_t length = strlen(name);
+    snprintf(name + length, RAD_FLOW_FILE_MAX - length, ".%016llx.tmp",
+             (unsigned long long)host->random(host->context));
+}
+
 /* ---- Whole files ---------------------------------------------------------------------------------------- */
 
 static int write_temporary(const rad_flow_host *host, const char *name, const void *data,
@@ -56,8 +64,9 @@ static int write_temporary(const rad_flow_host *host, const char *name, const vo
 int rad__flow_write_whole(const rad_flow_host *host, const char *folder, const char *name,
                           const void *data, size_t size, rad_error *error)
 {
-    char temporary[RAD_FLOW_FILE_MAX + 32];
-    snprintf(temporary, sizeof temporary, "%s.%d.tmp", name, host->self(host->context));
+    char temporary[RAD_FLOW_FILE_MAX];
+    snprintf(temporary, sizeof temporary, "%s", name);
+    rad__flow_temporary(host, temporary);
     int code = write_temporary(host, temporary, data, size, error);
     if (code == 0) code = host->rename(host->context, temporary, name, error);
     if (code != 0) {
@@ -69,11 +78,11 @@ int rad__flow_write_whole(const rad_flow_host *host, const char *folder, const c
 
 int rad__flow_claim(const rad_flow_host *host, const char *id, int *file, rad_error *error)
 {
-    char name[RAD_FLOW_FILE_MAX], temporary[RAD_FLOW_FILE_MAX + 32], text[24];
-    int self = host->self(host->context);
+    char name[RAD_FLOW_FILE_MAX], temporary[RAD_FLOW_FILE_MAX], text[24];
     rad__flow_effect_file(name, id, "lock");
-    snprintf(temporary, sizeof temporary, "%s.%d.tmp", name, self);
-    int length = snprintf(text, sizeof text, "%d\n", self);
+    rad__flow_effect_file(temporary, id, "lock");
+    rad__flow_temporary(host, temporary);
+    int length = snprintf(text, sizeof text, "%d\n", host->self(host->context));
     int code = host->create(host->context, file, temporary, error);
     if (code != 0) return code;
     code = host->put(host->context, *file, text, (size_t)length, error);
@@ -85,6 +94,40 @@ int rad__flow_claim(const rad_flow_host *host, const char *id, int *file, rad_er
     if (synced != 0) code = synced;
     if (code != 1) host->close(host->context, *file);
     return code;
+}
+
+/* The log gets its name after the lock: where there is one, the lock is looked for again. */
+int rad__flow_effect_holder(const rad_flow_host *host, const char *id, rad_error *error)
+{
+    char lock[RAD_FLOW_FILE_MAX], log[RAD_FLOW_FILE_MAX];
+    rad__flow_effect_file(lock, id, "lock");
+    rad__flow_effect_file(log, id, "log");
+    int holder = host->holder(host->context, lock, error);
+    if (holder != RAD_OS_NO_FILE) return holder;
+    int there = host->exists(host->context, log, error);
+    if (there <= 0) return there;
+    holder = host->holder(host->context, lock, error);
+    return holder != RAD_OS_NO_FILE ? holder : RAD_OS_NOT_HELD;
+}
+
+int rad__flow_ask_to_end(const rad_flow_host *host, const char *id, rad_error *error)
+{
+    char name[RAD_FLOW_FILE_MAX];
+    int file;
+    rad__flow_effect_file(name, id, "stop");
+    int there = host->exists(host->context, name, error);
+    if (there != 0) return there < 0 ? there : 0;
+    int code = host->create(host->context, &file, name, error);
+    if (code == 0) host->close(host->context, file);
+    return code;
+}
+
+bool rad__flow_is_asked_to_end(const rad_flow_host *host, const char *id)
+{
+    char name[RAD_FLOW_FILE_MAX];
+    rad_error error = {0};
+    rad__flow_effect_file(name, id, "stop");
+    return host->exists(host->context, name, &error) == 1;
 }
 
 int rad__flow_lock_owner(const rad_flow_host *host, const char *name)

@@ -1,11 +1,13 @@
 /* flow_run_files.h — the folder of a case.
  *
- *     journal                 what the case has lived through (journal.h); is there from the first sync on
+ *     journal                 what the case has lived through (journal.h); is there from the first sync on; held by
+ *                             the runner
  *     flow                    the text it was begun with
  *     where                   the folder its commands run in
  *     lock                    held by the runner; says who it is
  *     effects/ID.lock         somebody has begun the effect; held while he lives; says who he is
  *     effects/ID.receipt      how it ended: written whole, or not at all
+ *     effects/ID.stop         nobody wants its result any more: whoever has begun it ends it
  *     effects/ID.out, .log    its standard output (the first MiB) and errors, for people
  *     signals/TIME-N          a signal, or a wish to cancel, that no runner has taken yet
  *
@@ -20,7 +22,7 @@
 
 enum {
     RAD_FLOW_ID_MAX = 200,
-    RAD_FLOW_FILE_MAX = RAD_FLOW_ID_MAX + 60,
+    RAD_FLOW_FILE_MAX = RAD_FLOW_ID_MAX + 90,
     RAD_FLOW_OUTPUT_MAX = 1 << 20
 };
 
@@ -29,6 +31,10 @@ RAD_INTERNAL void rad__flow_effect_id(char id[RAD_FLOW_ID_MAX], const char *key,
 /* "effects/ID.END" */
 RAD_INTERNAL void rad__flow_effect_file(char name[RAD_FLOW_FILE_MAX], const char *id,
                                         const char *end);
+
+/* What is written under another name at first gets one that nobody else has: process numbers are not enough, for two
+ * processes in two namespaces may have the same. */
+RAD_INTERNAL void rad__flow_temporary(const rad_flow_host *host, char name[RAD_FLOW_FILE_MAX]);
 
 /* A temporary file, synced, renamed, and the folder synced. `folder` is part of the name. */
 RAD_INTERNAL int rad__flow_write_whole(const rad_flow_host *host, const char *folder,
@@ -39,7 +45,17 @@ RAD_INTERNAL int rad__flow_write_whole(const rad_flow_host *host, const char *fo
 RAD_INTERNAL int rad__flow_claim(const rad_flow_host *host, const char *id, int *file,
                                  rad_error *error);
 
-/* Who wrote the lock file; 0: it does not say. */
+/* enum rad_os_holder: whether somebody has begun the effect, and lives. A lock that was deleted does not make it one
+ * that was never begun: the file for its errors has its name by then, too. */
+RAD_INTERNAL int rad__flow_effect_holder(const rad_flow_host *host, const char *id,
+                                         rad_error *error);
+
+/* Whoever has begun the effect, or is about to, is asked to end it: he looks for the file. No process number is needed
+ * for that, which may be another process's by now, or mean another one where he lives. */
+RAD_INTERNAL int rad__flow_ask_to_end(const rad_flow_host *host, const char *id, rad_error *error);
+RAD_INTERNAL bool rad__flow_is_asked_to_end(const rad_flow_host *host, const char *id);
+
+/* Who wrote the lock file, for people; 0: it does not say. */
 RAD_INTERNAL int rad__flow_lock_owner(const rad_flow_host *host, const char *name);
 
 /* ---- Receipts ------------------------------------------------------------------------------------------- */

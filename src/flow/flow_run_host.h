@@ -14,9 +14,9 @@ struct rad_os_names;
 
 /* What a shim has seen of its command. */
 typedef struct rad_flow_watched {
-    bool ended, asked_to_end;
-    int status, signal; /* when it has ended */
-    bool left;          /* the same: others of its group are still there */
+    bool ended, asked_to_end; /* asked by a signal to the shim */
+    int status, signal;       /* when it has ended */
+    bool left;                /* the same: others of its group are still there */
 } rad_flow_watched;
 
 typedef struct rad_flow_host {
@@ -24,6 +24,8 @@ typedef struct rad_flow_host {
 
     /* Files, as in os/durable.h and os/file.h. */
     int (*make_folder)(void *host, const char *name, rad_error *error);
+    /* RAD_EINPUT: others than its owner may change what is in it. */
+    int (*check_folder)(void *host, const char *name, rad_error *error);
     int (*create)(void *host, int *file, const char *name, rad_error *error);
     int (*open_end)(void *host, int *file, const char *name, rad_error *error);
     int (*put)(void *host, int file, const void *data, size_t size, rad_error *error);
@@ -36,6 +38,10 @@ typedef struct rad_flow_host {
     int (*remove)(void *host, const char *name, rad_error *error);
     /* 1: the whole file, rad__free it; 0: there is none. */
     int (*read)(void *host, const char *name, char **data, size_t *size, rad_error *error);
+    int (*read_open)(void *host, int file, char **data, size_t *size, rad_error *error);
+    int (*exists)(void *host, const char *name, rad_error *error); /* 1, 0; a link is an error */
+    /* 1: that file still has that name, and so many bytes; 0: it has none any more, or another has it. */
+    int (*is_file)(void *host, int file, const char *name, uint64_t *size, rad_error *error);
     int (*list)(void *host, const char *name, struct rad_os_names *names, rad_error *error);
     int (*lock)(void *host, int file, rad_error *error);
     int (*holder)(void *host, const char *name, rad_error *error); /* enum rad_os_holder */
@@ -43,7 +49,6 @@ typedef struct rad_flow_host {
     /* For a runner. A shim that is launched goes on without it; the host has it from then on, also after a failure. */
     int (*launch)(void *host, struct rad_flow_shim *shim, int *pid, rad_error *error);
     bool (*is_running)(void *host, int pid); /* one that was launched from here */
-    int (*ask_to_end)(void *host, int pid, rad_error *error);
     /* Until something has changed in "effects" or "signals", the time is up, or for some other reason. */
     int (*wait)(void *host, uint64_t timeout_ns, rad_error *error);
 
@@ -51,7 +56,7 @@ typedef struct rad_flow_host {
     int (*spawn)(void *host, const struct rad_flow_shim *shim, rad_error *error);
     int64_t (*watch)(void *host, void *to, size_t size, uint64_t timeout_ns,
                      rad_flow_watched *watched, rad_error *error);
-    int (*kill)(void *host, bool at_once, rad_error *error);
+    int (*kill)(void *host, bool at_once, rad_error *error); /* all that came from it */
 
     int (*current_folder)(void *host, char **path, rad_error *error); /* rad__free it */
     bool (*is_folder)(void *host, const char *path); /* not below that of the case */

@@ -18,22 +18,39 @@ int rad__flow_runner_put(rad_flow_runner *r, rad_flow_record *record, rad_error 
         return rad__error(error, RAD_ELIMIT, "a result of %lu bytes is more than a journal takes",
                           (unsigned long)r->room.size);
     int code = r->host->put(r->host->context, r->journal, r->room.data, r->room.size, error);
+    if (code != 0) r->size = UINT64_MAX; /* a part of it may be there */
     if (code != 0) return code;
+    if (r->size != UINT64_MAX) r->size += r->room.size;
     r->sequence++;
     if (!r->dirty) r->dirty_since_ns = now;
     r->dirty = true;
     return 0;
 }
 
+int rad__flow_runner_check(rad_flow_runner *r, rad_error *error)
+{
+    uint64_t size = 0;
+    int same = r->host->is_file(r->host->context, r->journal, "journal", &size, error);
+    if (same < 0) return same;
+    if (same == 0)
+        return rad__error(error, RAD_EIO,
+                          "journal: it is no longer the file that this runner holds: somebody has "
+                          "deleted or replaced it, or moved the folder; nothing more is begun");
+    if (r->size == UINT64_MAX || size == r->size) return 0;
+    return rad__error(error, RAD_EIO,
+                      "journal: somebody else has written to it, or cut it: %llu bytes, not %llu; "
+                      "nothing more is begun",
+                      (unsigned long long)size, (unsigned long long)r->size);
+}
+
 int rad__flow_runner_sync(rad_flow_runner *r, rad_error *error)
 {
-    if (r->dirty) {
-        int code = r->host->sync(r->host->context, r->journal, error);
-        if (code != 0) return code;
-    }
+    int code = r->dirty ? r->host->sync(r->host->context, r->journal, error) : 0;
+    if (code == 0) code = rad__flow_runner_check(r, error);
+    if (code != 0) return code;
     r->dirty = false;
     for (uint32_t i = 0; i < r->taken_count; i++) {
-        int code = r->host->remove(r->host->context, r->taken[i], error);
+        code = r->host->remove(r->host->context, r->taken[i], error);
         if (code != 0) return code;
     }
     r->taken_count = 0;

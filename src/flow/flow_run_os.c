@@ -7,7 +7,6 @@
 #include "os/clock.h"
 #include "os/detach.h"
 #include "os/durable.h"
-#include "os/file.h"
 #include "os/machine.h"
 #include "os/notice.h"
 #include "os/process.h"
@@ -20,21 +19,31 @@ enum { PATH_ROOM = 4096, LOOK_OFTEN_NS = 20000000 };
 #define FILE_BYTES_MAX (UINT64_C(1) << 40)
 
 typedef struct os_host {
-    char *folder;
-    bool unsynced;    /* the user said so: whatever wants to be durable is taken at its word */
-    int notice;       /* negative: not open yet */
-    bool looks_often; /* there is none to be had */
+    rad_os_folder folder; /* opened when it is first needed: it may have to be made */
+    bool unsynced;        /* the user said so: whatever wants to be durable is taken at its word */
+    int notice;           /* negative: not open yet */
+    bool looks_often;     /* there is none to be had */
     int *children;
     uint32_t child_count, child_capacity;
     rad_os_shell shell; /* of a shim */
 } os_host;
 
-static int path_of(const os_host *h, const char *name, char path[PATH_ROOM], rad_error *error)
+/* The folder, open; NULL: it is not there, or an error, and *code is which. */
+static const rad_os_folder *folder_of(void *host, int *code, rad_error *error)
 {
-    int length = name[0] != 0 ? snprintf(path, PATH_ROOM, "%s/%s", h->folder, name)
-                              : snprintf(path, PATH_ROOM, "%s", h->folder);
-    if (length < PATH_ROOM) return 0;
-    return rad__error(error, RAD_EINPUT, "%.200s…: the path is too long", h->folder);
+    os_host *h = host;
+    *code = rad__os_folder_open(&h->folder, error);
+    if (*code == 1) *code = 0;
+    return h->folder.fd >= 0 ? &h->folder : NULL;
+}
+
+/* For those who cannot do without. */
+static const rad_os_folder *need_folder(void *host, int *code, rad_error *error)
+{
+    const rad_os_folder *f = folder_of(host, code, error);
+    if (f == NULL && *code == 0)
+        *code = rad__error(error, RAD_EINPUT, "%s: no such folder", ((os_host *)host)->folder.path);
+    return f;
 }
 
 /* ---- Files ---------------------------------------------------------------------------------------------- */
@@ -42,43 +51,47 @@ static int path_of(const os_host *h, const char *name, char path[PATH_ROOM], rad
 /* The folder's own name is durable as well. */
 static int os_make_folder(void *host, const char *name, rad_error *error)
 {
-    char path[PATH_ROOM], parent[PATH_ROOM + 4];
-    int code = path_of(host, name, path, error);
-    if (code != 0) return code;
-    if (rad__os_exists(path)) return rad__os_make_directory(path, error);
-    code = rad__os_make_directory(path, error);
-    snprintf(parent, sizeof parent, "%s/..", path);
-    return code != 0 ? code : rad__os_sync_folder(parent, error);
+    os_host *h = host;
+    int made = rad__os_folder_make(&h->folder, name, error);
+    if (made <= 0) return made;
+    return rad__os_sync_folder(&h->folder, name[0] != 0 ? "" : "..", error);
+}
+
+static int os_check_folder(void *host, const char *name, rad_error *error)
+{
+    int code;
+    const rad_os_folder *f = need_folder(host, &code, error);
+    return f == NULL ? code : rad__os_folder_check(f, name, error);
 }
 
 static int os_create(void *host, int *file, const char *name, rad_error *error)
 {
-    char path[PATH_ROOM];
-    int code = path_of(host, name, path, error);
-    return code != 0 ? code : rad__os_create(file, path, error);
+    int code;
+    const rad_os_folder *f = need_folder(host, &code, error);
+    return f == NULL ? code : rad__os_create(file, f, name, error);
 }
 
 static int os_open_end(void *host, int *file, const char *name, rad_error *error)
 {
-    char path[PATH_ROOM];
-    int code = path_of(host, name, path, error);
-    return code != 0 ? code : rad__os_open_end(file, path, error);
+    int code;
+    const rad_os_folder *f = need_folder(host, &code, error);
+    return f == NULL ? code : rad__os_open_end(file, f, name, error);
 }
 
 static int os_put(void *host, int file, const void *data, size_t size, rad_error *error)
 {
-    return rad__os_put(file, ((os_host *)host)->folder, data, size, error);
+    return rad__os_put(file, ((os_host *)host)->folder.path, data, size, error);
 }
 
 static int os_cut(void *host, int file, uint64_t size, rad_error *error)
 {
-    return rad__os_cut(file, ((os_host *)host)->folder, size, error);
+    return rad__os_cut(file, ((os_host *)host)->folder.path, size, error);
 }
 
 static int os_sync(void *host, int file, rad_error *error)
 {
     const os_host *h = host;
-    return h->unsynced ? 0 : rad__os_sync(file, h->folder, error);
+    return h->unsynced ? 0 : rad__os_sync(file, h->folder.path, error);
 }
 
 static void os_close(void *host, int file)
@@ -89,62 +102,78 @@ static void os_close(void *host, int file)
 
 static int os_sync_folder(void *host, const char *name, rad_error *error)
 {
-    char path[PATH_ROOM];
+    int code;
     if (((const os_host *)host)->unsynced) return 0;
-    int code = path_of(host, name, path, error);
-    return code != 0 ? code : rad__os_sync_folder(path, error);
+    const rad_os_folder *f = need_folder(host, &code, error);
+    return f == NULL ? code : rad__os_sync_folder(f, name, error);
 }
 
 static int os_rename(void *host, const char *from, const char *to, rad_error *error)
 {
-    char a[PATH_ROOM], b[PATH_ROOM];
-    int code = path_of(host, from, a, error);
-    if (code == 0) code = path_of(host, to, b, error);
-    return code != 0 ? code : rad__os_rename(a, b, error);
+    int code;
+    const rad_os_folder *f = need_folder(host, &code, error);
+    return f == NULL ? code : rad__os_rename_in(f, from, to, error);
 }
 
 static int os_link(void *host, const char *from, const char *to, rad_error *error)
 {
-    char a[PATH_ROOM], b[PATH_ROOM];
-    int code = path_of(host, from, a, error);
-    if (code == 0) code = path_of(host, to, b, error);
-    return code != 0 ? code : rad__os_link(a, b, error);
+    int code;
+    const rad_os_folder *f = need_folder(host, &code, error);
+    return f == NULL ? code : rad__os_link_in(f, from, to, error);
 }
 
 static int os_remove(void *host, const char *name, rad_error *error)
 {
-    char path[PATH_ROOM];
-    int code = path_of(host, name, path, error);
-    return code != 0 ? code : rad__os_remove(path, error);
+    int code;
+    const rad_os_folder *f = folder_of(host, &code, error);
+    return f == NULL ? code : rad__os_remove_in(f, name, error);
 }
 
 static int os_read(void *host, const char *name, char **data, size_t *size, rad_error *error)
 {
-    char path[PATH_ROOM];
-    int code = path_of(host, name, path, error);
-    if (code != 0) return code;
-    if (!rad__os_exists(path)) return 0;
-    code = rad__os_read_file(path, FILE_BYTES_MAX, data, size, error);
-    return code == 0 ? 1 : code;
+    int code;
+    const rad_os_folder *f = folder_of(host, &code, error);
+    return f == NULL ? code : rad__os_read_in(f, name, FILE_BYTES_MAX, data, size, error);
+}
+
+static int os_read_open(void *host, int file, char **data, size_t *size, rad_error *error)
+{
+    const char *path = ((os_host *)host)->folder.path;
+    return rad__os_read_open(file, path, FILE_BYTES_MAX, data, size, error);
 }
 
 static int os_list(void *host, const char *name, rad_os_names *names, rad_error *error)
 {
-    char path[PATH_ROOM];
-    int code = path_of(host, name, path, error);
-    return code != 0 ? code : rad__os_list(names, path, error);
+    int code;
+    *names = (rad_os_names){0};
+    const rad_os_folder *f = need_folder(host, &code, error);
+    return f == NULL ? code : rad__os_folder_list(f, name, names, error);
+}
+
+static int os_exists(void *host, const char *name, rad_error *error)
+{
+    int code;
+    const rad_os_folder *f = folder_of(host, &code, error);
+    return f == NULL ? code : rad__os_is_in(f, name, error);
+}
+
+static int os_is_file(void *host, int file, const char *name, uint64_t *size, rad_error *error)
+{
+    int code;
+    const rad_os_folder *f = folder_of(host, &code, error);
+    return f == NULL ? code : rad__os_is_file(file, f, name, size, error);
 }
 
 static int os_lock(void *host, int file, rad_error *error)
 {
-    return rad__os_lock_file(file, ((os_host *)host)->folder, error);
+    return rad__os_lock_file(file, ((os_host *)host)->folder.path, error);
 }
 
 static int os_holder(void *host, const char *name, rad_error *error)
 {
-    char path[PATH_ROOM];
-    int code = path_of(host, name, path, error);
-    return code != 0 ? code : rad__os_holder(path, error);
+    int code;
+    const rad_os_folder *f = folder_of(host, &code, error);
+    return f == NULL ? (code < 0 ? code : RAD_OS_NO_FILE) : rad__os_holder(f, name, error);
 }
 
 /* ---- Shims, from the runner's side ----------------------------------------------------------------------- */
@@ -163,6 +192,7 @@ static int be_a_shim(void *context)
     rad_flow_host host;
     os_table(&host, c->h);
     c->h->shell = (rad_os_shell){.pid = -1, .output = -1, .signals = -1};
+    c->h->notice = -1;
     while (rad__flow_shim_step(c->shim, &host)) continue;
     return 0;
 }
@@ -172,7 +202,7 @@ static int os_launch(void *host, rad_flow_shim *shim, int *pid, rad_error *error
     os_host *h = host;
     struct child c = {h, shim};
     int code = RAD_GROW(&h->children, &h->child_capacity, h->child_count + 1)
-                   ? rad__os_detach(pid, &c, be_a_shim, error)
+                   ? rad__os_detach(pid, h->folder.fd, &c, be_a_shim, error)
                    : rad__error_memory(error);
     if (code == 0) h->children[h->child_count++] = *pid;
     rad__flow_shim_free(shim);
@@ -198,22 +228,20 @@ static void reap(os_host *h)
     for (uint32_t i = h->child_count; i-- > 0;) os_is_running(h, h->children[i]);
 }
 
-static int os_ask_to_end(void *host, int pid, rad_error *error)
+static int notice(const os_host *h, const char *name)
 {
-    (void)host;
-    return rad__os_ask_to_end(pid, error);
+    char path[PATH_ROOM];
+    rad_error error = {0};
+    int length = snprintf(path, sizeof path, "%s/%s", h->folder.absolute, name);
+    return length < PATH_ROOM ? rad__os_notice_folder(h->notice, path, &error) : RAD_EINPUT;
 }
 
 static int open_notice(os_host *h)
 {
-    char path[PATH_ROOM];
     rad_error error = {0};
     int code = rad__os_notice_open(&h->notice, &error);
-    if (code == 0) code = path_of(h, "effects", path, &error);
-    if (code == 0) code = rad__os_notice_folder(h->notice, path, &error);
-    if (code == 0) code = path_of(h, "signals", path, &error);
-    if (code == 0) code = rad__os_notice_folder(h->notice, path, &error);
-    return code;
+    if (code == 0) code = notice(h, "effects");
+    return code != 0 ? code : notice(h, "signals");
 }
 
 /* The first wait only begins to watch: what happened before is looked for once more. Whoever has no more watches (they
@@ -242,11 +270,8 @@ static int os_wait(void *host, uint64_t timeout_ns, rad_error *error)
 static int os_spawn(void *host, const rad_flow_shim *shim, rad_error *error)
 {
     os_host *h = host;
-    char name[RAD_FLOW_FILE_MAX], log[PATH_ROOM];
-    rad__flow_effect_file(name, shim->id, "log");
-    int code = path_of(h, name, log, error);
-    if (code != 0) return code;
-    return rad__os_shell_start(&h->shell, shim->command, shim->dir, shim->environment, log, error);
+    return rad__os_shell_start(&h->shell, shim->command, shim->dir, shim->environment, shim->log,
+                               error);
 }
 
 static int64_t os_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
@@ -258,7 +283,7 @@ static int64_t os_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
                                   .asked_to_end = h->shell.asked_to_end,
                                   .status = h->shell.status,
                                   .signal = h->shell.signal,
-                                  .left = h->shell.ended && rad__os_shell_is_left(&h->shell)};
+                                  .left = rad__os_shell_is_left(&h->shell)};
     return got;
 }
 
@@ -316,6 +341,7 @@ static void os_table(rad_flow_host *host, os_host *h)
     *host = (rad_flow_host){
         .context = h,
         .make_folder = os_make_folder,
+        .check_folder = os_check_folder,
         .create = os_create,
         .open_end = os_open_end,
         .put = os_put,
@@ -327,12 +353,14 @@ static void os_table(rad_flow_host *host, os_host *h)
         .link = os_link,
         .remove = os_remove,
         .read = os_read,
+        .read_open = os_read_open,
         .list = os_list,
+        .exists = os_exists,
+        .is_file = os_is_file,
         .lock = os_lock,
         .holder = os_holder,
         .launch = os_launch,
         .is_running = os_is_running,
-        .ask_to_end = os_ask_to_end,
         .wait = os_wait,
         .spawn = os_spawn,
         .watch = os_watch,
@@ -350,13 +378,12 @@ static void os_table(rad_flow_host *host, os_host *h)
 int rad__flow_host_open(rad_flow_host *host, const char *folder, bool unsynced, rad_error *error)
 {
     os_host *h = rad__alloc(1, sizeof *h);
-    char *copy = rad__copy_text(folder);
-    if (h == NULL || copy == NULL) {
+    if (h == NULL) return rad__error_memory(error);
+    int code = rad__os_folder_name(&h->folder, folder, error);
+    if (code != 0) {
         rad__free(h);
-        rad__free(copy);
-        return rad__error_memory(error);
+        return code;
     }
-    h->folder = copy;
     h->unsynced = unsynced;
     h->notice = -1;
     os_table(host, h);
@@ -368,7 +395,7 @@ void rad__flow_host_close(rad_flow_host *host)
     os_host *h = host->context;
     reap(h);
     rad__os_close(h->notice);
+    rad__os_folder_close(&h->folder);
     rad__free(h->children);
-    rad__free(h->folder);
     rad__free(h);
 }

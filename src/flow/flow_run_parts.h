@@ -25,7 +25,7 @@ typedef struct rad_flow_effect {
     uint32_t begun_attempt, begun_run; /* of the last STARTED record; 0: none */
     uint32_t probe;                    /* number of the last one */
     bool unsure; /* begun by an earlier runner: its shim may never have come to life */
-    int told;    /* process that was asked to end; 0: none */
+    bool told;   /* it was asked to end */
     int pid;     /* of the shim, if it was launched from here */
     uint64_t since_ns;
     char **values; /* "NAME=text", ends with NULL: the data as they were asked for */
@@ -42,7 +42,8 @@ typedef struct rad_flow_runner {
     int lock, journal; /* files; negative: not open */
     rad_bytes room;    /* a record */
     uint64_t sequence;
-    bool dirty; /* something was appended since the last sync */
+    uint64_t size; /* of the journal, as this runner has left it; UINT64_MAX: not known */
+    bool dirty;    /* something was appended since the last sync */
     uint64_t dirty_since_ns;
     uint64_t
         clock_ns; /* of the last record: timers that are asked for begin there, whoever computes them again */
@@ -77,7 +78,9 @@ typedef struct rad_flow_runner {
 /* Sequence and time are filled in. */
 RAD_INTERNAL int rad__flow_runner_put(rad_flow_runner *r, rad_flow_record *record,
                                       rad_error *error);
-/* Everything so far is durable; then what it came from may go. */
+/* RAD_EIO: the journal is no longer the file this runner holds, or not as it has left it: it begins nothing more. */
+RAD_INTERNAL int rad__flow_runner_check(rad_flow_runner *r, rad_error *error);
+/* Everything so far is durable, and checked as above; then what it came from may go. */
 RAD_INTERNAL int rad__flow_runner_sync(rad_flow_runner *r, rad_error *error);
 
 /* Journalled, then fed. */

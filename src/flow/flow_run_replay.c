@@ -5,6 +5,7 @@
 #include "flow/flow_run_parts.h"
 #include "os/file.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int diverged(const rad_flow_journal *j, const rad_flow_record *record, const char *what,
@@ -149,7 +150,11 @@ int rad__flow_check_effects(rad_flow_runner *r, rad_error *error)
     if (code != 0) return code;
     for (uint32_t i = 0; code == 0 && i < names.count; i++) {
         if (!id_of_file(names.items[i], id)) continue;
-        if (rad__map64_find(&r->known, id_hash(id)) == RAD_NONE)
+        if (rad__map64_find(&r->known, id_hash(id)) != RAD_NONE) continue;
+        char name[RAD_FLOW_FILE_MAX + 16];
+        snprintf(name, sizeof name, "effects/%.*s", (int)RAD_FLOW_FILE_MAX, names.items[i]);
+        code = r->host->exists(r->host->context, name, error); /* no link is taken for one */
+        if (code >= 0)
             code = rad__error(error, RAD_EINPUT,
                               "effects/%s: somebody has run this, and the journal does not know of "
                               "it: it has lost records",

@@ -2,7 +2,7 @@
  *
  *     claim      takes the effect's name for itself, durably: from here on it is begun
  *     spawn      starts the command
- *     watch      takes its output and its end; ends it when its time is up or somebody asks
+ *     watch      takes its output and its end; ends it when its time is up or somebody asks: by a file, or SIGTERM
  *     write      writes the receipt: temporary name, sync, rename, sync
  *
  * It is started by a runner and needs it no more: it goes on when the runner is killed, and a later runner finds its
@@ -27,6 +27,9 @@ enum rad_flow_shim_state {
  * no more processes to be had. */
 enum { RAD_SHIM_WRITES_MAX = 60, RAD_SHIM_SPAWNS_MAX = 10 };
 #define RAD_SHIM_GRACE_NS UINT64_C(3000000000) /* between SIGTERM and SIGKILL */
+/* Between two looks for effects/ID.stop. A watch of the folder would come at once, but there are 128 for all the
+ * processes of a user, and each shim would need one. */
+#define RAD_SHIM_LOOK_NS UINT64_C(200000000)
 
 typedef struct rad_flow_shim {
     /* What is to be done. */
@@ -38,12 +41,14 @@ typedef struct rad_flow_shim {
 
     /* How far it is. */
     enum rad_flow_shim_state state;
-    int lock, out; /* files; negative: not open */
+    int lock, out, log; /* files; negative: not open */
     rad_flow_receipt receipt;
     rad_bytes output;
     uint64_t end_by_ns, kill_by_ns; /* of host->elapsed; 0: not set */
+    uint64_t look_ns;               /* when to look again whether somebody wants it to end */
     bool killed;
     uint32_t spawns, writes; /* how often it has tried */
+    size_t late;             /* bytes of output that were read after the command's end */
 } rad_flow_shim;
 
 /* Nothing in it yet. NULL: no memory. */

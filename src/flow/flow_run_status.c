@@ -77,14 +77,13 @@ static int replay(inside *in, rad_error *error)
 
 static int task_state(inside *in, const rad_flow_effect *e, bool is_run, rad_error *error)
 {
-    char id[RAD_FLOW_ID_MAX], lock[RAD_FLOW_FILE_MAX], receipt[RAD_FLOW_FILE_MAX];
+    char id[RAD_FLOW_ID_MAX], receipt[RAD_FLOW_FILE_MAX];
     if (e->begun_attempt != e->attempt) return RAD_FLOW_TASK_IS_QUEUED;
     if (rad__flow_task_of(&in->runner, e)->is_call) /* the runner itself is at it */
         return is_run ? RAD_FLOW_TASK_IS_RUNNING : RAD_FLOW_TASK_IS_QUEUED;
     rad__flow_effect_id(id, e->key, e->begun_attempt, e->begun_run);
-    rad__flow_effect_file(lock, id, "lock");
     rad__flow_effect_file(receipt, id, "receipt");
-    int holder = in->host.holder(in->host.context, lock, error);
+    int holder = rad__flow_effect_holder(&in->host, id, error);
     if (holder < 0) return holder;
     int there = in->host.holder(in->host.context, receipt, error);
     if (there < 0) return there;
@@ -170,6 +169,18 @@ static void tell_end(inside *in, rad_flow_status *s)
     s->text = in->text;
 }
 
+/* Runners of earlier versions hold only the lock. Its number is for people: nobody relies on it. */
+static int tell_runner(inside *in, rad_flow_status *s, rad_error *error)
+{
+    int journal = in->host.holder(in->host.context, "journal", error);
+    int lock = journal < 0 ? journal : in->host.holder(in->host.context, "lock", error);
+    if (lock < 0) return lock;
+    if (journal != RAD_OS_HELD && lock != RAD_OS_HELD) return 0;
+    int owner = lock == RAD_OS_HELD ? rad__flow_lock_owner(&in->host, "lock") : 0;
+    s->runner = owner != 0 ? owner : -1;
+    return 0;
+}
+
 static int tell_all(inside *in, rad_flow_status *s, rad_error *error)
 {
     const rad_flow_journal_header *h = &in->journal.header;
@@ -186,10 +197,8 @@ static int tell_all(inside *in, rad_flow_status *s, rad_error *error)
     s->timers = r->ended ? 0 : rad__flow_timers_count(&r->timers);
     s->next_timer_ns = s->timers > 0 ? rad__flow_timers_next_ns(&r->timers) : 0;
     tell_end(in, s);
-    int holder = in->host.holder(in->host.context, "lock", error);
-    if (holder < 0) return holder;
-    if (holder == RAD_OS_HELD) s->runner = rad__flow_lock_owner(&in->host, "lock");
-    int code = tell_data(in, s, error);
+    int code = tell_runner(in, s, error);
+    if (code == 0) code = tell_data(in, s, error);
     if (code == 0 && !r->ended) code = tell_tasks(in, s, error);
     if (code == 0) code = tell_spool(in, s, error);
     return code;

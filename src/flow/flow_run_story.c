@@ -5,14 +5,13 @@
 #include "base/error.h"
 #include "flow/draw.h"
 #include "flow/flow_run_api.h"
+#include "flow/follow.h"
 #include "flow/history.h"
 #include "flow/replay.h"
 #include "os/file.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { JOURNAL_MOST = 1 << 30, PATH_MOST = 4096 };
 
 /* ---- What is in it ----------------------------------------------------------------------------------------- */
 
@@ -72,46 +71,41 @@ static void reading_free(reading *r)
     rad__free(r->journal_bytes);
 }
 
-static int read_in(const char *folder, const char *name, uint64_t most, char path[PATH_MOST],
-                   char **data, size_t *size, rad_error *error)
+/* The flow as the folder has it, and all of the journal. */
+static int read_case(reading *r, const rad_flow_host *host, size_t *size, rad_error *error)
 {
-    if (snprintf(path, PATH_MOST, "%s/%s", folder, name) >= PATH_MOST)
-        return rad__error(error, RAD_EINPUT, "%s: the name is too long", folder);
-    return rad__os_read_file(path, most, data, size, error);
+    int got = host->read(host->context, "journal", &r->journal_bytes, size, error);
+    int status =
+        got == 1  ? rad__flow_journal_open(&r->journal, "journal", r->journal_bytes, *size, error)
+        : got < 0 ? got
+                  : rad__error(error, RAD_EINPUT, "there is no case in this folder");
+    return status != 0 ? status
+                       : rad__flow_read_copy(&r->program, host, r->journal.header.flow, error);
 }
 
-/* The flow as the folder has it, and all of the journal. */
+static int read_folder(reading *r, const char *folder, size_t *size, rad_error *error)
+{
+    rad_flow_host host;
+    *r = (reading){.journal_bytes = NULL};
+    int status = rad__flow_host_open(&host, folder, false, error);
+    if (status != 0) return status;
+    status = read_case(r, &host, size, error);
+    rad__flow_host_close(&host);
+    return status;
+}
+
 static int replay_folder(reading *r, const char *folder, bool with_steps, rad_error *error)
 {
-    char path[PATH_MOST], *text = NULL;
-    size_t size, journal_size;
-    *r = (reading){.journal_bytes = NULL};
-    int status =
-        read_in(folder, "journal", JOURNAL_MOST, path, &r->journal_bytes, &journal_size, error);
-    if (status == 0)
-        status = rad__flow_journal_open(&r->journal, path, r->journal_bytes, journal_size, error);
-    static const char flow_name[] = "flow";
-    char flow_path[PATH_MOST];
-    if (status == 0)
-        status = read_in(folder, flow_name, RAD_FLOW_TEXT_MAX, flow_path, &text, &size, error);
-    if (status == 0)
-        status = rad__flow_program_read(&r->program, flow_path, text, size, r->journal.header.flow,
-                                        error);
+    size_t size;
+    int status = read_folder(r, folder, &size, error);
     if (status == 0 && !rad__flow_history_open(&r->history, r->program, with_steps))
         status = rad__error_memory(error);
     if (status == 0)
         status =
             rad__flow_replay_journal(&r->replay, r->program, &r->journal, &r->history, 0, error);
     if (status == 0 && r->history.failed) status = rad__error_memory(error);
-    rad__free(text);
+    rad__flow_say_where(error, folder);
     return status;
-}
-
-static const char *state_name(enum rad_flow_state state)
-{
-    static const char *const names[] = {"running",   "waiting",  "done",     "failed",
-                                        "cancelled", "deadlock", "diverged", "broken"};
-    return names[state];
 }
 
 int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps, rad_error *error)
@@ -122,7 +116,7 @@ int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps, ra
     int status = replay_folder(&r, folder, steps != NULL, error);
     if (status == 0) {
         *out = (rad_flow_replayed){.as_recorded = r.replay.as_recorded,
-                                   .state = state_name(r.replay.c->state),
+                                   .state = rad__flow_state_name(r.replay.c->state),
                                    .steps = rad__flow_case_steps(r.replay.c),
                                    .inputs = r.replay.inputs};
         memcpy(out->reason, r.replay.reason, sizeof out->reason);
@@ -134,6 +128,58 @@ int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps, ra
     }
     reading_free(&r);
     return status;
+}
+
+/* ---- A case on another flow ---------------------------------------------------------------------------------- */
+
+static void show(rad_flow_replayed_on *out, const rad_flow_following *f)
+{
+    *out = (rad_flow_replayed_on){
+        .fits = f->fits,
+        .state = rad__flow_state_name(f->state),
+        .steps = f->steps,
+        .inputs = f->inputs,
+        .record = f->record,
+        .step = f->step.count > 0 ? f->step.items[0] : "",
+        .reason = f->reason.count > 0 ? f->reason.items[0] : "",
+        .recorded = (const char *const *)f->recorded.items,
+        .recorded_count = f->recorded.count,
+        .offered = (const char *const *)f->offered.items,
+        .offered_count = f->offered.count,
+    };
+}
+
+int rad_flow_replay_on(const char *folder, const char *path, const char *name,
+                       rad_flow_replayed_on *out, rad_error *error)
+{
+    reading r;
+    rad_flow *f = NULL;
+    size_t size;
+    rad__error_clear(error);
+    *out = (rad_flow_replayed_on){.state = "", .step = "", .reason = ""};
+    rad_flow_following *following = rad__alloc(1, sizeof *following);
+    if (following == NULL) return rad__error_memory(error);
+    int status = read_folder(&r, folder, &size, error);
+    rad__flow_say_where(error, folder);
+    if (status == 0)
+        status = rad_flow_read(&f, path, name != NULL ? name : r.journal.header.flow, error);
+    if (status == 0) {
+        status = rad__flow_follow(following, r.program, f->program, "journal", r.journal_bytes,
+                                  size, error);
+        rad__flow_say_where(error, folder);
+    }
+    if (status == 0) show(out, following);
+    out->inside = following;
+    rad_flow_free(f);
+    reading_free(&r);
+    return status;
+}
+
+void rad_flow_replayed_on_free(rad_flow_replayed_on *r)
+{
+    if (r->inside != NULL) rad__flow_following_free(r->inside);
+    rad__free(r->inside);
+    *r = (rad_flow_replayed_on){0};
 }
 
 /* ---- Pictures ------------------------------------------------------------------------------------------------- */

@@ -374,6 +374,21 @@ static uint32_t circle_steps(const rad_flow_reach *r)
     return r->circle_count;
 }
 
+/* What counts as an end is part of the verdict: a case that can only fail has the option to complete, too. */
+static void name_ends(rad_flow_verdict *can, const rad_flow_search *s)
+{
+    static const char *const names[] = {
+        [RAD_CASE_DONE] = "done", [RAD_CASE_FAILED] = "failed", [RAD_CASE_CANCELLED] = "cancelled"};
+    phrase met = {"", 0, 0};
+    for (uint32_t i = RAD_CASE_DONE; i <= RAD_CASE_CANCELLED; i++)
+        if (s->ends >> i & 1) phrase_add(&met, "%s", names[i]);
+    phrase_end(&met);
+    size_t used = strlen(can->text);
+    snprintf(can->text + used, sizeof can->text - used,
+             "%s(an end: done, failed or cancelled; met: %s)", used > 0 ? " " : "",
+             met.items > 0 ? met.text : "none");
+}
+
 static int judge_circle(validation *v, rad_flow_search *s, const rad_flow_reach *r,
                         rad_error *error)
 {
@@ -407,11 +422,12 @@ static int judge_ends(validation *v, rad_flow_search *s, rad_error *error)
         status = judge_circle(v, s, &r, error);
     } else if (r.lost != RAD_NONE) {
         if (rad__flow_search_path(s, r.lost, &run))
-            fails(can, &run, "from there on every run comes to a deadlock");
+            fails(can, &run, "from there on every run comes to a deadlock, which is no end");
         else
             status = rad__error_memory(error);
     }
     rad__flow_reach_free(&r);
+    if (status == 0) name_ends(can, s);
     return status;
 }
 

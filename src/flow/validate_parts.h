@@ -92,6 +92,7 @@ typedef struct rad_flow_search {
     rad_flow_walk improper_run;
     char failures[RAD_FLOW_FAILURES_MOST][400]; /* not of tasks, as they were met */
     uint32_t failure_count;
+    uint32_t ends; /* bits of enum rad_flow_state: how runs have ended */
     /* Of a drawn world: an end that is not like this one ends the search. */
     bool compares;
     uint64_t expected;

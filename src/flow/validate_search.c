@@ -115,6 +115,7 @@ static void search_step(void *self, rad_kernel *k, uint32_t action)
     rad__flow_vm_step(s->vm, k, action);
     see_branches(s, action, op);
     see_failure(s, op);
+    if (s->vm->result != RAD_CASE_RUNNING) s->ends |= 1u << s->vm->result;
     const rad_token *t = &s->vm->tokens[action];
     if ((op->code == RAD_OP_START || op->code == RAD_OP_COMPENSATE) && t->alive &&
         rad__flow_op(s->vm, action)->code == RAD_OP_FINISH)

@@ -19,6 +19,8 @@ for example in "$src"/examples/flow/*.flow; do
     status 0 "$name: replay"
     has out "as recorded: done" "$name: as recorded"
     has out "$digest" "$name: with the same digest"
+    try flow replay "run_$name/case" --on "$example"
+    status 0 "$name: fits the flow it was recorded with"
     try flow status "run_$name/case"
     has out "done" "$name: status"
     try flow draw "run_$name/case"
@@ -42,7 +44,7 @@ check "order: taken back" [ ! -e run_order/stock/reserved ]
 check "order: and a letter" [ -s run_order/letter ]
 
 # ---- The validator: what holds, what does not, and a run that shows it ------------------------------------------------------
-for name in approval build mapreduce retry; do
+for name in approval build crawl mapreduce retry workshop; do
     try flow validate "$src/examples/flow/$name.flow"
     status 0 "$name: every property holds"
 done
@@ -92,6 +94,74 @@ while [ $seed -lt 10 ]; do
     seed=$((seed + 1))
 done
 check "the orders are different" [ "$(sort -u orders | wc -l)" -gt 5 ]
+
+# ---- On an edited flow: what fits, and where it differs ---------------------------------------------------------------------
+cat >ship.flow <<'F'
+flow ship {
+    data { n : int = 1  note : text }
+    task pack { run "echo packed" capture note }
+    task label { run "echo $note" }
+    task send { run "true" }
+    xor { when n > 5 { do send } else { } }
+    par { do pack do label } and { do send }
+    set n = n + 1
+    do send
+}
+F
+try flow run ship.flow
+status 0 "a case"
+find ship.case -type f -exec cksum {} + | sort >before
+try flow replay ship.case --on ship.flow
+status 0 "on its own flow"
+has out "fits: done after" "it fits"
+sed 's/^/  /; s/run "true"/run "echo otherwise"/; s/when n > 5 { do send }/when n > 5 { do send do label par { do send } and { } }/' ship.flow |
+    sed '1i# lines are other ones' >moved.flow
+try flow replay ship.case --on moved.flow
+status 0 "on one with other lines and commands, and more in a branch that was not taken"
+sed 's/do pack do label/do label do pack/' ship.flow >swapped.flow
+try flow replay ship.case --on swapped.flow
+status 1 "on one with two tasks the other way round"
+line out "  recorded step: 0/3.0#1 do pack (line 7)" "the recorded step is named"
+is out "differs after 2 steps and 0 inputs, at or before record 3
+  recorded step: 0/3.0#1 do pack (line 7)
+  difference: the flow does not offer this
+  could go on when it was recorded:
+    0/3.0#1 do pack (line 7)
+    0/3.1#1 do send (line 7)
+  can go on in swapped.flow:
+    0/3.0#1 do label (line 7)
+    0/3.1#1 do send (line 7)" "with both sets"
+"$RADDLE" flow replay ship.case --on swapped.flow --json >out 2>err
+status=$?
+status 1 "as JSON"
+has out '"step": "0/3.0#1 do pack (line 7)"' "with the step"
+has out '"0/3.0#1 do label (line 7)"' "and the sets"
+has out '"fits": false' "and the verdict"
+sed 's/    do send$/    do send do label/' ship.flow >longer.flow
+try flow replay ship.case --on longer.flow
+status 1 "a case that has ended, on a flow that goes on"
+has out "0#2 do label (line 9)" "says with what"
+sed 's/n + 1/n + 2/' ship.flow >other.flow
+try flow replay ship.case --on other.flow
+status 1 "another value"
+has out "recorded: 2; now: 3" "is told with both"
+find ship.case -type f -exec cksum {} + | sort >after
+same before after "nothing was written"
+echo 'flow ship { do nothing }' >bad.flow
+try flow replay ship.case --on bad.flow
+status 2 "a bad file"
+try flow replay ship.case --on nowhere.flow
+status 2 "no file"
+try flow replay ship.case --on stuck.flow
+status 2 "a file without a flow of that name"
+try flow replay ship.case --on stuck.flow --flow stuck
+status 1 "but with --flow"
+try flow replay nowhere --on ship.flow
+status 2 "no case"
+try flow replay ship.case --flow ship
+status 2 "--flow without --on"
+try flow replay ship.case --on ship.flow --steps
+status 2 "--steps with --on"
 
 # ---- Killed, and gone on with --------------------------------------------------------------------------------------------
 cat >slow.flow <<'F'
@@ -243,6 +313,7 @@ sed 's/echo 1/echo 3/' sum.flow >changed.flow
 try flow resume s1 changed.flow
 status 2 "another flow is refused"
 has err 'echo 3' "with the difference"
+has err "next: raddle flow replay s1 --on changed.flow" "and where to see what that means"
 cp -r s1 flipped
 printf '\377' | dd of=flipped/journal bs=1 seek=300 conv=notrunc 2>/dev/null
 try flow resume flipped
@@ -265,6 +336,8 @@ try flow run nothing.flow
 status 2 "no such file"
 try flow status nowhere
 status 2 "no such case"
+try flow run sum.flow --dir ""
+status 2 "a folder without a name"
 try flow run sum.flow --dir x y=1
 status 2 "no such data"
 try flow run sum.flow --dir x total=many

@@ -47,10 +47,11 @@ status 0 "a sound flow"
 silent "a sound flow"
 has out "sound.flow: " "it names the file"
 has out "every order and every outcome" "it says that all was tried"
-for property in "no deadlock" "no dead task" "no dead code" "proper completion" "no livelock" \
-    "option to complete"; do
+for property in "no deadlock" "no dead task" "no dead code" "proper completion" "no livelock"; do
     check "$property holds" grep -qE "^  $property +holds\$" out
 done
+line out "  option to complete  holds (an end: done, failed or cancelled; met: done, failed)" \
+    "the option to complete holds, and says what counts as an end"
 check "confluence holds, for what was tried" grep -qE "^  confluence +holds for outcomes drawn from 3 seeds\$" out
 has out "may succeed or fail, each time: build, test" "it says what it assumes"
 check "no files" [ "$(ls ./*.raddle.json 2>/dev/null | wc -l)" = 0 ]
@@ -66,6 +67,23 @@ status 0 "the run replays"
 has out "as recorded" "as it was recorded"
 try shrink circle.deadlock.raddle.json
 status 0 "the run shrinks"
+
+"$RADDLE" flow validate circle.flow --json >out
+has out "a deadlock, which is no end (an end: done, failed or cancelled; met: done)" "what fails says what counts as an end, too"
+"$RADDLE" flow validate round.flow --json >out
+has out "no end can be reached (an end: done, failed or cancelled; met: done)" "the same of a circle"
+echo 'flow bad { fail "always" }' >bad.flow
+try flow validate bad.flow
+status 0 "a flow that can only fail has the option to complete"
+line out "  option to complete  holds (an end: done, failed or cancelled; met: failed)" "and it is seen that it only fails"
+echo 'flow off { cancel case }' >off.flow
+try flow validate off.flow
+has out "met: cancelled)" "or is only cancelled"
+"$RADDLE" flow validate long.flow --states 100 --json >out
+has out "(an end: done, failed or cancelled; met: none)" "what is unknown says it, too"
+"$RADDLE" flow validate bad.flow --json >out
+has out '(an end: done, failed or cancelled; met: failed)' "JSON has it, too"
+rm -f ./*.raddle.json
 
 mkdir runs
 try flow validate race.flow --output runs
@@ -135,4 +153,17 @@ try explore sound.flow --strategy dfs --runs 100000
 status 0 "and every schedule of it"
 has out "every schedule was tried" "it says so"
 
+
+# ---- The examples: sound, or they say at their head what is not, and why -------------------------------------------------------
+# "# validate: PROPERTY fails|unknown: WHY", in the comment before the flow.
+src=${RADDLE_SRC:-$(dirname "$0")/../..}
+for example in "$src"/examples/flow/*.flow; do
+    name=$(basename "$example")
+    mkdir -p examples_out
+    try flow validate "$example" --output examples_out
+    sed -n '/^[^#]/q; s/^# validate: \([a-z ]*\) \(fails\|unknown\): ..*/\1: \2/p' "$example" | sort >said
+    sed -n 's/^  \([a-z ]*[a-z]\)  *\(fails\|unknown\)\([:, ].*\)*$/\1: \2/p' out | sort >found
+    same said found "$name: its head says what fails"
+    check "$name: each with a reason" [ "$(grep -c '^# validate:' "$example")" = "$(wc -l <said)" ]
+done
 finish

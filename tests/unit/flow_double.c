@@ -81,6 +81,10 @@ static void crash(double_world *w, process *caller)
     case DOUBLE_KILL_SHIM:
         if (caller->is_shim) die(w, caller);
         break;
+    case DOUBLE_REPLACE:
+        w->processes_then = w->process_count;
+        double_replace(w, "journal");
+        break;
     case DOUBLE_FULL: w->full = true; break;
     case DOUBLE_LOSE:
     case DOUBLE_KEEP:
@@ -119,10 +123,17 @@ static bool fails(double_world *w, rad_error *error)
 
 /* ---- Time ----------------------------------------------------------------------------------------------- */
 
+static bool is_asked_to_end(const double_world *w, const process *p)
+{
+    char name[RAD_FLOW_FILE_MAX];
+    rad__flow_effect_file(name, p->shim->id, "stop");
+    return double_inode_of(w, name) >= 0;
+}
+
 static bool is_ready(const double_world *w, const process *p)
 {
     return p->alive && p->is_shim &&
-           (w->held == NULL || p->asked_to_end || strcmp(w->held, p->shim->command) != 0);
+           (w->held == NULL || strcmp(w->held, p->shim->command) != 0 || is_asked_to_end(w, p));
 }
 
 static void tick(double_world *w)
@@ -201,14 +212,6 @@ static bool do_is_running(void *context, int pid)
     return p != NULL && p->alive;
 }
 
-static int do_ask_to_end(void *context, int pid, rad_error *error)
-{
-    double_world *w = double_enter(context, error);
-    process *p = w != NULL ? process_of(w, pid) : NULL;
-    if (p != NULL) p->asked_to_end = true;
-    return w != NULL ? 0 : RAD_EIO;
-}
-
 static int do_wait(void *context, uint64_t timeout_ns, rad_error *error)
 {
     double_world *w = double_enter(context, error);
@@ -246,7 +249,6 @@ static int64_t do_watch(void *context, void *to, size_t size, uint64_t timeout_n
 {
     process *p = context;
     double_world *w = double_enter(context, error);
-    (void)timeout_ns;
     if (w == NULL) return RAD_EIO;
     bool polite = strncmp(p->shim->command, "polite", 6) == 0;
     bool slow = polite || strncmp(p->shim->command, "slow", 4) == 0;
@@ -258,7 +260,7 @@ static int64_t do_watch(void *context, void *to, size_t size, uint64_t timeout_n
         p->signal = killed ? 9 : 0;
     }
     if (slow && !p->worked) work(w, p);
-    watched->asked_to_end = p->asked_to_end;
+    if (slow && !p->ended && timeout_ns <= RAD_SHIM_LOOK_NS) w->clock_ns += timeout_ns;
     watched->ended = p->ended;
     watched->status = p->status;
     watched->signal = p->signal;
@@ -322,7 +324,6 @@ static process *new_process(double_world *w)
         .context = p,
         .launch = do_launch,
         .is_running = do_is_running,
-        .ask_to_end = do_ask_to_end,
         .wait = do_wait,
         .spawn = do_spawn,
         .watch = do_watch,

@@ -61,6 +61,16 @@ static void copy_bytes(bytes *to, const bytes *from, uint32_t size)
     put_bytes(to, from->data, size);
 }
 
+void double_replace(double_world *w, const char *name)
+{
+    int old = double_inode_of(w, name);
+    if (old < 0) return;
+    int new = new_inode(w);
+    copy_bytes(&w->inodes[new].now, &w->inodes[old].now, w->inodes[old].now.size);
+    copy_bytes(&w->inodes[new].kept, &w->inodes[old].kept, w->inodes[old].kept.size);
+    double_set_name(w->now, &w->now_count, name, new);
+}
+
 static bool is_in(const char *folder, const char *name)
 {
     const char *slash = strchr(name, '/');
@@ -149,6 +159,11 @@ static int do_make_folder(void *context, const char *name, rad_error *error)
 {
     (void)name;
     return double_enter(context, error) != NULL ? 0 : RAD_EIO;
+}
+
+static int do_check_folder(void *context, const char *name, rad_error *error)
+{
+    return do_make_folder(context, name, error);
 }
 
 static int open_inode(double_world *w, process *p, int at)
@@ -261,7 +276,8 @@ static int do_link(void *context, const char *from, const char *to, rad_error *e
     double_require(at >= 0);
     if (double_inode_of(w, to) >= 0) return 0;
     /* Others look at any time, also between two calls of this process: they must not see it free. */
-    if (strncmp(to, "effects/", 8) == 0) double_require(w->inodes[at].holder >= 0);
+    if (strncmp(to, "effects/", 8) == 0 || strcmp(to, "journal") == 0)
+        double_require(w->inodes[at].holder >= 0);
     double_set_name(w->now, &w->now_count, to, at);
     return 1;
 }
@@ -274,18 +290,44 @@ static int do_remove(void *context, const char *name, rad_error *error)
     return 0;
 }
 
-static int do_read(void *context, const char *name, char **data, size_t *size, rad_error *error)
+static int read_inode(const double_world *w, int at, char **data, size_t *size, rad_error *error)
 {
-    double_world *w = double_enter(context, error);
-    if (w == NULL) return RAD_EIO;
-    int at = double_inode_of(w, name);
-    if (at < 0) return 0;
     const bytes *b = &w->inodes[at].now;
     *data = rad__alloc(b->size + 1, 1);
     if (*data == NULL) return rad__error_memory(error);
     if (b->size > 0) memcpy(*data, b->data, b->size);
     *size = b->size;
     return 1;
+}
+
+static int do_read(void *context, const char *name, char **data, size_t *size, rad_error *error)
+{
+    double_world *w = double_enter(context, error);
+    if (w == NULL) return RAD_EIO;
+    int at = double_inode_of(w, name);
+    return at < 0 ? 0 : read_inode(w, at, data, size, error);
+}
+
+static int do_read_open(void *context, int file, char **data, size_t *size, rad_error *error)
+{
+    double_world *w = double_enter(context, error);
+    if (w == NULL) return RAD_EIO;
+    inode_at(w, context, file);
+    return read_inode(w, w->handles[file].inode, data, size, error);
+}
+
+static int do_exists(void *context, const char *name, rad_error *error)
+{
+    double_world *w = double_enter(context, error);
+    return w == NULL ? RAD_EIO : double_inode_of(w, name) >= 0;
+}
+
+static int do_is_file(void *context, int file, const char *name, uint64_t *size, rad_error *error)
+{
+    double_world *w = double_enter(context, error);
+    if (w == NULL) return RAD_EIO;
+    *size = inode_at(w, context, file)->now.size;
+    return double_inode_of(w, name) == w->handles[file].inode;
 }
 
 static int do_list(void *context, const char *folder, rad_os_names *names, rad_error *error)
@@ -330,6 +372,7 @@ static int do_holder(void *context, const char *name, rad_error *error)
 void double_file_table(rad_flow_host *host)
 {
     host->make_folder = do_make_folder;
+    host->check_folder = do_check_folder;
     host->create = do_create;
     host->open_end = do_open_end;
     host->put = do_put;
@@ -341,6 +384,9 @@ void double_file_table(rad_flow_host *host)
     host->link = do_link;
     host->remove = do_remove;
     host->read = do_read;
+    host->read_open = do_read_open;
+    host->exists = do_exists;
+    host->is_file = do_is_file;
     host->list = do_list;
     host->lock = do_lock;
     host->holder = do_holder;

@@ -42,7 +42,7 @@ typedef struct handle {
 typedef struct process {
     double_world *w;
     int pid;
-    bool alive, asked_to_end, is_shim;
+    bool alive, is_shim;
     rad_flow_host host;
     rad_flow_shim *shim;
     /* Its command. */
@@ -98,6 +98,7 @@ double_world *double_enter(void *context, rad_error *error);
 
 void double_set_name(entry *entries, uint32_t *n, const char *name, int at); /* at < 0: it goes */
 int double_inode_of(const double_world *w, const char *name);                /* -1: none */
+void double_replace(double_world *w, const char *name);                      /* by a copy */
 void double_close_handles(double_world *w, const process *p);
 void double_lose(double_world *w); /* what the crash takes with it */
 void double_file_table(rad_flow_host *host);

@@ -5,6 +5,8 @@
 #include "base/bytes.h"
 #include "base/prng.h"
 
+#include <string.h>
+
 enum kind {
     XOR,
     OR,
@@ -50,7 +52,7 @@ static bool has(const sparse *s, enum kind kind)
 
 static void put(sparse *s, const char *text)
 {
-    rad__bytes_format(&s->text, "%s", text);
+    rad__bytes_put(&s->text, text, strlen(text));
 }
 
 static void block(sparse *s, uint32_t depth);

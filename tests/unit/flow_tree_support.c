@@ -41,6 +41,13 @@ void flow_tree_refuses(const flow_mistake *some, size_t count)
 
 /* ---- Expressions --------------------------------------------------------------------------------------- */
 
+static void put_quoted(rad_bytes *out, const char *text)
+{
+    rad__bytes_put(out, "\"", 1);
+    rad__bytes_put(out, text, strlen(text));
+    rad__bytes_put(out, "\"", 1);
+}
+
 static void tell_constant(rad_bytes *out, const rad_flow_file *file, enum rad_flow_type type,
                           int64_t value)
 {
@@ -49,7 +56,7 @@ static void tell_constant(rad_bytes *out, const rad_flow_file *file, enum rad_fl
     else if (type == RAD_FLOW_BOOL)
         rad__bytes_format(out, value ? "true" : "false");
     else
-        rad__bytes_format(out, "\"%s\"", rad__flow_name(file, (uint32_t)value));
+        put_quoted(out, rad__flow_name(file, (uint32_t)value));
 }
 
 static void tell_expr(rad_bytes *out, const rad_flow_file *file, const rad_flow_tree *tree,

@@ -18,8 +18,11 @@ typedef struct world {
     uint64_t now_ns, elapsed_ns;
     uint32_t spawns_that_fail, spawned;
     rad_flow_watched seen;
-    uint32_t prints; /* bytes, at each look */
-    char kills[64];  /* "T" and "K", in order */
+    bool stop;         /* there is a file that asks it to end */
+    uint32_t looks;    /* for it */
+    uint64_t waits_ns; /* at most, the last time */
+    uint32_t prints;   /* bytes, at each look */
+    char kills[64];    /* "T" and "K", in order */
 } world;
 
 static int do_spawn(void *host, const rad_flow_shim *shim, rad_error *error)
@@ -34,7 +37,8 @@ static int64_t do_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
                         rad_flow_watched *watched, rad_error *error)
 {
     world *w = host;
-    (void)timeout_ns, (void)error;
+    (void)error;
+    w->waits_ns = timeout_ns;
     assert_true(w->prints <= size);
     memset(to, 'x', w->prints);
     *watched = w->seen;
@@ -44,8 +48,24 @@ static int64_t do_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
 /* What is printed cannot be shown: the effect is none the worse. */
 static int do_create(void *host, int *file, const char *name, rad_error *error)
 {
-    (void)host, (void)file, (void)name, (void)error;
-    return RAD_EIO;
+    (void)host, (void)error;
+    *file = 7;
+    return strstr(name, ".out") != NULL ? RAD_EIO : 0;
+}
+
+static int do_exists(void *host, const char *name, rad_error *error)
+{
+    world *w = host;
+    (void)error;
+    assert_string_equal(name, "effects/0-1@1.stop");
+    w->looks++;
+    return w->stop;
+}
+
+static void do_close(void *host, int file)
+{
+    (void)host;
+    assert_int_equal(file, 7);
 }
 
 static int do_kill(void *host, bool at_once, rad_error *error)
@@ -77,6 +97,8 @@ static rad_flow_host host_of(world *w)
 {
     return (rad_flow_host){.context = w,
                            .create = do_create,
+                           .close = do_close,
+                           .exists = do_exists,
                            .spawn = do_spawn,
                            .watch = do_watch,
                            .kill = do_kill,
@@ -154,18 +176,61 @@ static void test_the_group_has_time_to_clean_up(void **state)
     rad__flow_shim_free(s);
 }
 
-static void test_a_group_that_does_not_listen_is_killed_once(void **state)
+/* Who cannot be killed, as another user's process, is not waited for for ever. */
+static void test_who_does_not_listen_is_killed(void **state)
 {
     (void)state;
     world w = {.now_ns = SECOND, .elapsed_ns = SECOND};
     rad_flow_host host = host_of(&w);
     rad_flow_shim *s = told(&w, &host);
     uint64_t began = w.elapsed_ns;
+    while (w.elapsed_ns - began < RAD_SHIM_GRACE_NS) {
+        assert_string_equal(w.kills, "T");
+        rad__flow_shim_step(s, &host);
+    }
     for (uint32_t i = 0; i < 1000 && s->state == RAD_SHIM_WATCH; i++) rad__flow_shim_step(s, &host);
     assert_int_equal(s->state, RAD_SHIM_WRITE);
-    assert_string_equal(w.kills, "TK");
-    assert_true(w.elapsed_ns - began >= RAD_SHIM_GRACE_NS);
-    assert_true(w.elapsed_ns - began < RAD_SHIM_GRACE_NS + SECOND);
+    assert_int_equal(strspn(w.kills + 1, "K"), strlen(w.kills) - 1);
+    assert_true(w.elapsed_ns - began >= 2 * RAD_SHIM_GRACE_NS);
+    assert_true(w.elapsed_ns - began < 2 * RAD_SHIM_GRACE_NS + SECOND);
+    rad__flow_shim_free(s);
+}
+
+/* Some were made while others were killed. */
+static void test_killing_goes_on_until_nobody_is_left(void **state)
+{
+    (void)state;
+    world w = {.now_ns = SECOND, .elapsed_ns = SECOND};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = told(&w, &host);
+    while (strlen(w.kills) < 4) {
+        rad__flow_shim_step(s, &host);
+        assert_int_equal(s->state, RAD_SHIM_WATCH);
+    }
+    w.seen.left = false;
+    rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WRITE);
+    assert_string_equal(w.kills, "TKKK");
+    rad__flow_shim_free(s);
+}
+
+/* Those who are left print for ever: they are killed all the same, and not waited for when nobody has ended them. */
+static void test_others_that_print_for_ever(void **state)
+{
+    (void)state;
+    world w = {.now_ns = SECOND, .elapsed_ns = SECOND};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = told(&w, &host);
+    w.prints = 1000;
+    for (uint32_t i = 0; i < 1000 && strlen(w.kills) < 3; i++) rad__flow_shim_step(s, &host);
+    assert_string_equal(w.kills, "TKK");
+    rad__flow_shim_free(s);
+    w = (world){.prints = 1000, .seen = {.ended = true, .left = true}};
+    s = claimed(0);
+    for (uint32_t i = 0; i < 10000 && s->state != RAD_SHIM_WRITE; i++)
+        rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WRITE);
+    assert_string_equal(w.kills, "");
     rad__flow_shim_free(s);
 }
 
@@ -179,6 +244,67 @@ static void test_who_is_left_of_a_command_that_ended_lives_on(void **state)
     rad__flow_shim_step(s, &host);
     assert_int_equal(s->state, RAD_SHIM_WRITE);
     assert_string_equal(w.kills, "");
+    rad__flow_shim_free(s);
+}
+
+/* It is looked for often enough, and not all the time; once it was seen, nobody has to ask again. */
+static void test_a_file_asks_it_to_end(void **state)
+{
+    (void)state;
+    world w = {.elapsed_ns = SECOND};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = claimed(0);
+    rad__flow_shim_step(s, &host);
+    uint32_t before = w.looks;
+    for (uint32_t i = 0; i < 1000; i++, pass(&w, SECOND / 1000)) rad__flow_shim_step(s, &host);
+    assert_in_range(w.looks - before, 3, 10);
+    assert_string_equal(w.kills, "");
+    w.stop = true;
+    pass(&w, RAD_SHIM_LOOK_NS);
+    rad__flow_shim_step(s, &host);
+    assert_string_equal(w.kills, "T");
+    assert_true((s->receipt.flags & RAD_RECEIPT_CANCELLED) != 0);
+    before = w.looks;
+    for (uint32_t i = 0; i < 100; i++, pass(&w, SECOND / 100)) rad__flow_shim_step(s, &host);
+    assert_int_equal(w.looks, before);
+    assert_string_equal(w.kills, "T");
+    rad__flow_shim_free(s);
+}
+
+/* It waits until the next thing that it has to do by itself, and no longer. */
+static void test_it_waits_as_long_as_it_may(void **state)
+{
+    (void)state;
+    world w = {.elapsed_ns = SECOND};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = claimed(RAD_SHIM_LOOK_NS * 3 / 2);
+    rad__flow_shim_step(s, &host);
+    rad__flow_shim_step(s, &host); /* looks for the first time */
+    rad__flow_shim_step(s, &host);
+    assert_int_equal(w.waits_ns, RAD_SHIM_LOOK_NS);
+    pass(&w, RAD_SHIM_LOOK_NS);
+    rad__flow_shim_step(s, &host);
+    rad__flow_shim_step(s, &host);
+    assert_int_equal(w.waits_ns, RAD_SHIM_LOOK_NS / 2); /* then its time is up */
+    pass(&w, RAD_SHIM_LOOK_NS / 2);
+    rad__flow_shim_step(s, &host);
+    assert_string_equal(w.kills, "T");
+    rad__flow_shim_step(s, &host);
+    assert_int_equal(w.waits_ns, RAD_SHIM_GRACE_NS);
+    rad__flow_shim_free(s);
+}
+
+/* Asked before it has begun, it begins nothing. */
+static void test_asked_before_it_starts(void **state)
+{
+    (void)state;
+    world w = {.elapsed_ns = SECOND, .stop = true};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = claimed(0);
+    rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WRITE);
+    assert_int_equal(w.spawned, 0);
+    assert_int_equal(s->receipt.flags, RAD_RECEIPT_CANCELLED);
     rad__flow_shim_free(s);
 }
 
@@ -256,8 +382,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_clock_that_is_set_ends_nobody),
         cmocka_unit_test(test_the_group_has_time_to_clean_up),
-        cmocka_unit_test(test_a_group_that_does_not_listen_is_killed_once),
+        cmocka_unit_test(test_who_does_not_listen_is_killed),
+        cmocka_unit_test(test_killing_goes_on_until_nobody_is_left),
+        cmocka_unit_test(test_others_that_print_for_ever),
         cmocka_unit_test(test_who_is_left_of_a_command_that_ended_lives_on),
+        cmocka_unit_test(test_a_file_asks_it_to_end),
+        cmocka_unit_test(test_it_waits_as_long_as_it_may),
+        cmocka_unit_test(test_asked_before_it_starts),
         cmocka_unit_test(test_a_command_that_prints_has_its_time_and_no_more),
         cmocka_unit_test(test_output_is_read_to_its_end),
         cmocka_unit_test(test_processes_are_waited_for),

@@ -173,7 +173,7 @@ static void what_is_no_case_is_not_shown(void **state)
     rad_error error = {0};
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;
-    expect_no_case("flow_made/none", "flow_made/none/journal");
+    expect_no_case("flow_made/none", "flow_made/none: there is no case in this folder");
     expect_no_case(name, "xxx");
     flow_run(TEXT);
     assert_int_equal(rad_flow_keep("flow_case/flow", "flow f { do", &error), 0);

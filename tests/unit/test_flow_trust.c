@@ -26,6 +26,7 @@ typedef struct scene {
     rad_error error;
     /* What the last runner told. */
     uint32_t started, started_in_doubt, doubts, done, failed;
+    uint32_t late_calls; /* of functions, after what the world was told to do */
 } scene;
 
 static void watch(void *context, const rad_flow_progress *p)
@@ -40,9 +41,10 @@ static void watch(void *context, const rad_flow_progress *p)
 
 static int call(void *context, rad_flow_call *c, rad_error *error)
 {
-    (void)context;
+    scene *s = context;
     (void)c;
     (void)error;
+    s->late_calls += double_has_crashed(s->w);
     return 0;
 }
 
@@ -62,7 +64,7 @@ static void close_scene(scene *s)
 
 static void go(scene *s)
 {
-    rad_flow_named_function g = {"g", call, NULL};
+    rad_flow_named_function g = {"g", call, s};
     rad_flow_run_options o = {.given = {.jobs = s->jobs, .case_id = "case", .watch = watch}};
     o.given.context = s;
     o.given.settles = s->settles;
@@ -90,6 +92,62 @@ static void expect_done(scene *s)
     go(s);
     if (s->code != 0) fail_msg("%s", s->error.text);
     assert_int_equal(s->result.end, RAD_FLOW_END_DONE);
+}
+
+/* ---- The journal ------------------------------------------------------------------------------------------------- */
+
+/* Somebody puts another file in the place of the journal, at every moment of a case: its runner ends there, and begins
+ * at most what it was about to begin in the same moment. */
+static void a_runner_without_its_journal_begins_nothing(void **state)
+{
+    (void)state;
+    uint32_t stopped = 0;
+    bool over = false;
+    for (uint64_t n = 1; !over; n++) {
+        scene s = open_scene("flow f { task a { run \"a\" } task g { call \"g\" } many 4 { do g }\n"
+                             "par { loop 3 { do a } } and { loop 3 { do a do g } } do a }",
+                             n);
+        s.jobs = 4;
+        go_until(&s, n, DOUBLE_REPLACE);
+        over = !double_has_crashed(s.w);
+        bool has_begun = s.code != 0;
+        if (has_begun) {
+            assert_int_equal(s.code, RAD_EIO);
+            assert_non_null(strstr(s.error.text, "no longer the file that this runner holds"));
+            assert_true(double_launched_since(s.w) + s.late_calls <= 1);
+            stopped++;
+        }
+        assert_int_equal(double_most(s.w) <= 1, true);
+        close_scene(&s);
+    }
+    assert_true(stopped > 100);
+}
+
+/* Another runner comes while this one is at work, and somebody has deleted the lock. */
+static void second_runner(void *context, const rad_flow_progress *p)
+{
+    scene *s = context;
+    if (p->news != RAD_FLOW_TASK_STARTED) return;
+    rad_flow_run_options o = {.given = {.jobs = 2}};
+    rad_flow_result result;
+    rad_error error = {0};
+    double_remove(s->w, "lock");
+    s->started++;
+    assert_int_equal(rad__flow_resume(double_other(s->w), s->p, &o, &result, &error), RAD_EINPUT);
+    assert_string_equal(error.text, "another runner works on this case: wait for it, or stop it");
+}
+
+static void a_journal_is_held_without_its_lock(void **state)
+{
+    (void)state;
+    scene s = open_scene("flow f { task a { run \"a\" } loop 3 { do a } }", 5);
+    rad_flow_run_options o = {.given = {.jobs = 2, .watch = second_runner, .context = &s}};
+    if (rad__flow_run(double_runner(s.w), s.p, &o, &s.result, &s.error) != 0)
+        fail_msg("%s", s.error.text);
+    assert_int_equal(s.result.end, RAD_FLOW_END_DONE);
+    assert_int_equal(s.started, 3);
+    assert_int_equal(double_total(s.w), 3);
+    close_scene(&s);
 }
 
 /* ---- Receipts ---------------------------------------------------------------------------------------------------- */
@@ -321,7 +379,7 @@ static void what_is_known_cannot_be_settled(void **state)
     expect_done(&s);
     assert_int_equal(double_command_count(s.w, "a"), 1);
     close_scene(&s);
-    s = open_scene("flow f { task a { run \"slow\" timeout 9s } do a }", 1);
+    s = open_scene("flow f { task a { run \"slow\" timeout 9h } do a }", 1);
     go_until(&s, 100, DOUBLE_KILL_RUNNER);
     assert_int_equal(double_living_commands(s.w), 1);
     expect_not_in_doubt(&s);
@@ -334,7 +392,7 @@ static void many_doubts_are_told(void **state)
 {
     (void)state;
     uint32_t most = 0;
-    for (uint64_t n = 300; n < 600; n += 20) {
+    for (uint64_t n = 300; n < 1200; n += 20) {
         scene s = open_scene("flow f { task a { run \"a\" } many 60 { do a } }", n);
         s.jobs = 60;
         go_until(&s, n, DOUBLE_KEEP);
@@ -374,6 +432,8 @@ static void commands_know_who_they_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_runner_without_its_journal_begins_nothing),
+        cmocka_unit_test(a_journal_is_held_without_its_lock),
         cmocka_unit_test(a_receipt_is_of_one_effect_alone),
         cmocka_unit_test(what_never_began_is_told),
         cmocka_unit_test(nothing_begins_beside_a_doubt),

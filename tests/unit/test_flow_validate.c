@@ -318,8 +318,11 @@ static void deadlocks(void **state)
         "waits for the lock b, which 0/1.1 has; token 0/1.1, line 3: waits for the lock "
         "a, which 0/1.0 has",
         "0 1");
-    flow_verdict_fails(locks, RAD_FLOW_CAN_END, "from there on every run comes to a deadlock",
-                       "0 1");
+    flow_verdict_fails(
+        locks, RAD_FLOW_CAN_END,
+        "from there on every run comes to a deadlock, which is no end (an end: done, "
+        "failed or cancelled; met: done)",
+        "0 1");
     assert_answers("flow f { par { lock a { lock b { } } } and { lock a { lock b { } } } }",
                    "hhhhhhh");
     assert_answers("flow f { par { await m } and { reach m expire m } }", "fhhhhfh");
@@ -422,6 +425,28 @@ static void improper_completion(void **state)
     assert_answers("flow f { " TASKS "par { do s } and { do t } join first }", "hhhhhhh");
 }
 
+/* The verdict says what it takes for an end, and what it has met. */
+static void ends_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *flow, *met;
+    } flows[] = {{"flow f { finish }", "done"},
+                 {"flow f { fail }", "failed"},
+                 {"flow f { cancel case }", "cancelled"},
+                 {"flow f { task t { call \"f\" } do t }", "done, failed"},
+                 {"flow f { xor { when true { } when true { fail } when true { cancel case } } }",
+                  "done, failed, cancelled"}};
+    for (uint32_t i = 0; i < sizeof flows / sizeof *flows; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "(an end: done, failed or cancelled; met: %s)", flows[i].met);
+        rad_flow_validation *v = flow_validated(flows[i].flow, NULL);
+        assert_int_equal(v->verdicts[RAD_FLOW_CAN_END].answer, RAD_FLOW_HOLDS);
+        assert_string_equal(v->verdicts[RAD_FLOW_CAN_END].text, text);
+        rad_flow_validation_free(v);
+    }
+}
+
 static void livelocks_and_the_option_to_complete(void **state)
 {
     (void)state;
@@ -438,7 +463,10 @@ static void livelocks_and_the_option_to_complete(void **state)
         xor, RAD_FLOW_NO_LIVELOCK,
         "it can go round for ever and never end: the last 3 steps come back to where they began",
         "1");
-    flow_verdict_fails(xor, RAD_FLOW_CAN_END, "from there on no end can be reached", "1");
+    flow_verdict_fails(xor, RAD_FLOW_CAN_END,
+                       "from there on no end can be reached (an end: done, failed or cancelled; "
+                       "met: done)",
+                       "1");
     /* It may go round for ever, but need not. */
     assert_answers("flow f { while true { xor { when true { } when true { finish } } } }",
                    "hhhhhhu");
@@ -662,6 +690,7 @@ int main(void)
         cmocka_unit_test(states_tell_below_whom_a_branch_hangs),
         cmocka_unit_test(states_tell_which_region_is_the_last),
         cmocka_unit_test(improper_completion),
+        cmocka_unit_test(ends_are_named),
         cmocka_unit_test(livelocks_and_the_option_to_complete),
         cmocka_unit_test(confluence),
         cmocka_unit_test(a_wide_par_has_few_states),

@@ -141,10 +141,10 @@ static void check_proper(rad_flow_trial *t, uint32_t token, const rad_flow_op *o
     if (left == RAD_NONE) return;
     rad__flow_path(t->vm, token, who, sizeof who);
     rad__flow_path(t->vm, left, other, sizeof other);
-    rad_fail(t->k, RAD_ORACLE_FLOW_IMPROPER, RAD_NONE,
-             "%s %s (line %u) while %s is still at line %u", who,
-             op->code == RAD_OP_END ? "ends the flow" : "finishes the case", op->line, other,
-             rad__flow_op(t->vm, left)->line);
+    rad_fail_at(t->k, RAD_ORACLE_FLOW_IMPROPER, RAD_NONE, NULL,
+                "%s %s (line %u) while %s is still at line %u", who,
+                op->code == RAD_OP_END ? "ends the flow" : "finishes the case", op->line, other,
+                rad__flow_op(t->vm, left)->line);
 }
 
 static void trial_step(void *self, rad_kernel *k, uint32_t action)
@@ -267,8 +267,9 @@ static void check_confluence(const rad_flow_trial *t, rad_kernel *k)
     if (e->state == RAD_CASE_RUNNING) return;
     rad_evaluated(k, RAD_ORACLE_FLOW_CONFLUENCE);
     if (vm->result != e->state) {
-        rad_fail(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, "ends as %s; under policy first as %s",
-                 state_name(vm->result), state_name(e->state));
+        rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL,
+                    "ends as %s; under policy first as %s", state_name(vm->result),
+                    state_name(e->state));
         return;
     }
     uint32_t variable = differs(t);
@@ -277,12 +278,13 @@ static void check_confluence(const rad_flow_trial *t, rad_kernel *k)
     const char *name = rad__flow_name(&t->program->file, v->name);
     int64_t value = rad__data_at(vm, vm->final)[variable];
     if (v->type == RAD_FLOW_TEXT)
-        rad_fail(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE,
-                 "%s is \"%.80s\"; under policy first \"%.80s\"", name, vm->texts[value].text,
-                 e->texts[variable] != NULL ? e->texts[variable] : "");
+        rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL,
+                    "%s is \"%.80s\"; under policy first \"%.80s\"", name, vm->texts[value].text,
+                    e->texts[variable] != NULL ? e->texts[variable] : "");
     else
-        rad_fail(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, "%s is %lld; under policy first %lld",
-                 name, (long long)value, (long long)e->data[variable]);
+        rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL,
+                    "%s is %lld; under policy first %lld", name, (long long)value,
+                    (long long)e->data[variable]);
 }
 
 static enum rad_end trial_idle(void *self, rad_kernel *k)
