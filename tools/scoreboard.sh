@@ -1,8 +1,9 @@
 #!/bin/bash
 # scoreboard.sh BUILD_DIR — the public scoreboards: prints their tables, leaves BUILD_DIR/scoreboard.json,
 # {"entries": [...]} with one entry per bug: suite, name, found, runs, shrunk, twin_reports,
-# twin_evaluations, twin_reached; of planted bugs also depth, and workers of the shrunk case. Exits 1 when a
-# bug was missed or a twin reported something.
+# twin_evaluations, twin_reached; of planted bugs also depth, and workers of the shrunk case; of the suite `reach` instead
+# one entry per program and strategy: found_seeds of seeds, mean, median, and what was published. Exits 1 when a
+# bug was missed or a twin reported something; `reach` only measures.
 #
 # A suite is a program that writes one entry per line: bench/scoreboard_*.c, and tools/planted.sh for
 # the bugs planted in raddle itself.

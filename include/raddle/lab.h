@@ -121,7 +121,7 @@ typedef struct rad_verdict {
     char kind[40]; /* the oracle's name */
     uint64_t failure_step;
     char message[400];
-    char identity[120];
+    char identity[RAD_IDENTITY_MAX]; /* rad_fail says what it is made of */
     /* RAD_RESULT_DIVERGED */
     char divergence[512];
 } rad_verdict;
@@ -167,8 +167,9 @@ RAD_API bool rad_is_log(const char *path);
 
 typedef struct rad_replay {
     rad_verdict actual;
-    bool as_recorded; /* expectation, kind, step and hash all hold */
-    char reason[512]; /* what differs, when not */
+    bool same_failure; /* it fails, and with the identity of the file */
+    bool as_recorded;  /* expectation, kind, step and hash all hold */
+    char reason[800];  /* what differs, when not */
 } rad_replay;
 
 /* `other` replays the choices on another target (a repaired twin); NULL: its own. */
@@ -201,6 +202,9 @@ typedef struct rad_explore_options {
     uint32_t jobs;      /* worker processes; 0 = 1. Results do not depend on it. */
     bool stop_on_first; /* the run that fails is the last one counted */
     bool twice;         /* run everything twice and compare */
+    bool races_fatal;   /* a data race ends its run, as any other failure does */
+    /* Functions and files whose races do not count, with * for anything; NULL at the end. NULL: none. */
+    const char *const *suppressed;
     /* CPU time one step may take, 0 = 10; a step that sleeps may take six times that by the clock. */
     double hang_seconds;
     void (*progress)(void *context,
@@ -233,15 +237,18 @@ typedef struct rad_phase {
 
 typedef struct rad_exploration {
     uint64_t runs, steps, failures;
-    uint64_t cut;        /* runs that were not finished at the step limit */
-    uint64_t classes;    /* distinct trace classes seen */
-    bool classes_capped; /* more than the counter holds */
+    uint64_t cut;              /* runs that were not finished at the step limit */
+    uint64_t classes;          /* distinct trace classes seen */
+    bool classes_capped;       /* more than the counter holds */
+    uint64_t races_suppressed; /* how often a race did not count */
     /* Distinct states met at decisions between actions, with strategy dedup; otherwise 0. Those known to a process
      * that died are counted anew. */
     uint64_t states;
     uint64_t evaluations[RAD_ORACLES_MAX];
     bool complete; /* some phase tried every schedule there is, each to its end */
     bool interrupted, out_of_time, out_of_steps; /* why it stopped before its runs were used up */
+    uint32_t
+        killed; /* workers that somebody else killed (SIGKILL); what they were at was done again */
     double elapsed;
     uint32_t finding_count;
     rad_finding findings[RAD_FINDINGS_MAX]; /* by lowest run */
@@ -255,6 +262,11 @@ typedef struct rad_exploration {
 RAD_API int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out,
                             rad_error *error);
 RAD_API void rad_exploration_free(rad_exploration *e);
+
+/* The patterns of a file, for rad_explore_options.suppressed: lines "race:FUNCTION" or "race:FILE", with * for
+ * anything, and comments that begin with #. RAD_EINPUT names the line. */
+RAD_API int rad_suppressions_read(const char *const **list, const char *path, rad_error *error);
+RAD_API void rad_suppressions_free(const char *const *list); /* may be NULL */
 
 /* What is known now, in one sentence with its limits: what was found, what was tried, which bound was exhausted, how
  * many runs were cut, and what the machine leaves out. */

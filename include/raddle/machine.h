@@ -93,6 +93,8 @@ RAD_API void rad_ended(rad_kernel *k, uint32_t actor);
  * The first four belong to the kernel and lab; machines add their own from RAD_ORACLE_OWN on, named in
  * `oracles`. Each evaluation is counted, so that "nothing found" can be told from "nothing checked". */
 
+enum { RAD_IDENTITY_MAX = 240 };
+
 enum rad_oracle {
     RAD_ORACLE_DEADLOCK = 0,   /* nothing enabled, not finished */
     RAD_ORACLE_LIVELOCK,       /* all that can run go round in circles, and that was shown */
@@ -106,17 +108,36 @@ enum rad_oracle {
     RAD_ORACLES_MAX = 40
 };
 
-/* Reports a failure of `oracle` about `object` (or RAD_NONE); the first one ends the run after this
- * step. Its identity is the oracle and the object's role, so keep numbers out of roles. */
+/* Reports a failure of `oracle` about `object` (or RAD_NONE); the first one ends the run after this step.
+ *
+ * Failures with the same identity are one bug: explore reports it once, and shrinking keeps it. The identity is the
+ * oracle, the role of the object and the site, "assertion:account@the sum is %d": so keep numbers out of roles.
+ * The site is the format, RAD_CHECK takes the text of its condition, and rad_fail_at has it as an argument. Deadlocks
+ * and the other failures that the lab itself reports have no site. */
 RAD_API void rad_fail(rad_kernel *k, uint32_t oracle, uint32_t object, const char *format, ...)
     RAD_PRINTF(4, 5);
+RAD_API void rad_fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site,
+                         const char *format, ...) RAD_PRINTF(5, 6);
+
+/* A place in code: what an access or a call is called in reports. Texts live as long as the machine. */
+typedef struct rad_code_site {
+    const char *function, *operation;
+    uint32_t ordinal; /* from 1, among those with the same function and operation */
+    const char *file; /* for suppressions; may be NULL */
+} rad_code_site;
+
+/* Reports a failure that need not end the run: two accesses that race do harm in some runs only, and what comes after
+ * them is worth seeing. Counts once a run for each pair of places; their order does not matter. In `explore` the run
+ * continues (unless told otherwise: rad_explore_options.races_fatal), elsewhere it ends after this step. */
+RAD_API void rad_race(rad_kernel *k, uint32_t oracle, uint32_t object, const rad_code_site *one,
+                      const rad_code_site *other, const char *format, ...) RAD_PRINTF(6, 7);
 
 /* Counts one evaluation of an oracle. */
 RAD_API void rad_evaluated(rad_kernel *k, uint32_t oracle);
 
 #define RAD_CHECK(k, oracle, condition, object, ...)                                               \
     (rad_evaluated((k), (oracle)),                                                                 \
-     (condition) ? (void)0 : rad_fail((k), (oracle), (object), __VA_ARGS__))
+     (condition) ? (void)0 : rad_fail_at((k), (oracle), (object), #condition, __VA_ARGS__))
 
 /* ---- Looking at the kernel (also for policies and check functions) -------------------------------- */
 

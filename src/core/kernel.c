@@ -184,6 +184,20 @@ static void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
     RAD_DCHECK(k->ended || rad__enabled_valid(k));
 }
 
+/* Where the run is after the step, or the reset, that a race was seen in. */
+static void kernel_settle_reports(rad_kernel *k)
+{
+    for (; k->reports_settled < k->report_count; k->reports_settled++) {
+        rad_report *r = &k->reports[k->reports_settled];
+        r->steps = k->step;
+        r->decisions = k->decisions;
+        r->switches = k->switches;
+        r->digest = k->trace.digest;
+        r->set_hash_count = k->set_hash_count;
+        r->set_roll = k->set_roll;
+    }
+}
+
 static void kernel_beacon(rad_kernel *k)
 {
     k->options.beacon->steps = k->step;
@@ -212,6 +226,7 @@ static void kernel_loop(rad_kernel *k, uint64_t until)
         if (action == RAD_NONE) return;
         kernel_step(k, action, offered);
         k->step++;
+        if (RAD_UNLIKELY(k->reports_settled < k->report_count)) kernel_settle_reports(k);
         if (k->options.beacon) kernel_beacon(k);
     }
 }
@@ -240,6 +255,7 @@ static void kernel_reset(rad_kernel *k, const rad_run_options *options)
     k->yielded = k->failed = k->ended = false;
     k->outcome = RAD_OUTCOME_FINISHED;
     k->failure.oracle = RAD_NONE;
+    k->report_count = k->reports_settled = 0;
     k->error.code = 0;
     rad__trace_restart(&k->trace, options->whole_trace);
 }
@@ -255,6 +271,7 @@ void rad__kernel_begin(rad_kernel *k, const rad_run_options *options)
     if (k->options.beacon) kernel_beacon(k); /* reset may die, too */
     k->machine->reset(k->self, k);
     rad__enabled_settle(k);
+    kernel_settle_reports(k);
     if (k->options.beacon) kernel_beacon(k);
     if (k->machine->check && !k->ended) k->machine->check(k->self, k);
 }

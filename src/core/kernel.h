@@ -38,8 +38,24 @@ typedef struct rad_failure {
     uint32_t oracle;
     uint64_t step;
     char message[400];
-    char identity[120]; /* oracle and role of the object: the same bug in another run or case */
+    char identity
+        [RAD_IDENTITY_MAX]; /* oracle, role of the object, site: the same bug in another run or case */
 } rad_failure;
+
+/* A failure that did not end the run, and how far the run was after its step: a run that is ended there is the same up
+ * to here. */
+typedef struct rad_report {
+    uint32_t oracle;
+    uint64_t step;
+    char message[400];
+    char identity[RAD_IDENTITY_MAX];
+    uint64_t steps, decisions, switches;
+    rad_digest digest;
+    uint32_t set_hash_count;
+    uint64_t set_roll;
+} rad_report;
+
+enum { RAD_REPORTS_MAX = 8 }; /* in one run; of further ones only the first counts for anything */
 
 /* Things that watch a run besides its policy: log writer, trace classes, dedup. All optional. */
 typedef struct rad_observer rad_observer;
@@ -72,6 +88,10 @@ typedef struct rad_run_options {
     rad_run_info info;
     uint64_t max_steps; /* 0 = RAD_MAX_STEPS */
     enum rad_limit limit;
+    /* Which races end the run: NULL: all; otherwise those of this identity ("": none). */
+    const char *ends_at;
+    const char *const *
+        suppressed; /* patterns of functions and files whose races do not count, NULL at the end; or NULL */
     bool whole_trace;    /* keep every event, not only the last ones */
     rad_estimates *into; /* what the policy learned is added here; may be NULL */
     rad_beacon *beacon;  /* where the run is, for the supervisor; may be NULL */
@@ -159,8 +179,11 @@ struct rad_kernel {
     bool ended; /* the run must stop after this step: failure, divergence, error */
     enum rad_outcome outcome;
     rad_failure failure;
+    rad_report reports[RAD_REPORTS_MAX];
+    uint32_t report_count, reports_settled; /* settled: the step of the report is over */
     rad_error error;
 
+    uint64_t suppressed; /* races that did not count, over all runs of this kernel */
     uint64_t evaluations[RAD_ORACLES_MAX]; /* over all runs of this kernel */
     uint8_t reached[RAD_SITES_MAX];        /* sites stepped, over all runs */
 };
@@ -183,6 +206,9 @@ RAD_INTERNAL enum rad_outcome rad__kernel_end(rad_kernel *k);
 /* Index <-> action for a decision of kind RAD_PICK_ACTION. */
 RAD_INTERNAL uint32_t rad__action_at(const rad_kernel *k, const rad_decision *d, uint32_t index);
 RAD_INTERNAL uint32_t rad__index_of(const rad_kernel *k, const rad_decision *d, uint32_t action);
+
+/* Is this the failure that a file speaks of? Files of earlier versions name no site: then any will do. */
+RAD_INTERNAL bool rad__identity_is(const char *recorded, const char *actual);
 
 /* Ends the run: by a strict policy or by whatever noticed a lack of resources. */
 RAD_INTERNAL void rad__kernel_diverge(rad_kernel *k, const char *format, ...) RAD_PRINTF(2, 3);

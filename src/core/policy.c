@@ -8,8 +8,9 @@
 #include <string.h>
 
 static const rad_policy_class *const POLICIES[] = {
-    &rad__policy_first, &rad__policy_random, &rad__policy_fair, &rad__policy_pct,
-    &rad__policy_surw,  &rad__policy_own,    &rad__guide_class, &rad__replay_class,
+    &rad__policy_first, &rad__policy_random, &rad__policy_fair,
+    &rad__policy_pct,   &rad__policy_surw,   &rad__policy_pos,
+    &rad__policy_own,   &rad__guide_class,   &rad__replay_class,
 };
 
 const rad_policy_class *rad__policy_class_at(uint32_t index)
@@ -28,7 +29,7 @@ int rad__policy_create(rad_policy **p, const char *name, rad_error *error)
             return class->create(p, argument, error);
     }
     return rad__error(error, RAD_EINPUT,
-                      "unknown policy '%s': expected first, random, fair, pct:D, surw or own",
+                      "unknown policy '%s': expected first, random, fair, pct:D, surw, pos or own",
                       name);
 }
 

@@ -79,6 +79,6 @@ RAD_INTERNAL int rad__policy_guide(rad_policy **p, rad_error *error);
 RAD_INTERNAL void rad__guide_set(rad_policy *p, const uint32_t *chosen, uint64_t count);
 
 extern const rad_policy_class rad__policy_first, rad__policy_random, rad__policy_fair,
-    rad__policy_pct, rad__policy_surw, rad__policy_own, rad__guide_class;
+    rad__policy_pct, rad__policy_surw, rad__policy_pos, rad__policy_own, rad__guide_class;
 
 #endif

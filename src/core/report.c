@@ -72,20 +72,163 @@ static bool failure_begin(rad_kernel *k, uint32_t oracle)
     return true;
 }
 
-void rad_fail(rad_kernel *k, uint32_t oracle, uint32_t object, const char *format, ...)
+/* Oracles of the lab itself: one place reports each of them. */
+static bool has_sites(uint32_t oracle)
+{
+    return oracle == RAD_ORACLE_ASSERT || oracle == RAD_ORACLE_INVARIANT ||
+           oracle >= RAD_ORACLE_OWN;
+}
+
+/* FNV-1a. */
+static uint32_t text_number(const char *text)
+{
+    uint32_t number = 2166136261u;
+    for (; *text; text++) number = (number ^ (uint8_t)*text) * 16777619u;
+    return number;
+}
+
+/* A site that is too long keeps its beginning, and a number that tells it from others with the same one. */
+static void failure_identity(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site)
+{
+    char *to = k->failure.identity;
+    const char *name = rad_oracle_name(k->machine, oracle);
+    int used = snprintf(to, RAD_IDENTITY_MAX, "%.40s", name ? name : "unnamed");
+    if (object < k->object_count)
+        used += snprintf(to + used, RAD_IDENTITY_MAX - used, ":%.64s", k->objects[object].role);
+    if (site == NULL || !has_sites(oracle)) return;
+    size_t length = strlen(site), room = (size_t)(RAD_IDENTITY_MAX - used) - sizeof "@#12345678";
+    used += snprintf(to + used, RAD_IDENTITY_MAX - used, "@%.*s", (int)room, site);
+    if (length > room)
+        snprintf(to + used, RAD_IDENTITY_MAX - used, "#%08x", (unsigned)text_number(site));
+}
+
+static void fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site,
+                    const char *format, va_list args) RAD_PRINTF(5, 0);
+static void fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site,
+                    const char *format, va_list args)
 {
     if (!failure_begin(k, oracle)) return;
-    rad_failure *f = &k->failure;
+    vsnprintf(k->failure.message, sizeof k->failure.message, format, args);
+    failure_identity(k, oracle, object, site);
+}
+
+void rad_fail(rad_kernel *k, uint32_t oracle, uint32_t object, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(f->message, sizeof f->message, format, args);
+    fail_at(k, oracle, object, strcmp(format, "%s") == 0 ? NULL : format, format, args);
     va_end(args);
-    const char *name = rad_oracle_name(k->machine, oracle);
-    if (name == NULL) name = "unnamed";
-    if (object < k->object_count)
-        snprintf(f->identity, sizeof f->identity, "%.40s:%.64s", name, k->objects[object].role);
-    else
-        snprintf(f->identity, sizeof f->identity, "%.40s", name);
+}
+
+void rad_fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site,
+                 const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_at(k, oracle, object, site, format, args);
+    va_end(args);
+}
+
+/* ---- Races ------------------------------------------------------------------------------------------ */
+
+bool rad__identity_is(const char *recorded, const char *actual)
+{
+    size_t length = strlen(recorded);
+    if (strncmp(recorded, actual, length) != 0) return false;
+    return actual[length] == 0 || (actual[length] == '@' && length > 0);
+}
+
+enum { PLACE_MAX = 96 };
+
+static void place_text(const rad_code_site *p, char text[PLACE_MAX])
+{
+    int used = snprintf(text, PLACE_MAX, "%.56s: %.24s", p->function, p->operation);
+    if (p->ordinal > 1) snprintf(text + used, (size_t)(PLACE_MAX - used), " %u", p->ordinal);
+}
+
+/* The two places, in an order that does not depend on which of them came first. */
+static void pair_text(const rad_code_site *one, const rad_code_site *other,
+                      char pair[2 * PLACE_MAX])
+{
+    char a[PLACE_MAX], b[PLACE_MAX];
+    place_text(one, a);
+    place_text(other, b);
+    bool swap = strcmp(a, b) > 0;
+    snprintf(pair, 2 * PLACE_MAX, "%.92s / %.92s", swap ? b : a, swap ? a : b);
+}
+
+/* A star stands for anything, also for nothing. */
+static bool matches(const char *pattern, const char *text)
+{
+    const char *star = NULL, *from = NULL;
+    while (*text) {
+        if (*pattern == '*') {
+            star = ++pattern;
+            from = text;
+        } else if (*pattern == *text) {
+            pattern++, text++;
+        } else if (star) {
+            pattern = star;
+            text = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') pattern++;
+    return *pattern == 0;
+}
+
+static bool is_suppressed(const rad_kernel *k, const rad_code_site *p)
+{
+    const char *const *at = k->options.suppressed;
+    for (; at && *at; at++)
+        if (matches(*at, p->function) || (p->file && matches(*at, p->file))) return true;
+    return false;
+}
+
+static bool is_reported(const rad_kernel *k, const char *identity)
+{
+    for (uint32_t i = 0; i < k->report_count; i++)
+        if (strcmp(k->reports[i].identity, identity) == 0) return true;
+    return false;
+}
+
+static void report_race(rad_kernel *k, uint32_t oracle, const char *format, va_list args)
+    RAD_PRINTF(3, 0);
+static void report_race(rad_kernel *k, uint32_t oracle, const char *format, va_list args)
+{
+    rad_report *r = &k->reports[k->report_count++];
+    size_t used;
+    r->oracle = oracle;
+    r->step = k->step;
+    memcpy(r->identity, k->failure.identity, sizeof r->identity);
+    vsnprintf(r->message, sizeof r->message, format, args);
+    used = strlen(r->message);
+    if (k->report_count > 1)
+        snprintf(r->message + used, sizeof r->message - used, " (may follow from an earlier race)");
+}
+
+void rad_race(rad_kernel *k, uint32_t oracle, uint32_t object, const rad_code_site *one,
+              const rad_code_site *other, const char *format, ...)
+{
+    char pair[2 * PLACE_MAX];
+    if (k->ended) return;
+    if (k->options.suppressed && (is_suppressed(k, one) || is_suppressed(k, other))) {
+        k->suppressed++;
+        return;
+    }
+    pair_text(one, other, pair);
+    failure_identity(k, oracle, object, pair);
+    const char *identity = k->failure.identity, *ends_at = k->options.ends_at;
+    if (is_reported(k, identity) || k->report_count == RAD_REPORTS_MAX) return;
+    va_list args;
+    va_start(args, format);
+    report_race(k, oracle, format, args);
+    va_end(args);
+    if (ends_at != NULL && !rad__identity_is(ends_at, identity)) return;
+    const rad_report *r = &k->reports[--k->report_count]; /* it ends the run instead */
+    if (!failure_begin(k, oracle)) return;
+    memcpy(k->failure.message, r->message, sizeof k->failure.message);
 }
 
 void rad__kernel_diverge(rad_kernel *k, const char *format, ...)

@@ -43,8 +43,9 @@ RAD_INTERNAL int rad__artifact_set_hashes(rad_artifact *a, const uint64_t *every
  * known to go round, and earlier versions called every run that was cut one. Its runs are limited accordingly. */
 RAD_INTERNAL bool rad__artifact_is_round(const rad_artifact *a);
 
-/* What the kernel's last run looks like from outside. */
+/* What the kernel's last run looks like from outside; and what it was when it met a race that did not end it. */
 RAD_INTERNAL void rad__verdict_of(const rad_kernel *k, rad_verdict *v);
+RAD_INTERNAL void rad__verdict_of_race(const rad_kernel *k, const rad_report *r, rad_verdict *v);
 
 /* From and to text, without files. `name` is for messages. */
 RAD_INTERNAL int rad__artifact_parse(rad_artifact **a, const char *text, size_t size,

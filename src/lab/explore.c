@@ -1,8 +1,13 @@
 /* explore.c — many runs: cuts the plan into units, hands them to workers, folds the answers in order.
  *
- * The work of a phase is a list of pieces in run order. Pieces are started from the front by whoever is
- * idle and folded strictly from the front, so that every number, and which failure counts as the first,
- * is the same for any number of workers. What is not folded when the exploration stops never happened.
+ * The plan has lanes (strategy.h), which take turns: in round r lane l folds share(l) * 2^r runs, then the next lane
+ * has its turn, and a lane that has tried everything gives its turns up. So run i of an exploration follows from the
+ * seed and from the runs before it. The budget only says where to stop: a larger one never finds the first bug later.
+ *
+ * The work of a lane is a list of pieces in run order. Idle workers start pieces from the front, and the explorer folds
+ * strictly from the front, so that every number, and which failure counts as the first, is the same for any number of
+ * workers. What is not folded when the exploration stops never happened. Pieces of other lanes may still be under way
+ * when a turn begins: their results wait for the next turn of their lane.
  *
  *     WAITING --start--> STARTED --answer--> DONE --all before it folded--> folded and gone
  *     STARTED --its process died--> replaced by: the runs before, the death itself, the runs after */
@@ -26,13 +31,31 @@ enum {
 enum piece_state { PIECE_WAITING, PIECE_STARTED, PIECE_DONE };
 
 typedef struct piece piece;
+typedef struct lane lane;
+
 struct piece {
     piece *next;
+    lane *lane;
     enum piece_state state;
-    bool closed;     /* what would come after it is another piece's */
+    bool closed;     /* what would come after its `runs` runs is another piece's */
+    uint64_t runs;   /* closed: how many are its own; a unit of it may do fewer */
     uint64_t killed; /* its run that was last killed, as a hash; see explorer_death */
     rad_unit unit;
     rad_unit_result result;
+};
+
+/* A sampling policy, a search, or a row of searches with rising bounds. */
+struct lane {
+    const rad_plan_phase *plan; /* the phase it is in */
+    uint32_t phases_left; /* in the row, this one included; 0: the lane has nothing left to do */
+    uint64_t share;
+    rad_phase *phase;        /* what is reported of it; NULL: not begun */
+    piece *front;            /* all its pieces, in run order */
+    uint64_t next;           /* sampling: the first run that no piece has yet */
+    uint64_t turn_end;       /* runs of the phase after which the turn ends */
+    rad_estimates estimates; /* what the runs of this epoch know */
+    rad_estimates learned;   /* what they add, for the next one */
+    bool one_by_one;         /* dedup on a machine that dies: see explorer_death */
 };
 
 typedef struct explorer {
@@ -41,17 +64,14 @@ typedef struct explorer {
     rad_exploration *out;
     rad_pool *pool;
     rad_set128 classes;
-    rad_estimates estimates; /* what the runs of this epoch know */
-    rad_estimates learned;   /* what they add, for the next one */
-    piece *front;            /* all pieces of the phase, in run order */
-    const rad_plan_phase *plan;
-    rad_phase *phase;
-    uint64_t budget; /* runs the phase may fold */
+    lane lanes[RAD_LANES_MAX];
+    uint32_t lane_count;
+    lane *at; /* whose turn it is */
+    uint64_t runs_budget;
     uint64_t steps_budget;
     double seconds; /* 0: no limit */
     double started, told;
     bool stop;
-    bool one_by_one; /* dedup on a machine that dies: see explorer_death */
     rad_error *error;
 } explorer;
 
@@ -64,13 +84,14 @@ static void piece_free(piece *p)
     rad__free(p);
 }
 
-static piece *piece_insert(explorer *x, piece **at, const rad_unit *u)
+static piece *piece_insert(explorer *x, lane *l, piece **at, const rad_unit *u)
 {
     piece *p = rad__alloc(1, sizeof *p);
     if (p == NULL) {
         rad__error_memory(x->error);
         return NULL;
     }
+    p->lane = l;
     p->unit = *u;
     p->next = *at;
     *at = p;
@@ -87,21 +108,22 @@ static rad_choice *path_copy(explorer *x, const rad_choice *path, uint64_t count
     return copy;
 }
 
-static rad_unit phase_unit(const explorer *x, uint64_t first, uint64_t count)
+static rad_unit lane_unit(const explorer *x, const lane *l, uint64_t first, uint64_t count)
 {
     rad_unit u = {
-        .kind = x->plan->tree ? RAD_UNIT_TREE : RAD_UNIT_SAMPLE,
+        .kind = l->plan->tree ? RAD_UNIT_TREE : RAD_UNIT_SAMPLE,
         .stop_on_first = x->options->stop_on_first,
         .twice = x->options->twice,
-        .dedup = x->plan->dedup,
+        .dedup = l->plan->dedup,
+        .races_go_on = !x->options->races_fatal,
         .seed = x->options->seed,
         .first = first,
         .count = count,
-        .bound = x->plan->bound,
-        .bound_limit = x->plan->bound_limit,
-        .estimates = &x->estimates,
+        .bound = l->plan->bound,
+        .bound_limit = l->plan->bound_limit,
+        .estimates = &l->estimates,
     };
-    snprintf(u.policy, sizeof u.policy, "%s", x->plan->name);
+    snprintf(u.policy, sizeof u.policy, "%s", l->plan->name);
     return u;
 }
 
@@ -123,7 +145,7 @@ static void fold_finding(explorer *x, const rad_unit_finding *f)
     }
     rad_finding *fresh = &out->findings[out->finding_count];
     int code =
-        rad__artifact_of_choices(&fresh->artifact, x->target, x->plan->name, x->options->seed,
+        rad__artifact_of_choices(&fresh->artifact, x->target, x->at->plan->name, x->options->seed,
                                  f->choices, f->choice_count, &f->verdict, x->error);
     if (code != 0) return;
     if (f->set_hashes && /* not of a run that died */
@@ -141,33 +163,54 @@ static void fold_finding(explorer *x, const rad_unit_finding *f)
 static void fold_result(explorer *x, const rad_unit_result *r)
 {
     rad_exploration *out = x->out;
+    lane *l = x->at;
     for (uint64_t i = 0; i < r->finding_count; i++) fold_finding(x, &r->findings[i]);
     out->runs += r->runs;
     out->steps += r->steps;
     out->states += r->states;
     out->failures += r->failures;
     out->cut += r->cut;
-    x->phase->cut += r->cut;
-    x->phase->runs += r->runs;
-    x->phase->failures += r->failures;
+    out->races_suppressed += r->suppressed;
+    l->phase->cut += r->cut;
+    l->phase->runs += r->runs;
+    l->phase->failures += r->failures;
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) out->evaluations[i] += r->evaluations[i];
     for (uint32_t i = 0; i < RAD_SITES_MAX; i++) out->site_reached[i] |= r->reached[i];
     for (uint64_t i = 0; i < r->class_count; i++)
         out->classes_capped |= rad__set128_add(&x->classes, r->classes[i]) == RAD_SET_FULL;
     out->classes = x->classes.count;
-    rad__estimates_fold(&x->learned, &r->learned);
-    x->phase->pruned |= r->pruned;
-    x->phase->endless |= r->endless;
+    rad__estimates_fold(&l->learned, &r->learned);
+    l->phase->pruned |= r->pruned;
+    l->phase->endless |= r->endless;
     if (out->steps >= x->steps_budget) out->out_of_steps = x->stop = true;
     if (x->options->stop_on_first && out->failures > 0) x->stop = true;
 }
 
-/* Never more than may still be folded: a unit with dedup cannot be done again, it has seen its states. */
-static uint64_t tree_unit_runs(const explorer *x)
+/* Runs that the lane may still fold in this turn. */
+static uint64_t turn_left(const lane *l)
 {
-    uint64_t left = x->budget - x->phase->runs;
-    if (x->one_by_one && left > 0) return 1;
+    return l->turn_end - l->phase->runs;
+}
+
+/* Not more than may still be folded: a unit with dedup cannot be done again, it has seen its states. Between two
+ * turns nothing may be folded, and a unit of the usual size is prepared. */
+static uint64_t tree_unit_runs(const lane *l)
+{
+    uint64_t left = turn_left(l);
+    if (left == 0) left = UNIT_RUNS;
+    if (l->one_by_one) return 1;
     return left < UNIT_RUNS ? left : UNIT_RUNS;
+}
+
+/* The front of a tree may have been made in an earlier turn: it does what this turn can fold. */
+static void front_fits(lane *l)
+{
+    piece *p = l->front;
+    uint64_t left = turn_left(l);
+    if (!p->closed)
+        p->unit.count = tree_unit_runs(l);
+    else if (left > 0)
+        p->unit.count = p->runs < left ? p->runs : left;
 }
 
 /* What a piece has left undone stands in its place: the rest of a tree, or of a unit that took too long. A
@@ -175,35 +218,37 @@ static uint64_t tree_unit_runs(const explorer *x)
 static void piece_go_on(explorer *x, piece *p)
 {
     bool tree = p->unit.kind == RAD_UNIT_TREE;
-    uint64_t missing = p->unit.count - p->result.runs;
+    uint64_t missing = (p->closed ? p->runs : p->unit.count) - p->result.runs;
     if (tree && !p->closed ? p->result.exhausted : missing == 0) return;
     rad_unit rest = p->unit;
-    rest.count = tree && !p->closed ? tree_unit_runs(x) : missing;
+    rest.count = tree && !p->closed ? tree_unit_runs(p->lane) : missing;
     rest.path = p->result.path;
     rest.path_count = p->result.path_count;
     p->result.path = NULL; /* handed over */
     rest.first += tree ? 0 : p->result.runs;
-    piece *next = piece_insert(x, &x->front, &rest);
-    if (next == NULL)
+    piece *next = piece_insert(x, p->lane, &p->lane->front, &rest);
+    if (next == NULL) {
         rad__free(rest.path);
-    else
-        next->closed = p->closed;
+        return;
+    }
+    next->closed = p->closed;
+    next->runs = missing;
 }
 
 /* Folds what is done at the front. A tree piece that has not finished goes on in its place; one that
- * would overrun the budget is done again with what is left. */
+ * would overrun the turn is done again with what is left. */
 static void explorer_fold(explorer *x)
 {
-    while (x->front && x->front->state == PIECE_DONE && !x->stop && x->error->code == 0) {
-        piece *p = x->front;
-        uint64_t left = x->budget - x->phase->runs;
+    lane *l = x->at;
+    while (l->front && l->front->state == PIECE_DONE && !x->stop && x->error->code == 0) {
+        piece *p = l->front;
         if (p->result.error.code != 0) { /* here and not when it came: the front is what counts */
             rad__error(x->error, p->result.error.code, "%s", p->result.error.text);
             return;
         }
-        if (p->result.runs > left) {
+        if (p->result.runs > turn_left(l)) {
             rad__unit_result_free(&p->result);
-            p->unit.count = left;
+            p->unit.count = turn_left(l);
             p->state = PIECE_WAITING;
             return;
         }
@@ -214,10 +259,10 @@ static void explorer_fold(explorer *x)
             return;
         }
         fold_result(x, &p->result);
-        x->front = p->next;
+        l->front = p->next;
         if (!x->stop) piece_go_on(x, p);
         piece_free(p);
-        if (x->phase->runs == x->budget) return;
+        if (turn_left(l) == 0) return;
     }
 }
 
@@ -226,19 +271,21 @@ static void explorer_fold(explorer *x)
 /* Something to start: the first waiting piece, or the later half of one that waits when others idle. */
 static int explorer_start(explorer *x)
 {
-    for (piece *p = x->front; p && rad__pool_idle(x->pool) > 0; p = p->next) {
+    lane *l = x->at;
+    for (piece *p = l->front; p && rad__pool_idle(x->pool) > 0; p = p->next) {
         if (p->state != PIECE_WAITING) continue;
-        if (p->unit.dedup && p != x->front) break; /* one process knows the visited states */
+        if (p->unit.dedup && p != l->front) break; /* one process knows the visited states */
         rad_unit other;
         bool more_hands = rad__pool_idle(x->pool) > 1 && !p->unit.dedup;
         if (p->unit.kind == RAD_UNIT_TREE && !p->closed && more_hands &&
             rad__tree_split(&p->unit, &other)) {
             other.count = UNIT_RUNS;
-            if (piece_insert(x, &p->next, &other) == NULL) {
+            if (piece_insert(x, l, &p->next, &other) == NULL) {
                 rad__free(other.path);
                 return x->error->code;
             }
         }
+        if (p->unit.kind == RAD_UNIT_TREE && p == l->front) front_fits(l);
         p->unit.steps_max = x->steps_budget - x->out->steps;
         p->state = PIECE_STARTED;
         if (rad__pool_start(x->pool, &p->unit, p, x->error) != 0) return x->error->code;
@@ -290,13 +337,14 @@ static int death_rest(explorer *x, piece *p, const rad_pool_answer *a, bool *pru
         more =
             rad__tree_advance(rest.path, &length, rest.floor, rest.bound, rest.bound_limit, pruned);
         rest.path_count = length;
-        rest.count = tree_unit_runs(x);
+        rest.count = tree_unit_runs(p->lane);
     } else {
         more = a->run + 1 < rest.count;
         rest.first += a->run + 1;
         rest.count -= a->run + 1;
     }
-    if (p->closed || !more || piece_insert(x, &p->next, &rest) == NULL) rad__free(rest.path);
+    if (p->closed || !more || piece_insert(x, p->lane, &p->next, &rest) == NULL)
+        rad__free(rest.path);
     return x->error->code;
 }
 
@@ -306,7 +354,7 @@ static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
     if (p->unit.dedup && a->run > 0) {
         /* The visited states died with the process, so the runs before would not be the same again. From
          * here on each run is a unit of its own, and this death will come as the first of one. */
-        x->one_by_one = true;
+        p->lane->one_by_one = true;
         p->unit.count = 1;
         p->state = PIECE_WAITING;
         return 0;
@@ -323,13 +371,14 @@ static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
     one.path = NULL;
     one.path_count = 0;
     one.count = 1;
-    piece *death = piece_insert(x, &p->next, &one);
+    piece *death = piece_insert(x, p->lane, &p->next, &one);
     if (death == NULL || !death_result(x, a, &death->result)) return x->error->code;
     death->result.pruned = pruned;
     death->closed = true;
+    death->runs = 1;
     death->state = PIECE_DONE;
     p->closed = true;
-    p->unit.count = a->run;
+    p->runs = p->unit.count = a->run;
     p->state = a->run > 0 ? PIECE_WAITING : PIECE_DONE; /* no runs before: an empty result */
     return 0;
 }
@@ -360,9 +409,9 @@ static void explorer_tell(explorer *x)
     if (o->progress == NULL || now - x->told < TICK_MS / 1000.0) return;
     x->told = now;
     rad_progress progress = {
-        .phase = x->plan->name,
+        .phase = x->at->plan->name,
         .runs = x->out->runs,
-        .runs_budget = o->runs ? o->runs : RAD_RUNS_PRESET,
+        .runs_budget = x->runs_budget,
         .failures = x->out->failures,
         .cut = x->out->cut,
         .classes = x->out->classes,
@@ -371,12 +420,12 @@ static void explorer_tell(explorer *x)
     o->progress(o->context, &progress);
 }
 
-/* ---- Phases --------------------------------------------------------------------------------------- */
+/* ---- Lanes and turns ------------------------------------------------------------------------------- */
 
-/* Works until every piece is folded, the budget is used up, or something says stop. */
+/* Works until every piece of the lane is folded, its turn is over, or something says stop. */
 static int explorer_work(explorer *x)
 {
-    while (x->front && !x->stop && x->phase->runs < x->budget) {
+    while (x->at->front && !x->stop && turn_left(x->at) > 0) {
         int code = explorer_start(x);
         if (code == 0) code = explorer_answer(x);
         if (code == 0) explorer_fold(x);
@@ -387,94 +436,129 @@ static int explorer_work(explorer *x)
     return 0;
 }
 
+/* Pieces for the runs up to the end of the epoch, or of the turn. How the runs are cut changes nothing. */
+static int sample_pieces(explorer *x, lane *l, uint64_t end)
+{
+    uint64_t jobs = x->options->jobs ? x->options->jobs : 1;
+    uint64_t size = (end - l->next + jobs - 1) / jobs;
+    if (size > UNIT_RUNS) size = UNIT_RUNS;
+    for (piece **at = &l->front; l->next < end; l->next += size) {
+        if (size > end - l->next) size = end - l->next;
+        rad_unit u = lane_unit(x, l, l->next, size);
+        piece *p = piece_insert(x, l, at, &u);
+        if (p == NULL) return x->error->code;
+        at = &p->next;
+    }
+    return 0;
+}
+
+/* Estimates change where an epoch ends. */
+static int turn_sample(explorer *x, lane *l)
+{
+    uint64_t jobs = x->options->jobs ? x->options->jobs : 1;
+    while (turn_left(l) > 0 && !x->stop) {
+        uint64_t epoch = l->plan->learns ? rad__epoch_end(l->next) : l->next + UNIT_RUNS * jobs * 4;
+        int code = sample_pieces(x, l, epoch < l->turn_end ? epoch : l->turn_end);
+        if (code == 0) code = explorer_work(x);
+        if (code != 0) return code;
+        if (l->plan->learns && l->next == epoch) {
+            rad__estimates_fold(&l->estimates, &l->learned);
+            rad__estimates_clear(&l->learned);
+        }
+    }
+    return 0;
+}
+
+/* A bound is exhausted; a higher one adds nothing when this one cut nothing off. */
+static void tree_exhausted(explorer *x, lane *l)
+{
+    l->phase->exhausted = true;
+    if (!l->phase->pruned && !l->phase->endless) x->out->complete = true;
+    l->phases_left = l->phase->pruned ? l->phases_left - 1 : 0;
+    l->plan++;
+    l->phase = NULL;
+}
+
+static int turn_tree(explorer *x, lane *l)
+{
+    if (l->phase->runs == 0 && l->front == NULL) {
+        rad_unit u = lane_unit(x, l, 0, tree_unit_runs(l));
+        if (piece_insert(x, l, &l->front, &u) == NULL) return x->error->code;
+    }
+    int code = explorer_work(x);
+    l->phase->bounded = true;
+    if (code == 0 && l->front == NULL && !x->stop) tree_exhausted(x, l);
+    return code;
+}
+
+static void phase_begin(explorer *x, lane *l)
+{
+    RAD_ASSERT(x->out->phase_count < RAD_PHASES_MAX);
+    l->phase = &x->out->phases[x->out->phase_count++];
+    *l->phase = (rad_phase){0};
+    snprintf(l->phase->name, sizeof l->phase->name, "%s", l->plan->name);
+    l->next = 0;
+    l->one_by_one = false;
+}
+
+/* At most `runs` of the lane: less when it has tried everything. A row of bounds goes on within the turn. */
+static int lane_turn(explorer *x, lane *l, uint64_t runs)
+{
+    uint64_t end = x->out->runs + runs; /* x->out->runs counts what this turn folds */
+    x->at = l;
+    while (l->phases_left > 0 && x->out->runs < end && !x->stop) {
+        if (l->phase == NULL) phase_begin(x, l);
+        uint64_t left = end - x->out->runs, most = l->plan->runs - l->phase->runs;
+        l->turn_end = l->phase->runs + (left < most ? left : most);
+        int code = l->plan->tree ? turn_tree(x, l) : turn_sample(x, l);
+        if (code != 0) return code;
+        if (l->phase && l->phase->runs == l->plan->runs) l->phases_left = 0;
+    }
+    return 0;
+}
+
+/* Everything has been tried, or nobody has anything left to do. */
+static bool explorer_is_done(const explorer *x)
+{
+    if (x->stop || x->out->complete || x->out->runs >= x->runs_budget) return true;
+    for (uint32_t i = 0; i < x->lane_count; i++)
+        if (x->lanes[i].phases_left > 0) return false;
+    return true;
+}
+
+static int explorer_lanes(explorer *x, const rad_plan *plan)
+{
+    x->lane_count = plan->lane_count;
+    for (uint32_t i = 0; i < plan->lane_count; i++)
+        x->lanes[i] = (lane){
+            .plan = &plan->phases[plan->lanes[i].first],
+            .phases_left = plan->lanes[i].count,
+            .share = plan->lanes[i].share,
+        };
+    for (uint32_t round = 0; !explorer_is_done(x); round++) {
+        for (uint32_t i = 0; i < x->lane_count && !explorer_is_done(x); i++) {
+            lane *l = &x->lanes[i];
+            uint64_t left = x->runs_budget - x->out->runs;
+            uint64_t runs = round < 32 && l->share <= UINT32_MAX ? l->share << round : left;
+            int code = lane_turn(x, l, runs < left ? runs : left);
+            if (code != 0) return code;
+        }
+    }
+    return 0;
+}
+
 static void explorer_drop(explorer *x)
 {
-    while (x->front) {
-        piece *p = x->front;
-        x->front = p->next;
-        piece_free(p);
-    }
-}
-
-/* Workers may still be busy with pieces that do not count any more. */
-static int explorer_settle(explorer *x, uint32_t jobs)
-{
-    while (rad__pool_idle(x->pool) < jobs) {
-        rad_pool_answer a;
-        int code = rad__pool_wait(x->pool, TICK_MS, &a, x->error);
-        if (code != 0) return code;
-        if (a.ticket && !a.died) rad__unit_result_free(&a.result);
-        explorer_tell(x);
-        if (x->stop) break; /* closing the pool kills them */
-    }
-    return 0;
-}
-
-static int phase_sample(explorer *x)
-{
-    uint64_t next = 0, jobs = x->options->jobs ? x->options->jobs : 1;
-    while (next < x->budget && !x->stop) {
-        uint64_t end = x->plan->learns ? rad__epoch_end(next) : next + UNIT_RUNS * jobs * 4;
-        if (end > x->budget) end = x->budget;
-        uint64_t size = (end - next + jobs - 1) / jobs;
-        if (size > UNIT_RUNS) size = UNIT_RUNS;
-        piece **at = &x->front;
-        for (; next < end; next += size) {
-            if (size > end - next) size = end - next;
-            rad_unit u = phase_unit(x, next, size);
-            piece *p = piece_insert(x, at, &u);
-            if (p == NULL) return x->error->code;
-            at = &p->next;
+    for (uint32_t i = 0; i < x->lane_count; i++) {
+        lane *l = &x->lanes[i];
+        while (l->front) {
+            piece *p = l->front;
+            l->front = p->next;
+            piece_free(p);
         }
-        int code = explorer_work(x);
-        if (code != 0) return code;
-        rad__estimates_fold(&x->estimates, &x->learned);
-        rad__estimates_clear(&x->learned);
+        rad__estimates_free(&l->estimates);
+        rad__estimates_free(&l->learned);
     }
-    return 0;
-}
-
-static int phase_tree(explorer *x)
-{
-    rad_unit u = phase_unit(x, 0, tree_unit_runs(x));
-    if (piece_insert(x, &x->front, &u) == NULL) return x->error->code;
-    int code = explorer_work(x);
-    x->phase->bounded = true;
-    x->phase->exhausted = code == 0 && x->front == NULL && !x->stop;
-    if (x->phase->exhausted && !x->phase->pruned && !x->phase->endless) x->out->complete = true;
-    return code;
-}
-
-static int explorer_phase(explorer *x, const rad_plan_phase *plan, uint64_t total)
-{
-    uint64_t left = total - x->out->runs;
-    x->plan = plan;
-    x->phase = &x->out->phases[x->out->phase_count++];
-    *x->phase = (rad_phase){0};
-    snprintf(x->phase->name, sizeof x->phase->name, "%s", plan->name);
-    x->budget = plan->runs < left ? plan->runs : left;
-    x->one_by_one = false;
-    rad__estimates_clear(&x->estimates);
-    rad__estimates_clear(&x->learned);
-    int code = plan->tree ? phase_tree(x) : phase_sample(x);
-    if (code == 0 && !x->stop) code = explorer_settle(x, x->options->jobs ? x->options->jobs : 1);
-    explorer_drop(x);
-    return code;
-}
-
-static int explorer_phases(explorer *x, const rad_plan *plan, uint64_t total)
-{
-    for (uint32_t i = 0; i < plan->count && !x->stop; i++) {
-        /* A higher bound adds nothing when the last one cut nothing off. */
-        const rad_phase *last =
-            x->out->phase_count ? &x->out->phases[x->out->phase_count - 1] : NULL;
-        bool row = plan->phases[i].deepen && i > 0 && plan->phases[i - 1].deepen;
-        if (row && !last->pruned) break;
-        if (x->out->runs >= total) break;
-        int code = explorer_phase(x, &plan->phases[i], total);
-        if (code != 0) return code;
-    }
-    return 0;
 }
 
 static void count_sites(const rad_target *t, rad_exploration *out)
@@ -488,9 +572,10 @@ static void count_sites(const rad_target *t, rad_exploration *out)
 }
 
 /* Runs and steps come first: they are the same on every computer. Time is for what is slower than expected. */
-static void explorer_budgets(explorer *x, uint64_t runs)
+static void explorer_budgets(explorer *x)
 {
     const rad_explore_options *o = x->options;
+    uint64_t runs = x->runs_budget;
     uint64_t steps = runs > UINT64_MAX / RAD_STEPS_PER_RUN ? UINT64_MAX : runs * RAD_STEPS_PER_RUN;
     if (steps < RAD_STEPS_PRESET) steps = RAD_STEPS_PRESET;
     x->steps_budget = o->steps ? o->steps : steps;
@@ -502,26 +587,25 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
 {
     rad_plan plan;
     explorer x = {.target = t, .options = o, .out = out, .error = error};
-    uint64_t total = o->runs ? o->runs : RAD_RUNS_PRESET;
+    x.runs_budget = o->runs ? o->runs : RAD_RUNS_PRESET;
     *out = (rad_exploration){0};
     rad__error_clear(error);
     if (o->seed > INT64_MAX)
         return rad__error(error, RAD_EINPUT, "seed %llu: expected at most %lld",
                           (unsigned long long)o->seed, (long long)INT64_MAX);
-    int code = rad__plan(&plan, o->strategy, total, t->machine, error);
+    int code = rad__plan(&plan, o->strategy, t->machine, error);
     if (code != 0) return code;
-    explorer_budgets(&x, total);
+    explorer_budgets(&x);
     x.classes.limit = CLASSES_MAX;
     x.started = x.told = rad__os_now_seconds();
     count_sites(t, out);
-    code = rad__pool_open(&x.pool, t, o->jobs, o->hang_seconds, error);
-    if (code == 0) code = explorer_phases(&x, &plan, total);
+    code = rad__pool_open(&x.pool, t, o->jobs, o->hang_seconds, o->suppressed, error);
+    if (code == 0) code = explorer_lanes(&x, &plan);
     out->elapsed = rad__os_now_seconds() - x.started;
     explorer_drop(&x);
-    rad__pool_close(x.pool);
+    out->killed = x.pool != NULL ? rad__pool_killed(x.pool) : 0;
+    rad__pool_close(x.pool); /* workers may still be busy with what does not count any more */
     rad__set128_free(&x.classes);
-    rad__estimates_free(&x.estimates);
-    rad__estimates_free(&x.learned);
     if (code == RAD_EINTERRUPTED) {
         out->interrupted = true;
         error->code = code = 0;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "os/clock.h"
 #include "os/process.h"
+#include "os/signal.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@ struct rad_pool {
     uint32_t count;
     double hang_seconds;
     uint64_t looked_ns; /* when the watchdog last looked */
+    uint32_t killed;
 };
 
 enum { LOOK_EVERY_NS = 50 * 1000 * 1000 };
@@ -73,7 +75,8 @@ static int worker_main(void *context)
     rad_estimates estimates = {0};
     rad_error error = {0};
     rad__panic_mark = &f->w->rig.shared->panic;
-    signal(SIGINT, SIG_IGN); /* the supervisor decides what an interrupt means */
+    rad__os_signals_leave_to_parent();
+    signal(SIGTERM, SIG_DFL); /* a machine that terminates itself has failed */
     rad__unit_bench_open(&bench, &f->w->rig);
     while (message_read(f->in, &buffer, &error) == 1) {
         rad_unit unit;
@@ -133,7 +136,7 @@ static int worker_start(rad_pool *p, worker *w, rad_error *error)
 }
 
 int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double hang_seconds,
-                   rad_error *error)
+                   const char *const *suppressed, rad_error *error)
 {
     if (jobs == 0) jobs = 1;
     if (jobs > RAD_JOBS_MAX)
@@ -149,6 +152,7 @@ int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double ha
         w->to = w->from = -1;
         code = rad__rig_open(&w->rig, t, error);
         if (code != 0) break;
+        w->rig.suppressed = suppressed;
         p->count = i + 1;
         code = worker_start(p, w, error);
     }
@@ -171,6 +175,11 @@ void rad__pool_close(rad_pool *p)
     rad__free(p);
 }
 
+uint32_t rad__pool_killed(const rad_pool *p)
+{
+    return p->killed;
+}
+
 uint32_t rad__pool_idle(const rad_pool *p)
 {
     uint32_t idle = 0;
@@ -189,6 +198,7 @@ int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *err
     rad__watch_begin(&w->watch, p->hang_seconds);
     int code = message_write(w->to, &bytes, NULL);
     if (code != 0) { /* somebody killed it while it had nothing to do: the next one has not begun */
+        p->killed++;
         worker_stop(w);
         code = worker_start(p, w, error);
         if (code == 0) code = message_write(w->to, &bytes, error);
@@ -233,6 +243,7 @@ static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_
 {
     w->pid = 0; /* it has been waited for */
     worker_stop(w);
+    p->killed += how->signal == SIGKILL && w->watch.hung_seconds == 0;
     if (w->rig.shared->trouble)
         return rad__error(error, RAD_ENOMEM, "a worker process ran out of memory");
     if (w->rig.shared->panic)

@@ -19,10 +19,14 @@ typedef struct rad_pool rad_pool;
 
 enum { RAD_JOBS_MAX = 64 };
 
+/* `suppressed` as in rad_explore_options; may be NULL. */
 RAD_INTERNAL int rad__pool_open(rad_pool **p, const rad_target *t, uint32_t jobs,
-                                double hang_seconds, rad_error *error);
+                                double hang_seconds, const char *const *suppressed,
+                                rad_error *error);
 RAD_INTERNAL void rad__pool_close(rad_pool *p); /* kills what still works */
 
+/* How many workers somebody else has killed so far. */
+RAD_INTERNAL uint32_t rad__pool_killed(const rad_pool *p);
 RAD_INTERNAL uint32_t rad__pool_idle(const rad_pool *p);
 /* Needs an idle worker. `ticket` comes back with the answer. */
 RAD_INTERNAL int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *error);

@@ -2,6 +2,9 @@
 
 #include "lab/case.h"
 #include "os/shared.h"
+#include "os/signal.h"
+
+enum { STEPS_BETWEEN_LOOKS = 100000 };
 
 enum rad_limit rad__limit_of(const rad_machine *m)
 {
@@ -53,6 +56,8 @@ rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy)
         .info = {.estimates = &r->blank},
         .max_steps = r->target.c.max_steps,
         .limit = r->limit,
+        .ends_at = r->ends_at,
+        .suppressed = r->suppressed,
         .beacon = &r->shared->beacon,
     };
 }
@@ -63,6 +68,11 @@ enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t co
     rad_run_options options = rad__rig_options(r, r->guide);
     options.whole_trace = whole_trace;
     options.observers[0] = watcher;
+    int before = *rad__os_interrupted();
     rad__guide_set(r->guide, choices, count);
-    return rad__kernel_run(r->kernel, &options);
+    rad__kernel_begin(r->kernel, &options);
+    while (!rad__kernel_advance(r->kernel, STEPS_BETWEEN_LOOKS))
+        if (rad__os_interrupted_since(before))
+            rad__kernel_error(r->kernel, RAD_EINTERRUPTED, "interrupted"); /* ends it */
+    return rad__kernel_end(r->kernel);
 }

@@ -24,6 +24,8 @@ typedef struct rad_rig {
     rad_choice *choices; /* of the run under way, behind the head */
     size_t mapping_size;
     enum rad_limit limit; /* as the machine has it, unless an artifact knows more */
+    const char *ends_at;  /* as in rad_run_options: NULL, all races end a run */
+    const char *const *suppressed;
 } rad_rig;
 
 /* What its step limit means. */

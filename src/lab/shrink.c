@@ -21,11 +21,15 @@ uint64_t rad__case_size(const rad_target *t)
     return size;
 }
 
+static bool is_interrupted(const rad_shrinker *s)
+{
+    return s->options->interrupted && *s->options->interrupted;
+}
+
 /* Runs and steps first: what they end is the same on every computer. */
 bool rad__shrink_goes_on(rad_shrinker *s)
 {
-    bool interrupted = s->options->interrupted && *s->options->interrupted;
-    if (s->stopped != RAD_BUDGET_NONE || s->error->code != 0 || interrupted) return false;
+    if (s->stopped != RAD_BUDGET_NONE || s->error->code != 0 || is_interrupted(s)) return false;
     if (s->checks >= s->checks_max)
         s->stopped = RAD_BUDGET_RUNS;
     else if (s->steps >= s->steps_max)
@@ -123,7 +127,7 @@ static bool shrink_pool(rad_shrinker *s, const rad_target *t)
     s->pool = NULL;
     s->pool_case = wanted;
     rad_error own = {0};
-    int code = rad__pool_open(&s->pool, t, 1, s->options->hang_seconds, &own);
+    int code = rad__pool_open(&s->pool, t, 1, s->options->hang_seconds, NULL, &own);
     bool refused = code == RAD_EINPUT && s->best.choices; /* a reducer's case without sense */
     if (code != 0 && !refused) rad__error(s->error, code, "%s", own.text);
     return code == 0;
@@ -152,13 +156,22 @@ bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_unit *u, ra
     *out = (rad_unit_result){0};
     rad_unit unit = *u;
     unit.round = s->round;
+    const char *ends_at = s->best.choices ? s->best.verdict.identity : s->ends_at;
+    if (!unit.races_go_on && ends_at) { /* other races are not what is looked for */
+        unit.races_go_on = true;
+        snprintf(unit.ends_at, sizeof unit.ends_at, "%s", ends_at);
+    }
     if (s->steps < s->steps_max) unit.steps_max = s->steps_max - s->steps;
     if (!shrink_pool(s, t) || rad__pool_start(s->pool, &unit, s, s->error) != 0) return false;
-    while (a.ticket == NULL)
-        if (rad__pool_wait(s->pool, 100, &a, s->error) != 0)
+    while (a.ticket == NULL) {
+        if (rad__pool_wait(s->pool, 100, &a, s->error) != 0) return false;
+        if (a.ticket == NULL && is_interrupted(s)) { /* what was found so far is the answer */
+            rad__pool_close(s->pool);
+            s->pool = NULL;
             return false;
-        else
-            shrink_tell_again(s);
+        }
+        shrink_tell_again(s);
+    }
     if (a.died) return shrink_death(s, &a, out);
     *out = a.result;
     if (out->error.code != 0) rad__error(s->error, out->error.code, "%s", out->error.text);
@@ -175,7 +188,12 @@ bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
     s->steps += r.steps;
     if (r.finding_count == 0) s->ran = r.runs;
     shrink_tell_again(s);
-    for (uint64_t i = 0; i < r.finding_count; i++) better |= shrink_consider(s, t, &r.findings[i]);
+    for (uint64_t i = 0; i < r.finding_count && s->best.choices == NULL;
+         i++) /* what the file is about first */
+        if (s->ends_at && rad__identity_is(s->ends_at, r.findings[i].verdict.identity))
+            better |= shrink_consider(s, t, &r.findings[i]);
+    for (uint64_t i = 0; i < r.finding_count; i++)
+        if (r.findings[i].choices) better |= shrink_consider(s, t, &r.findings[i]);
     rad__unit_result_free(&r);
     return better;
 }
@@ -204,6 +222,7 @@ bool rad__shrink_record(rad_shrinker *s)
     }
     for (uint64_t i = 0; i < count; i++) list[i] = s->best.choices[i].chosen;
     if (s->round) rig.limit = RAD_LIMIT_ROUND;
+    rig.ends_at = s->best.verdict.identity;
     rad__rig_guide(&rig, list, count, false, &s->recorder.observer);
     rad__free(list);
     rad__rig_close(&rig);
@@ -339,10 +358,12 @@ static int shrink_start(rad_shrinker *s, const rad_artifact *a)
         s->draft[i] = (rad_choice){.chosen = a->choices[i]};
     rad__shrink_try_list(s, s->draft, a->choice_count);
     if (s->error->code != 0) return s->error->code;
+    if (s->best.choices == NULL && is_interrupted(s))
+        return rad__error(s->error, RAD_EINTERRUPTED, "interrupted");
     if (s->best.choices == NULL)
         return rad__error(s->error, RAD_EINPUT,
                           "nothing to shrink: the run does not fail (any more)");
-    if (a->expects_failure && strcmp(s->best.verdict.identity, a->expected.identity) != 0)
+    if (a->expects_failure && !rad__identity_is(a->expected.identity, s->best.verdict.identity))
         return rad__error(s->error, RAD_EINPUT,
                           "the run fails differently from what the file says: '%s' instead of '%s'",
                           s->best.verdict.identity, a->expected.identity);
@@ -355,6 +376,7 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
     const rad_shrink_options presets = {0};
     if (o == NULL) o = &presets;
     rad_shrinker s = {.options = o, .error = error, .round = rad__artifact_is_round(a)};
+    if (a->expects_failure) s.ends_at = a->expected.identity;
     s.checks_max = o->checks ? o->checks : CHECKS_PRESET;
     s.steps_max = o->steps ? o->steps : RAD_STEPS_PRESET;
     *out = NULL;

@@ -30,8 +30,10 @@ typedef struct rad_shrinker {
     uint64_t certify_steps;
     enum rad_budget stopped;
     const char *stage;
-    bool round;            /* the failure is a livelock at the step limit */
-    uint64_t ran;          /* runs of the last unit; 0 when it ended in a failure */
+    bool round; /* the failure is a livelock at the step limit */
+    const char
+        *ends_at; /* what the file says fails; NULL: it does not say. Until there is a best run */
+    uint64_t ran; /* runs of the last unit; 0 when it ended in a failure */
     rad_recorder recorder; /* the best run step by step, when `recorded` */
     bool recorded;
     rad_set128 searched;                     /* cases in which fresh runs found nothing */

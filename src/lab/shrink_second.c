@@ -31,6 +31,8 @@ static void second_try(rad_shrinker *s, const rad_target *original, const rad_un
 {
     rad_unit u = {
         .kind = RAD_UNIT_TREE, .count = 1, .path = f->choices, .path_count = f->choice_count};
+    u.races_go_on = true;
+    memcpy(u.ends_at, f->verdict.identity, sizeof u.ends_at);
     rad_unit_result r = {0};
     if (!rad__shrink_run(s, original, &u, &r)) return;
     for (uint64_t i = 0; i < r.finding_count && *second == NULL; i++) {

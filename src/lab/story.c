@@ -185,6 +185,7 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
     bool deadly = strcmp(end->kind, "crash") == 0 || strcmp(end->kind, "hang") == 0;
     rad_kernel *k = t->rig.kernel;
     if (rad__artifact_is_round(a)) t->rig.limit = RAD_LIMIT_ROUND;
+    if (a->expects_failure) t->rig.ends_at = a->expected.identity;
     if (deadly) t->rig.target.c.max_steps = end->failure_step;
     bool nothing = deadly && end->failure_step == 0; /* 0 would mean the preset */
     if (nothing) t->rig.target.c.max_steps = 1;

@@ -7,12 +7,13 @@
 enum { EPOCH = 256, BOUND_MAX = 1000, DEEPEN_MAX = 20 };
 
 static const rad_named STRATEGIES[] = {
-    {"auto", "a portfolio: baseline, random, surw, pct, then preemption bounds 0, 1, 2, …"},
+    {"auto", "a portfolio: random, surw, pct, pos and preemption bounds 0, 1, 2, … take turns"},
     {"first", "one run, the first of the canonical order"},
     {"random", "uniform over what is enabled"},
     {"fair", "one run, round robin"},
     {"pct:D", "random priorities with D-1 changes"},
     {"surw", "uniform over interleavings of the events on one object"},
+    {"pos", "random priorities for events, drawn anew after each race (partial order sampling)"},
     {"dfs", "every schedule, depth first"},
     {"preempt:K", "every schedule with at most 0, 1, … K preemptions"},
     {"delay:K", "every schedule with at most 0, 1, … K delays against the baseline"},
@@ -34,50 +35,66 @@ uint64_t rad__epoch_end(uint64_t run)
     return (run / EPOCH + 1) * EPOCH;
 }
 
-static rad_plan_phase *plan_add(rad_plan *p, uint64_t runs)
+/* A lane; the phases that are added after it are its phases. */
+static void plan_lane(rad_plan *p, uint64_t share)
+{
+    RAD_ASSERT(p->lane_count < RAD_LANES_MAX);
+    p->lanes[p->lane_count++] = (rad_plan_lane){.first = p->count, .share = share};
+}
+
+static rad_plan_phase *plan_add(rad_plan *p, const char *name)
 {
     RAD_ASSERT(p->count < RAD_PHASES_MAX);
     rad_plan_phase *phase = &p->phases[p->count++];
-    *phase = (rad_plan_phase){.runs = runs};
+    *phase = (rad_plan_phase){.runs = UINT64_MAX};
+    snprintf(phase->name, sizeof phase->name, "%s", name);
+    p->lanes[p->lane_count - 1].count++;
     return phase;
 }
 
-static void plan_sample(rad_plan *p, const char *policy, uint64_t runs)
+static rad_plan_phase *plan_sample(rad_plan *p, const char *policy)
 {
-    if (runs == 0) return;
-    rad_plan_phase *phase = plan_add(p, runs);
-    snprintf(phase->name, sizeof phase->name, "%s", policy);
+    rad_plan_phase *phase = plan_add(p, policy);
     phase->learns = strncmp(policy, "surw", 4) == 0 || strncmp(policy, "pct", 3) == 0;
+    return phase;
 }
 
-static void plan_tree(rad_plan *p, const char *name, uint64_t runs)
+static rad_plan_phase *plan_tree(rad_plan *p, const char *name)
 {
-    rad_plan_phase *phase = plan_add(p, runs);
-    snprintf(phase->name, sizeof phase->name, "%s", name);
+    rad_plan_phase *phase = plan_add(p, name);
     phase->tree = true;
+    return phase;
 }
 
 /* Bounds 0, 1, … limit; each pass repeats the lower ones, which cost little beside it. */
-static void plan_bounds(rad_plan *p, enum rad_bound bound, uint64_t limit, uint64_t runs)
+static void plan_bounds(rad_plan *p, enum rad_bound bound, uint64_t limit)
 {
-    const char *name = bound == RAD_BOUND_DELAYS ? "delay" : "preempt";
     for (uint64_t b = 0; b <= limit && p->count < RAD_PHASES_MAX; b++) {
-        rad_plan_phase *phase = plan_add(p, runs);
-        snprintf(phase->name, sizeof phase->name, "%s:%llu", name, (unsigned long long)b);
-        phase->tree = phase->deepen = true;
+        char name[32];
+        snprintf(name, sizeof name, "%s:%llu", bound == RAD_BOUND_DELAYS ? "delay" : "preempt",
+                 (unsigned long long)b);
+        rad_plan_phase *phase = plan_tree(p, name);
         phase->bound = bound;
         phase->bound_limit = b;
     }
 }
 
-static void plan_auto(rad_plan *p, uint64_t runs)
+/* Shares: surw finds the rare orderings, the bounds find the small bugs and end small machines; the others are
+ * insurance. A first turn of sixteen runs, so that nobody waits long for the strategy that suits the bug. */
+static void plan_auto(rad_plan *p)
 {
-    uint64_t eighth = runs / 8;
-    plan_sample(p, "baseline", 1);
-    plan_sample(p, "random", eighth);
-    plan_sample(p, "surw", 3 * eighth);
-    plan_sample(p, "pct:3", eighth);
-    plan_bounds(p, RAD_BOUND_PREEMPTIONS, DEEPEN_MAX, runs);
+    plan_lane(p, 1);
+    plan_sample(p, "baseline")->runs = 1;
+    plan_lane(p, 2);
+    plan_sample(p, "random");
+    plan_lane(p, 6);
+    plan_sample(p, "surw");
+    plan_lane(p, 2);
+    plan_sample(p, "pct:3");
+    plan_lane(p, 2);
+    plan_sample(p, "pos");
+    plan_lane(p, 4);
+    plan_bounds(p, RAD_BOUND_PREEMPTIONS, DEEPEN_MAX);
 }
 
 static bool plan_number(const char *text, uint64_t max, uint64_t *value)
@@ -89,8 +106,7 @@ static bool plan_number(const char *text, uint64_t max, uint64_t *value)
     return *end == 0 && number <= max;
 }
 
-static int plan_bounded(rad_plan *p, const char *strategy, enum rad_bound bound, uint64_t runs,
-                        rad_error *error)
+static int plan_bounded(rad_plan *p, const char *strategy, enum rad_bound bound, rad_error *error)
 {
     uint64_t limit = 0;
     const char *number = strchr(strategy, ':');
@@ -100,11 +116,11 @@ static int plan_bounded(rad_plan *p, const char *strategy, enum rad_bound bound,
             "strategy '%s': expected a bound from 0 to %d after the colon, such as %s", strategy,
             BOUND_MAX, bound == RAD_BOUND_DELAYS ? "delay:2" : "preempt:2");
     if (limit < RAD_PHASES_MAX) {
-        plan_bounds(p, bound, limit, runs);
+        plan_bounds(p, bound, limit);
     } else {
-        plan_tree(p, strategy, runs);
-        p->phases[0].bound = bound;
-        p->phases[0].bound_limit = limit;
+        rad_plan_phase *phase = plan_tree(p, strategy);
+        phase->bound = bound;
+        phase->bound_limit = limit;
     }
     return 0;
 }
@@ -126,26 +142,25 @@ static bool policy_is_known(const char *strategy)
     return false;
 }
 
-int rad__plan(rad_plan *p, const char *strategy, uint64_t runs, const rad_machine *m,
-              rad_error *error)
+int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error *error)
 {
     *p = (rad_plan){0};
     if (strategy == NULL) strategy = "auto";
     if (strlen(strategy) >= sizeof p->phases[0].name)
         return rad__error(error, RAD_EINPUT, "strategy '%.40s…' is longer than any there is",
                           strategy);
-    if (strategy_is(strategy, "preempt"))
-        return plan_bounded(p, strategy, RAD_BOUND_PREEMPTIONS, runs, error);
-    if (strategy_is(strategy, "delay"))
-        return plan_bounded(p, strategy, RAD_BOUND_DELAYS, runs, error);
     if (strcmp(strategy, "auto") == 0) {
-        plan_auto(p, runs);
+        plan_auto(p);
         return 0;
     }
+    plan_lane(p, UINT64_MAX); /* the only one: its turn does not end */
+    if (strategy_is(strategy, "preempt"))
+        return plan_bounded(p, strategy, RAD_BOUND_PREEMPTIONS, error);
+    if (strategy_is(strategy, "delay")) return plan_bounded(p, strategy, RAD_BOUND_DELAYS, error);
     if (strcmp(strategy, "dfs") == 0 || strcmp(strategy, "dedup") == 0) {
-        plan_tree(p, strategy, runs);
-        p->phases[0].dedup = strcmp(strategy, "dedup") == 0;
-        if (p->phases[0].dedup && m->state == NULL)
+        rad_plan_phase *phase = plan_tree(p, strategy);
+        phase->dedup = strcmp(strategy, "dedup") == 0;
+        if (phase->dedup && m->state == NULL)
             return rad__error(error, RAD_EINPUT,
                               "strategy dedup: machine '%s' does not give its whole state",
                               m->name);
@@ -161,9 +176,10 @@ int rad__plan(rad_plan *p, const char *strategy, uint64_t runs, const rad_machin
     if (code != 0)
         return rad__error(error, RAD_EINPUT,
                           "unknown strategy '%s': expected auto, first, random, fair, pct:D, surw, "
-                          "dfs, preempt:K, delay:K or dedup",
+                          "pos, dfs, preempt:K, delay:K or dedup",
                           strategy);
     bool once = strcmp(strategy, "first") == 0 || strcmp(strategy, "fair") == 0;
-    plan_sample(p, strategy, once ? 1 : runs);
+    rad_plan_phase *phase = plan_sample(p, strategy);
+    if (once) phase->runs = 1;
     return 0;
 }

@@ -1,7 +1,8 @@
-/* strategy.h — how the runs of an exploration are arranged: a list of phases.
+/* strategy.h — how the runs of an exploration are arranged: lanes that take turns.
  *
- * A policy chooses within a run; a strategy says which runs there are. A sampling phase is a policy and a
- * number of runs; a tree phase is a depth-first search under a bound. `auto` is a portfolio. */
+ * A policy chooses within a run; a strategy says which runs there are. A lane is one sampling policy, one depth-first
+ * search, or a row of searches with rising bounds, each a phase. Most strategies have one lane. `auto` is a portfolio:
+ * its lanes take turns in slices that double, in proportion to their shares (explore.c). No plan knows the budget. */
 #ifndef RAD_LAB_STRATEGY_H
 #define RAD_LAB_STRATEGY_H
 
@@ -12,19 +13,27 @@ typedef struct rad_plan_phase {
     bool tree;
     bool dedup;
     bool learns; /* estimates are folded between epochs */
-    bool deepen; /* tree: belongs to a row of rising bounds, ends it when nothing was cut off */
     enum rad_bound bound;
     uint64_t bound_limit;
-    uint64_t runs; /* at most; tree phases of a row share what is left */
+    uint64_t runs; /* at most */
 } rad_plan_phase;
 
+/* Phases [first, first + count), one after the other. */
+typedef struct rad_plan_lane {
+    uint32_t first, count;
+    uint64_t share; /* runs of its first turn */
+} rad_plan_lane;
+
+enum { RAD_LANES_MAX = 8 };
+
 typedef struct rad_plan {
-    uint32_t count;
+    uint32_t count, lane_count;
     rad_plan_phase phases[RAD_PHASES_MAX];
+    rad_plan_lane lanes[RAD_LANES_MAX];
 } rad_plan;
 
 /* NULL = "auto". */
-RAD_INTERNAL int rad__plan(rad_plan *p, const char *strategy, uint64_t runs, const rad_machine *m,
+RAD_INTERNAL int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m,
                            rad_error *error);
 
 /* The first run index after `run` at which estimates are folded: 1, 16, 64, 256, then every 256. The

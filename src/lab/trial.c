@@ -8,8 +8,8 @@
 #include "lab/program.h"
 #include "os/process.h"
 #include "os/shared.h"
+#include "os/signal.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +39,8 @@ typedef struct trial {
     trial_answer *answer;
     rad_watch watch;
     int ends[2]; /* a pipe that ends with the child */
+    int asked;   /* how often somebody had asked us to stop when it began */
+    bool interrupted;
 } trial;
 
 static void trial_run(trial *t)
@@ -71,12 +73,14 @@ static int trial_child(void *context)
     return 0;
 }
 
-/* Waits until the child has closed its end of the pipe, by ending; kills it when a step does not return. */
+/* Waits until the child has closed its end of the pipe, by ending; kills it when a step does not return, or when
+ * somebody wants us to stop. */
 static void trial_watch(trial *t, int pid, rad_error *error)
 {
     bool ended = false;
     while (rad__os_poll(&t->ends[0], 1, 100, &ended, error) == 0) {
-        if (!rad__watch_hangs(&t->watch, t->rig.shared, pid)) continue;
+        t->interrupted = rad__os_interrupted_since(t->asked);
+        if (!t->interrupted && !rad__watch_hangs(&t->watch, t->rig.shared, pid)) continue;
         rad__os_kill(pid, NULL);
         return;
     }
@@ -88,7 +92,8 @@ static int trial_verdict(const trial *t, const rad_os_exit *how, rad_verdict *v,
     if (a->done && a->code != 0) return rad__error(error, a->code, "%s", a->error.text);
     if (t->rig.shared->panic)
         return rad__error(error, RAD_EBUG, "the run met an internal error (see above)");
-    if (!a->done && (how->signal == SIGINT || how->signal == SIGTERM))
+    bool asked = how->signal == SIGINT || how->signal == SIGTERM || how->signal == SIGHUP;
+    if (!a->done && (asked || t->interrupted))
         return rad__error(error, RAD_EINTERRUPTED, "interrupted");
     if (a->done)
         *v = a->verdict;
@@ -106,6 +111,8 @@ static int trial_do(trial *t, rad_verdict *v, rad_error *error)
     if (rad__os_shared_map(&shared, sizeof *t->answer, error) != 0) return error->code;
     t->answer = shared;
     int code = rad__os_pipe(t->ends, error);
+    t->asked =
+        *rad__os_interrupted(); /* before the fork: somebody who sees the child begin may ask at once */
     if (code == 0) {
         code = rad__os_fork(&pid, t, trial_child, error);
         rad__os_close(t->ends[1]);
@@ -177,18 +184,25 @@ static int replay_once(const rad_artifact *a, const rad_target *t, rad_pool_answ
                        rad_error *error)
 {
     rad_pool *pool = NULL;
+    int before = *rad__os_interrupted();
     *answer = (rad_pool_answer){0};
     rad_choice *path = rad__alloc(a->choice_count, sizeof *path);
     if (path == NULL) return rad__error_memory(error);
     for (uint64_t i = 0; i < a->choice_count; i++) path[i] = (rad_choice){.chosen = a->choices[i]};
     rad_unit u = {.kind = RAD_UNIT_TREE,
                   .round = rad__artifact_is_round(a),
+                  .races_go_on = a->expects_failure,
                   .count = 1,
                   .path = path,
                   .path_count = a->choice_count};
-    int code = rad__pool_open(&pool, t, 1, 0, error);
+    memcpy(u.ends_at, a->expected.identity, sizeof u.ends_at);
+    int code = rad__pool_open(&pool, t, 1, 0, NULL, error);
     if (code == 0) code = rad__pool_start(pool, &u, answer, error);
-    while (code == 0 && answer->ticket == NULL) code = rad__pool_wait(pool, 100, answer, error);
+    while (code == 0 && answer->ticket == NULL) {
+        code = rad__pool_wait(pool, 100, answer, error);
+        if (code == 0 && answer->ticket == NULL && rad__os_interrupted_since(before))
+            code = rad__error(error, RAD_EINTERRUPTED, "interrupted");
+    }
     if (code == 0 && !answer->died && answer->result.error.code != 0)
         code = rad__error(error, answer->result.error.code, "%s", answer->result.error.text);
     answer->choices = NULL; /* the pool's */
@@ -226,12 +240,14 @@ static void verdict_text(const rad_verdict *v, char *text, size_t size)
 static void replay_compare(const rad_artifact *a, const rad_unit_result *r, rad_replay *out)
 {
     const rad_verdict *want = &a->expected, *have = &out->actual;
-    char wanted[180], had[180], where[100] = "";
-    bool same_kind = want->result == have->result && strcmp(want->identity, have->identity) == 0 &&
+    char wanted[RAD_IDENTITY_MAX + 40], had[RAD_IDENTITY_MAX + 40], where[100] = "";
+    bool same_kind = want->result == have->result &&
+                     rad__identity_is(want->identity, have->identity) &&
                      strcmp(want->kind, have->kind) == 0;
     bool same_place = want->steps == have->steps && want->decisions == have->decisions &&
                       want->failure_step == have->failure_step;
     bool same_hash = strcmp(want->trace_hash, have->trace_hash) == 0;
+    out->same_failure = same_kind && have->result == RAD_RESULT_FAILURE;
     out->as_recorded = same_kind && same_place && same_hash;
     if (out->as_recorded) return;
     verdict_text(want, wanted, sizeof wanted);

@@ -71,11 +71,16 @@ rad_unit_finding *rad__unit_finding_add(rad_unit_result *r)
 
 /* ---- What a run leaves ---------------------------------------------------------------------------- */
 
-static void unit_failure(rad_unit_bench *b, rad_unit_result *out, const rad_verdict *v,
-                         uint64_t run)
+/* How far a run had come when it failed. */
+typedef struct unit_extent {
+    uint64_t decisions, switches, set_roll;
+    uint32_t set_hash_count;
+} unit_extent;
+
+static void unit_finding(rad_unit_bench *b, rad_unit_result *out, const rad_verdict *v,
+                         const unit_extent *x, uint64_t run)
 {
     const rad_kernel *k = b->rig->kernel;
-    out->failures++;
     for (uint64_t i = 0; i < out->finding_count; i++) {
         if (strcmp(out->findings[i].verdict.identity, v->identity) != 0) continue;
         out->findings[i].failures++;
@@ -87,13 +92,30 @@ static void unit_failure(rad_unit_bench *b, rad_unit_result *out, const rad_verd
         .verdict = *v,
         .first_run = run,
         .failures = 1,
-        .choices = unit_copy(b->rig->choices, k->decisions, sizeof(rad_choice), out),
-        .choice_count = k->decisions,
-        .set_hashes = unit_copy(k->set_hashes, k->set_hash_count, sizeof(uint64_t), out),
-        .set_hash_count = k->set_hash_count,
-        .set_roll = k->set_roll,
-        .switches = k->switches,
+        .choices = unit_copy(b->rig->choices, x->decisions, sizeof(rad_choice), out),
+        .choice_count = x->decisions,
+        .set_hashes = unit_copy(k->set_hashes, x->set_hash_count, sizeof(uint64_t), out),
+        .set_hash_count = x->set_hash_count,
+        .set_roll = x->set_roll,
+        .switches = x->switches,
     };
+}
+
+/* A race that did not end the run: the run up to the end of its step is the failure. */
+static void unit_race(rad_unit_bench *b, rad_unit_result *out, const rad_report *r, uint64_t run)
+{
+    rad_verdict v;
+    unit_extent x = {r->decisions, r->switches, r->set_roll, r->set_hash_count};
+    rad__verdict_of_race(b->rig->kernel, r, &v);
+    unit_finding(b, out, &v, &x, run);
+}
+
+static void unit_failure(rad_unit_bench *b, rad_unit_result *out, const rad_verdict *v,
+                         uint64_t run)
+{
+    const rad_kernel *k = b->rig->kernel;
+    unit_extent x = {k->decisions, k->switches, k->set_roll, k->set_hash_count};
+    unit_finding(b, out, v, &x, run);
 }
 
 static void unit_class(rad_unit_bench *b, rad_unit_result *out)
@@ -168,12 +190,16 @@ static bool unit_fold(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
                             k->failure.oracle == RAD_ORACLE_STEP_LIMIT);
     out->cut += k->outcome == RAD_OUTCOME_CUT;
     out->endless |= limit || k->outcome == RAD_OUTCOME_CUT;
+    for (uint32_t i = 0; i < k->report_count; i++) unit_race(b, out, &k->reports[i], run);
+    uint32_t races = k->report_count;
     if (failed || u->twice) {
         rad_verdict v;
         rad__verdict_of(k, &v);
         if (u->twice && k->outcome != RAD_OUTCOME_PRUNED && unit_differs(b, &v, out)) failed = true;
         if (failed) unit_failure(b, out, &v, run);
     }
+    failed |= races > 0;
+    out->failures += failed;
     return out->error.code == 0 && !(failed && u->stop_on_first);
 }
 
@@ -296,6 +322,8 @@ void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
     rad_kernel *k = b->rig->kernel;
     *out = (rad_unit_result){0};
     b->rig->limit = u->round ? RAD_LIMIT_ROUND : rad__limit_of(b->rig->target.machine);
+    b->rig->ends_at = u->races_go_on ? u->ends_at : NULL;
+    k->suppressed = 0;
     memset(k->evaluations, 0, sizeof k->evaluations);
     memset(k->reached, 0, sizeof k->reached);
     rad__set128_clear(&b->seen);
@@ -309,6 +337,7 @@ void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
         out->last_hashes = unit_copy(k->set_hashes, k->set_hash_count, sizeof *k->set_hashes, out);
         out->last_hash_count = k->set_hash_count;
     }
+    out->suppressed = k->suppressed;
     memcpy(out->evaluations, k->evaluations, sizeof out->evaluations);
     memcpy(out->reached, k->reached, sizeof out->reached);
 }

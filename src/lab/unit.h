@@ -31,7 +31,9 @@ typedef struct rad_unit {
     bool twice;
     bool round; /* the step limit is a livelock: rad__artifact_is_round */
     bool dedup;
-    char policy[32]; /* sample */
+    bool races_go_on;               /* races do not end a run, except … */
+    char ends_at[RAD_IDENTITY_MAX]; /* … those of this identity, if there is one */
+    char policy[32];                /* sample */
     uint64_t seed;
     uint64_t first; /* sample: index of the first run within the phase */
     uint64_t count;
@@ -64,6 +66,7 @@ typedef struct rad_unit_finding {
 typedef struct rad_unit_result {
     uint64_t runs, steps, failures;
     uint64_t cut;          /* runs that were not finished at the step limit */
+    uint64_t suppressed;   /* races that did not count */
     uint64_t states;       /* tree with dedup: new ones */
     rad_verdict last;      /* of the last run */
     uint64_t *last_hashes; /* its rolling set hashes, when the unit was one run */

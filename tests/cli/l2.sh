@@ -39,6 +39,33 @@ try explore l2-message --repaired
 status 0 "the release twin"
 has out "; every schedule was tried, under sequential consistency." "is tried out, and what that means"
 
+# A race that does no harm, and the deadlock behind it.
+try explore l2-mistakes kind=17 --output .
+status 1 "a race and a lost wakeup"
+has out "data race:small@tell: write / tell: write: first in run" "the race is found, with both places"
+has out "deadlock:other: first in run" "and so is the deadlock behind it"
+for file in l2-mistakes.min.raddle.json l2-mistakes-2.min.raddle.json; do
+    try replay $file
+    status 0 "$file replays"
+done
+try explore l2-mistakes kind=17 --races fatal --output . --no-shrink
+hasnt out "FAILED: deadlock" "with --races fatal the race is all there is"
+printf '# known\nrace:tell\n' >known
+try explore l2-mistakes kind=17 --suppress known --output . --no-shrink
+status 1 "with the race suppressed"
+has out "FAILED: deadlock" "the deadlock is left"
+hasnt out "FAILED: data race" "the race is not"
+check "suppressed races are counted" grep -q '^  suppressed *[0-9]' out
+printf 'race:*\n' >known
+try explore l2-mistakes kind=18 --suppress known
+status 0 "all races suppressed"
+printf '\nraces:tell\n' >known
+try explore l2-mistakes kind=18 --suppress known
+status 2 "a line that is no suppression"
+has err "known: line 2: expected race:FUNCTION or race:FILE" "is named"
+try explore l2-mistakes kind=18 --races maybe
+status 2 "another word for --races"
+
 try explore l2-mistakes kind=6 --output .
 status 1 "a lost wakeup"
 has out "deadlock" "is a deadlock"

@@ -5,12 +5,13 @@
 try list
 status 0 "list"
 silent "list"
-for name in counter buffer buffer-if philosophers locks event aba reorder twostage bank; do
+for name in counter buffer buffer-if philosophers locks event aba reorder twostage stringbuffer bluetooth wsq \
+    wsq-interlocked wsq-state qsort-mt safestack bank; do
     check "$name is listed" grep -q "^$name  " out
     has out "raddle explore $name --repaired" "$name has a twin"
 done
 line out "    n=2  threads (2 to 64)" "a parameter with preset, text and range"
-for name in first random fair pct surw own; do
+for name in first random fair pct surw pos own; do
     check "policy $name is listed" sh -c "sed -n '/^Policies/,/^Strategies/p' out | grep -q '^    $name'"
 done
 for name in auto dfs preempt delay dedup; do

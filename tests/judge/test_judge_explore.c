@@ -124,6 +124,8 @@ static void judge_totals(const struct weave_trial *trial, const rad_exploration 
     }
 }
 
+static uint8_t phase_of[WEAVE_SPIED];
+
 static void dfs_tries_every_schedule_once(void **state)
 {
     (void)state;
@@ -134,7 +136,8 @@ static void dfs_tries_every_schedule_once(void **state)
         rad_explore_options o = {.strategy = "dfs", .seed = 1, .runs = WEAVE_SPIED};
         rad_exploration x = weave_explore(&trial, &o);
         judge_totals(&trial, &x);
-        weave_same_set(&trial, 0, (uint32_t)x.runs, weave_any, 0, "dfs");
+        weave_phases(&x, false, phase_of);
+        weave_same_set(&trial, phase_of, 0, weave_any, 0, "dfs");
         judge_findings(&trial, &x, "dfs");
         weave_check(&trial,
                     x.complete && x.phase_count == 1 && x.phases[0].bounded &&
@@ -156,15 +159,17 @@ static void judge_bounds(const struct weave_trial *trial, const char *word, uint
     snprintf(strategy, sizeof strategy, "%s:%u", word, highest);
     rad_explore_options o = {.strategy = strategy, .seed = 1, .runs = WEAVE_SPIED};
     rad_exploration x = weave_explore(trial, &o);
-    uint32_t from = 0, phase = 0;
+    uint32_t from = 0;
+    uint8_t phase = 0;
     bool all = false;
+    weave_phases(&x, false, phase_of);
     for (uint32_t bound = 0; bound <= highest && !all; bound++, phase++) {
         const rad_phase *p = &x.phases[phase];
         char name[24];
         snprintf(name, sizeof name, "%s:%u", word, bound);
         weave_check(trial, phase < x.phase_count && strcmp(p->name, name) == 0, "%s: phase %s",
                     name, p->name);
-        weave_same_set(trial, from, (uint32_t)p->runs, wanted, bound, name);
+        weave_same_set(trial, phase_of, phase, wanted, bound, name);
         all = p->runs == trial->b.count;
         weave_check(trial, p->bounded && p->exhausted && p->pruned == !all && !p->endless,
                     "%s: %d %d %d", name, p->bounded, p->exhausted, p->pruned);
@@ -240,7 +245,7 @@ static void dedup_meets_every_state_and_outcome(void **state)
 static void drawn_runs_are_schedules(void **state)
 {
     static const char *const strategies[] = {"random", "pct:1", "pct:2", "pct:3",
-                                             "surw",   "first", "fair"};
+                                             "surw",   "pos",   "first", "fair"};
     (void)state;
     uint32_t at = 300000;
     for (uint32_t n = weave_times(12); n-- > 0;) {
@@ -249,7 +254,7 @@ static void drawn_runs_are_schedules(void **state)
         for (uint32_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
             rad_explore_options o = {.strategy = strategies[i], .seed = n, .runs = 60};
             rad_exploration x = weave_explore(&trial, &o);
-            uint64_t expected = i < 5 ? 60 : 1;
+            uint64_t expected = i < 6 ? 60 : 1;
             weave_check(&trial, x.runs == expected && x.phase_count == 1, "%s: %" PRIu64 " runs",
                         strategies[i], x.runs);
             for (uint64_t run = 0; run < x.runs; run++)
@@ -267,18 +272,15 @@ static void drawn_runs_are_schedules(void **state)
 /* A portfolio: its bounded phases are those of preempt:K, and it is complete when one of them saw everything. */
 static void judge_portfolio(const struct weave_trial *trial, const rad_exploration *x)
 {
-    uint32_t from = 0;
     bool all = false;
-    for (uint32_t i = 0; i < x->phase_count; i++) {
+    weave_phases(x, true, phase_of);
+    for (uint8_t i = 0; i < x->phase_count; i++) {
         const rad_phase *p = &x->phases[i];
-        if (p->bounded && p->exhausted) {
-            uint32_t bound = (uint32_t)strtoul(p->name + 8, NULL, 10);
-            weave_same_set(trial, from, (uint32_t)p->runs, weave_within_preemptions, bound,
-                           p->name);
-            weave_check(trial, p->pruned == (p->runs < trial->b.count), "%s: pruned", p->name);
-            all = all || !p->pruned;
-        }
-        from += (uint32_t)p->runs;
+        if (!p->bounded || !p->exhausted) continue;
+        uint32_t bound = (uint32_t)strtoul(p->name + 8, NULL, 10);
+        weave_same_set(trial, phase_of, i, weave_within_preemptions, bound, p->name);
+        weave_check(trial, p->pruned == (p->runs < trial->b.count), "%s: pruned", p->name);
+        all = all || !p->pruned;
     }
     weave_check(trial, x->complete == all, "complete");
     weave_check(trial, all || trial->b.count > WEAVE_FEW, "few schedules, and not all were tried");
@@ -300,6 +302,38 @@ static void auto_finds_what_there_is(void **state)
         rad_exploration x = weave_explore(&trial, &o);
         judge_findings(&trial, &x, "auto");
         judge_portfolio(&trial, &x);
+        rad_exploration_free(&x);
+        weave_trial_free(&trial);
+    }
+}
+
+/* Run i follows from the seed and the runs before it: what a small budget tries is where a large one begins. */
+static void the_budget_only_says_where_to_stop(void **state)
+{
+    static const uint64_t budgets[] = {1, 2, 17, 40, 333, 2000};
+    static struct weave_spied few[2000];
+    (void)state;
+    uint32_t at = 450000;
+    for (uint32_t n = weave_times(12); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw(&trial, &at, n % 2 ? WEAVE_SOME : WEAVE_MANY, false);
+        uint64_t budget = budgets[n % 6];
+        rad_explore_options o = {.seed = n, .runs = budget};
+        rad_exploration x = weave_explore(&trial, &o);
+        uint64_t runs = x.runs, first = x.finding_count ? x.findings[0].run : UINT64_MAX;
+        memcpy(few, weave_spy()->runs, runs * sizeof *few);
+        rad_exploration_free(&x);
+        o.runs = 6000;
+        x = weave_explore(&trial, &o);
+        weave_check(&trial, runs <= budget && runs <= x.runs && (runs == budget || runs == x.runs),
+                    "%" PRIu64 " runs of %" PRIu64, runs, budget);
+        for (uint64_t i = 0; i < runs; i++)
+            weave_check(&trial, few[i].path == weave_spy()->runs[i].path,
+                        "run %" PRIu64 " is another one with a larger budget", i);
+        if (first != UINT64_MAX)
+            weave_check(&trial, x.findings[0].run == first,
+                        "the first failure is run %" PRIu64 ", with a larger budget %" PRIu64,
+                        first, x.findings[0].run);
         rad_exploration_free(&x);
         weave_trial_free(&trial);
     }
@@ -343,8 +377,8 @@ static void judge_equal(const struct weave_trial *trial, const rad_exploration *
     }
 }
 
-static const char *const ways[] = {"dfs",   "preempt:5", "delay:12", "dedup", "random",
-                                   "pct:2", "surw",      "auto",     "fair",  "first"};
+static const char *const ways[] = {"dfs",  "preempt:5", "delay:12", "dedup", "random", "pct:2",
+                                   "surw", "auto",      "pos",      "fair",  "first"};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 static void results_do_not_depend_on_jobs(void **state)
@@ -704,6 +738,7 @@ int main(void)
         cmocka_unit_test(dedup_meets_every_state_and_outcome),
         cmocka_unit_test(drawn_runs_are_schedules),
         cmocka_unit_test(auto_finds_what_there_is),
+        cmocka_unit_test(the_budget_only_says_where_to_stop),
         cmocka_unit_test(results_do_not_depend_on_jobs),
         cmocka_unit_test(shared_searches_keep_their_bounds),
         cmocka_unit_test(stopping_at_the_first_finds_the_first),

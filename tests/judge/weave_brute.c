@@ -196,6 +196,8 @@ static void identity_of(const struct weave *w, const struct weave_world *s, char
     if (name[0] == 'c') return;
     if (s->failed_object >= 0) add_role(name, weave_role(w, (uint32_t)s->failed_object));
     if (s->failed == RAD_ORACLE_DEADLOCK && !(w->manner & WEAVE_SILENT)) add_waits(w, s, name);
+    if (s->failed != RAD_ORACLE_DEADLOCK) /* the site is what rad_fail was called with */
+        snprintf(name + strlen(name), WEAVE_NAME - strlen(name), "@oracle %%d, object %%d");
 }
 
 static void add_leaf(const struct weave *w, struct trail *t, uint32_t limit, struct weave_book *b)

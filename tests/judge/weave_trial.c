@@ -169,24 +169,62 @@ uint32_t weave_count(const struct weave_trial *trial, weave_wanted *wanted, uint
     return count;
 }
 
-void weave_same_set(const struct weave_trial *trial, uint32_t from, uint32_t count,
+/* The first phase with this beginning of a name that has runs left. */
+static bool next_of_lane(const rad_exploration *x, const char *lane, const uint64_t *left,
+                         uint32_t *phase)
+{
+    for (*phase = 0; *phase < x->phase_count; ++*phase)
+        if (left[*phase] > 0 && strncmp(x->phases[*phase].name, lane, strlen(lane)) == 0)
+            return true;
+    return false;
+}
+
+void weave_phases(const rad_exploration *x, bool turns, uint8_t phase_of[WEAVE_SPIED])
+{
+    static const struct {
+        const char *name;
+        uint64_t share;
+    } lanes[] = {{"baseline", 1}, {"random", 2}, {"surw", 6},
+                 {"pct", 2},      {"pos", 2},    {"preempt", 4}};
+    uint64_t left[RAD_PHASES_MAX], at = 0;
+    uint32_t phase;
+    memset(phase_of, 0xff, WEAVE_SPIED); /* replays are spied, too */
+    for (phase = 0; phase < x->phase_count; phase++) left[phase] = x->phases[phase].runs;
+    if (!turns) {
+        for (phase = 0; phase < x->phase_count; phase++)
+            for (; left[phase] > 0; left[phase]--) phase_of[at++] = (uint8_t)phase;
+        return;
+    }
+    for (uint32_t round = 0; at < x->runs; round++) {
+        assert_true(round < 40); /* the phases do not add up */
+        for (size_t l = 0; l < sizeof lanes / sizeof *lanes; l++) {
+            for (uint64_t n = lanes[l].share << round;
+                 n > 0 && next_of_lane(x, lanes[l].name, left, &phase); n--) {
+                phase_of[at++] = (uint8_t)phase;
+                left[phase]--;
+            }
+        }
+    }
+}
+
+void weave_same_set(const struct weave_trial *trial, const uint8_t *phase_of, uint8_t phase,
                     weave_wanted *wanted, uint32_t bound, const char *where)
 {
     const struct weave_spy *spy = weave_spy();
     bool *met = calloc(trial->b.count, sizeof *met);
+    uint32_t count = 0;
     assert_non_null(met);
-    weave_check(trial, from + count <= spy->count, "%s: %u runs came to their end, expected %u",
-                where, spy->count, from + count);
-    for (uint32_t i = from; i < from + count; i++) {
+    for (uint32_t i = 0; i < spy->count; i++) {
+        if (phase_of[i] != phase) continue;
         const struct weave_leaf *leaf = weave_find(&trial->b, spy->runs[i].path);
-        weave_check(trial, leaf != NULL, "%s: run %u is no schedule of it", where, i - from);
+        weave_check(trial, leaf != NULL, "%s: run %u is no schedule of it", where, i);
         weave_check(trial, leaf->outcome == spy->runs[i].outcome, "%s: run %u ended otherwise",
-                    where, i - from);
-        weave_check(trial, !met[leaf - trial->b.leaves], "%s: run %u was tried before", where,
-                    i - from);
+                    where, i);
+        weave_check(trial, !met[leaf - trial->b.leaves], "%s: run %u was tried before", where, i);
         weave_check(trial, wanted(leaf, bound), "%s: run %u has %u preemptions, %u delays", where,
-                    i - from, leaf->preemptions, leaf->delays);
+                    i, leaf->preemptions, leaf->delays);
         met[leaf - trial->b.leaves] = true;
+        count++;
     }
     free(met);
     weave_check(trial, count == weave_count(trial, wanted, bound), "%s: %u runs, %u schedules",

@@ -38,10 +38,14 @@ rad_artifact *weave_artifact(const struct weave_trial *trial, const uint32_t *ch
 /* Where files may be written; removed at exit. */
 const char *weave_file(const char *name);
 
-/* How many of the runs that were spied from `from` on, `count` of them, are schedules that `wanted` wants, each
- * once. Fails when one is no schedule of the weave, occurs twice, or is not wanted. */
+/* Which phase of the exploration each spied run belongs to, by its index in x->phases: with one worker runs are spied
+ * in the order in which they count. Phases follow one another, except in `auto`, where they take turns
+ * (docs/cli.md). */
+void weave_phases(const rad_exploration *x, bool turns, uint8_t phase_of[WEAVE_SPIED]);
+
+/* The spied runs of a phase are the schedules that `wanted` wants, each once. */
 typedef bool weave_wanted(const struct weave_leaf *leaf, uint32_t bound);
-void weave_same_set(const struct weave_trial *trial, uint32_t from, uint32_t count,
+void weave_same_set(const struct weave_trial *trial, const uint8_t *phase_of, uint8_t phase,
                     weave_wanted *wanted, uint32_t bound, const char *where);
 uint32_t weave_count(const struct weave_trial *trial, weave_wanted *wanted, uint32_t bound);
 bool weave_within_preemptions(const struct weave_leaf *leaf, uint32_t bound);

@@ -119,8 +119,8 @@ static void wild_text(const rad_exploration *e, char *text, size_t size)
                          e->phases[i].pruned);
     for (uint32_t i = 0; i < e->finding_count; i++) {
         const char *name = identity_of(e, i);
-        if (strcmp(name, "crash:SIGABRT") == 0) name = "assertion:r0";
-        if (strncmp(name, "crash:exit", 10) == 0) name = "assertion:r1";
+        if (strcmp(name, "crash:SIGABRT") == 0) name = "assertion:r0@would have died";
+        if (strncmp(name, "crash:exit", 10) == 0) name = "assertion:r1@would have died";
         used += snprintf(text + used, size - (size_t)used, "; %s %llu %llu", name,
                          (unsigned long long)e->findings[i].run,
                          (unsigned long long)e->findings[i].failures);

@@ -267,6 +267,74 @@ static void the_runs_budget_is_respected_exactly(void **state)
     rad_exploration_free(&once);
 }
 
+/* The run that fails first, with the portfolio. */
+static uint64_t first_failure(const rad_target *t, uint64_t runs, uint32_t jobs)
+{
+    rad_exploration e;
+    rad_error error = {0};
+    rad_explore_options o = {.runs = runs, .seed = 3, .jobs = jobs, .stop_on_first = true};
+    assert_int_equal(rad_lab_explore(t, &o, &e, &error), 0);
+    assert_int_equal(e.finding_count, 1);
+    uint64_t run = e.findings[0].run;
+    assert_int_equal(e.runs, run + 1);
+    rad_exploration_free(&e);
+    return run;
+}
+
+/* Each strategy has its turn soon, whatever the budget: a larger one must not find the bug later. */
+static void a_larger_budget_finds_the_bug_in_the_same_run(void **state)
+{
+    static const char *const cases[][2] = {{"reorder", "n=10"},
+                                           {"twostage", "n=20"},
+                                           {"aba", "nodes=3"},
+                                           {"buffer", "items=1"},
+                                           {"event", "n=4"}};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rad_target t = target_of(cases[i][0], cases[i][1]);
+        uint64_t run = first_failure(&t, 1000, 1);
+        assert_true(run < 500);
+        for (uint64_t budget = 10000, jobs = 1; budget <= 1000000; budget *= 10, jobs++)
+            assert_int_equal(first_failure(&t, budget, (uint32_t)jobs), run);
+    }
+}
+
+/* Turns of 1, 2, 6, 2, 2 and 4 runs, then twice as many: 16, 32, 64 … runs a round and the one of the baseline. */
+static void the_portfolio_takes_turns(void **state)
+{
+    static const char *const names[] = {"baseline", "random", "surw", "pct:3", "pos", "preempt:0"};
+    static const uint64_t after_17[] = {1, 2, 6, 2, 2, 4}, after_33[] = {1, 6, 18, 2, 2, 4},
+                          after_49[] = {1, 6, 18, 6, 6, 12};
+    (void)state;
+    rad_target t = target_of(
+        "inc", "n=4 k=8"); /* 24 schedules without preemption: more than there are turns for */
+    static const struct {
+        uint64_t budget;
+        const uint64_t *runs;
+    } rows[] = {{17, after_17}, {33, after_33}, {49, after_49}};
+    for (uint32_t i = 0; i < 6; i++) { /* with one worker and with two */
+        rad_exploration e = explored(&t, "auto", rows[i / 2].budget, 1 + i % 2);
+        assert_int_equal(e.runs, rows[i / 2].budget);
+        assert_int_equal(e.phase_count, 6);
+        for (uint32_t phase = 0; phase < 6; phase++) {
+            assert_string_equal(e.phases[phase].name, names[phase]);
+            assert_int_equal(e.phases[phase].runs, rows[i / 2].runs[phase]);
+        }
+        rad_exploration_free(&e);
+    }
+}
+
+/* A lane that has tried everything gives its turns up; when that was every schedule there is, all is done. */
+static void the_portfolio_ends_when_everything_was_tried(void **state)
+{
+    (void)state;
+    rad_target t = target_of("inc", "n=2 k=2");
+    rad_exploration e = explored(&t, "auto", 1000000, 2);
+    assert_true(e.complete);
+    assert_true(e.runs < 200);
+    rad_exploration_free(&e);
+}
+
 static void a_tree_is_exhausted_exactly_when_its_last_run_fits(void **state)
 {
     static const char *const strategies[] = {"dfs", "dedup"};
@@ -354,6 +422,7 @@ static void results_on_a_machine_that_dies_do_not_depend_on_workers_either(void 
         {"crash", NULL, "surw", 300, true, false},
         {"crash", NULL, "dfs", 500, true, false},
         {"crash", "n=3", "auto", 150, false, false},
+        {"crash", NULL, "auto", 400, false, false}, /* deaths beside the ends of turns */
         {"crash", NULL, "dedup", 500, false, false},
     };
     (void)state;
@@ -690,6 +759,9 @@ int main(void)
         cmocka_unit_test(bounds_agree_with_brute_force),
         cmocka_unit_test(dedup_finds_what_dfs_finds_in_fewer_runs),
         cmocka_unit_test(the_runs_budget_is_respected_exactly),
+        cmocka_unit_test(a_larger_budget_finds_the_bug_in_the_same_run),
+        cmocka_unit_test(the_portfolio_takes_turns),
+        cmocka_unit_test(the_portfolio_ends_when_everything_was_tried),
         cmocka_unit_test(a_tree_is_exhausted_exactly_when_its_last_run_fits),
         cmocka_unit_test(results_do_not_depend_on_the_number_of_workers),
         cmocka_unit_test(results_on_a_machine_that_dies_do_not_depend_on_workers_either),

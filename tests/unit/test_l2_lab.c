@@ -41,6 +41,14 @@ static void every_schedule_comes_once(void **state)
     rad_exploration_free(&e);
 }
 
+/* Oracle and role of an identity, whatever its site is. */
+static bool names(const char *identity, const char *what)
+{
+    size_t length = strlen(what);
+    return strncmp(identity, what, length) == 0 &&
+           (identity[length] == 0 || identity[length] == '@');
+}
+
 static void what_is_not_published_is_a_race(void **state)
 {
     (void)state;
@@ -52,7 +60,8 @@ static void what_is_not_published_is_a_race(void **state)
         rad_exploration e = explored(&t, "dfs", 1000);
         if (e.finding_count != 1) fail_msg("%s: %u findings", words, (unsigned)e.finding_count);
         const rad_verdict *v = rad_artifact_verdict(e.findings[0].artifact);
-        assert_string_equal(v->identity, "data race:data");
+        assert_true(names(v->identity, "data race:data"));
+        assert_non_null(strstr(v->identity, "@message_body: "));
         assert_non_null(strstr(v->message, "writer writes at message_body: write"));
         assert_non_null(strstr(v->message, "reader reads at message_body: read"));
         rad_exploration_free(&e);
@@ -88,7 +97,8 @@ static void every_mistake_is_found_and_no_twin_is(void **state)
         "deadlock:other",       "livelock:word",       "assertion",
         "data race:small",      "assertion",           "data race:static",
         "data race:word",       "use after free:heap", "data race:heap",
-        "crash:SIGSEGV",        "assertion",
+        "crash:SIGSEGV",        "assertion",           "deadlock:other",
+        "data race:small",      "assertion",
     };
     (void)state;
     if (is_missing()) skip();
@@ -99,8 +109,8 @@ static void every_mistake_is_found_and_no_twin_is(void **state)
         rad_target t = target_of(words, false);
         rad_exploration e = explored(&t, "preempt:3", 10000);
         for (uint32_t i = 0; i < e.finding_count; i++)
-            found |= strcmp(rad_artifact_verdict(e.findings[i].artifact)->identity,
-                            identities[kind]) == 0;
+            found |=
+                names(rad_artifact_verdict(e.findings[i].artifact)->identity, identities[kind]);
         if (!found)
             fail_msg("%s: %s is not found, but %s", words, identities[kind],
                      e.finding_count ? rad_artifact_verdict(e.findings[0].artifact)->identity
@@ -143,6 +153,124 @@ static void runs_repeat_themselves(void **state)
         for (uint32_t f = 0; f < e.finding_count; f++)
             assert_string_not_equal(rad_artifact_verdict(e.findings[f].artifact)->identity,
                                     "nondeterminism");
+        rad_exploration_free(&e);
+    }
+}
+
+/* ---- More than one bug ------------------------------------------------------------------------------------- */
+
+static const rad_finding *finding_of(const rad_exploration *e, const char *identity)
+{
+    for (uint32_t i = 0; i < e->finding_count; i++)
+        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, identity) == 0)
+            return &e->findings[i];
+    return NULL;
+}
+
+static rad_exploration explored_with(const char *words, rad_explore_options o)
+{
+    rad_target t = target_of(words, false);
+    rad_exploration e;
+    rad_error error = {0};
+    o.strategy = "preempt:3";
+    o.seed = 1;
+    o.runs = 10000;
+    assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
+    return e;
+}
+
+/* It replays in a new process and shrinks, and both times it is the same failure. */
+static void assert_keeps(const rad_finding *f)
+{
+    rad_error error = {0};
+    rad_replay r;
+    rad_artifact *small = NULL;
+    rad_shrink_report report;
+    const char *identity = rad_artifact_verdict(f->artifact)->identity;
+    assert_int_equal(rad_lab_replay(f->artifact, NULL, &r, &error), 0);
+    if (!r.as_recorded) fail_msg("%s: %s", identity, r.reason);
+    assert_int_equal(rad_lab_shrink(f->artifact, NULL, &small, &report, &error), 0);
+    assert_string_equal(rad_artifact_verdict(small)->identity, identity);
+    assert_int_equal(rad_lab_replay(small, NULL, &r, &error), 0);
+    assert_true(r.as_recorded);
+    rad_artifact_free(small);
+    rad_artifact_free(report.second);
+}
+
+static void a_race_does_not_hide_a_deadlock(void **state)
+{
+    static const char *const race = "data race:small@tell: write / tell: write";
+    (void)state;
+    if (is_missing()) skip();
+    rad_exploration e = explored_with("l2-mistakes kind=17", (rad_explore_options){.jobs = 2});
+    const rad_finding *r = finding_of(&e, race), *d = finding_of(&e, "deadlock:other");
+    assert_int_equal(e.finding_count, 2);
+    assert_non_null(r);
+    assert_non_null(d);
+    assert_int_equal(r->failures, e.runs); /* each run has the race, once */
+    assert_true(d->failures > 0 && d->failures < e.runs);
+    assert_int_equal(e.failures, e.runs);
+    assert_keeps(r);
+    assert_keeps(d);
+    rad_exploration_free(&e);
+    e = explored_with("l2-mistakes kind=17", (rad_explore_options){.races_fatal = true});
+    assert_int_equal(e.finding_count, 1); /* every run ends at its race */
+    assert_non_null(finding_of(&e, race));
+    rad_exploration_free(&e);
+}
+
+static void two_races_are_two_findings(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    rad_exploration e = explored_with("l2-mistakes kind=18", (rad_explore_options){.jobs = 1});
+    const rad_finding *one =
+                          finding_of(&e, "data race:small@first_race: write / first_race: write"),
+                      *two =
+                          finding_of(&e, "data race:small@second_race: write / second_race: write");
+    assert_int_equal(e.finding_count, 2);
+    assert_non_null(one);
+    assert_non_null(two);
+    assert_non_null(
+        strstr(rad_artifact_verdict(two->artifact)->message, "may follow from an earlier race"));
+    assert_null(strstr(rad_artifact_verdict(one->artifact)->message, "may follow"));
+    assert_keeps(one);
+    assert_keeps(two);
+    rad_exploration_free(&e);
+}
+
+static void two_assertions_are_two_findings(void **state)
+{
+    (void)state;
+    if (is_missing()) skip();
+    rad_exploration e = explored_with("l2-mistakes kind=19", (rad_explore_options){.jobs = 1});
+    const rad_finding *one = finding_of(&e, "assertion@two_assertions: first == 0"),
+                      *two = finding_of(&e, "assertion@two_assertions: second == 1");
+    assert_int_equal(e.finding_count, 2);
+    assert_non_null(one);
+    assert_non_null(two);
+    assert_keeps(one);
+    assert_keeps(two);
+    rad_exploration_free(&e);
+}
+
+/* By function or by file, with stars; what is suppressed is counted. */
+static void races_are_suppressed_by_function_and_file(void **state)
+{
+    static const char *const lists[][3] = {{"first_race"},
+                                           {"*_race", NULL},
+                                           {"mistakes.c"},
+                                           {"first*", "nothing", NULL},
+                                           {"first_rac"}};
+    static const uint32_t left[] = {1, 0, 0, 1, 2};
+    (void)state;
+    if (is_missing()) skip();
+    for (uint32_t i = 0; i < sizeof left / sizeof *left; i++) {
+        rad_exploration e =
+            explored_with("l2-mistakes kind=18", (rad_explore_options){.suppressed = lists[i]});
+        assert_int_equal(e.finding_count, left[i]);
+        assert_true((e.races_suppressed > 0) == (left[i] < 2));
+        assert_true((e.failures > 0) == (left[i] > 0));
         rad_exploration_free(&e);
     }
 }
@@ -316,6 +444,10 @@ int main(void)
         cmocka_unit_test(every_mistake_is_found_and_no_twin_is),
         cmocka_unit_test(the_twins_of_the_oracles_are_asked),
         cmocka_unit_test(runs_repeat_themselves),
+        cmocka_unit_test(a_race_does_not_hide_a_deadlock),
+        cmocka_unit_test(two_races_are_two_findings),
+        cmocka_unit_test(two_assertions_are_two_findings),
+        cmocka_unit_test(races_are_suppressed_by_function_and_file),
         cmocka_unit_test(every_finding_replays_and_shrinks),
         cmocka_unit_test(addresses_do_not_matter),
         cmocka_unit_test(threads_end_with_the_machine),

@@ -16,9 +16,12 @@
 static void the_table_is_in_order_and_complete(void **state)
 {
     static const char *const names[] = {
-        "counter", "buffer",   "buffer-if", "philosophers",  "locks", "event", "aba",
-        "reorder", "twostage", "bank",      "program",       "crash", "inc",   "independent",
-        "exec",    "session",  "load",      "load-scenario", "flow"};
+        "counter",     "buffer", "buffer-if",       "philosophers", "locks",
+        "event",       "aba",    "reorder",         "twostage",     "stringbuffer",
+        "bluetooth",   "wsq",    "wsq-interlocked", "wsq-state",    "qsort-mt",
+        "safestack",   "bank",   "program",         "crash",        "inc",
+        "independent", "exec",   "session",         "load",         "load-scenario",
+        "flow"};
     uint32_t count = sizeof names / sizeof *names;
     (void)state;
     for (uint32_t i = 0; i < count; i++) {

@@ -271,9 +271,10 @@ static void policy_arguments_are_checked(void **state)
         {"first:", "policy 'first' takes no argument, found ':'"},
         {"surw:x", "policy 'surw' takes no argument, found ':x'"},
         {"fair:2", "policy 'fair' takes no argument, found ':2'"},
-        {"rand", "unknown policy 'rand': expected first, random, fair, pct:D, surw or own"},
-        {"randomly", "unknown policy 'randomly': expected first, random, fair, pct:D, surw or own"},
-        {"", "unknown policy '': expected first, random, fair, pct:D, surw or own"},
+        {"rand", "unknown policy 'rand': expected first, random, fair, pct:D, surw, pos or own"},
+        {"randomly",
+         "unknown policy 'randomly': expected first, random, fair, pct:D, surw, pos or own"},
+        {"", "unknown policy '': expected first, random, fair, pct:D, surw, pos or own"},
     };
     (void)state;
     for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -283,8 +284,9 @@ static void policy_arguments_are_checked(void **state)
         assert_string_equal(error.text, wrong[i].text);
         assert_null(p);
     }
-    static const char *const good[] = {"first", "random", "fair", "pct", "pct:1", "pct:32", "surw"};
-    for (uint32_t i = 0; i < 7; i++) rad__policy_destroy(policy_named(good[i]));
+    static const char *const good[] = {"first", "random", "fair", "pct",
+                                       "pct:1", "pct:32", "surw", "pos"};
+    for (uint32_t i = 0; i < 8; i++) rad__policy_destroy(policy_named(good[i]));
     rad_named named;
     uint32_t count = 0;
     while (rad_policy_at(count, &named)) count++;
@@ -414,6 +416,74 @@ static void pct_ends_in_a_fair_tail(void **state)
         assert_int_equal(seen.order[i], seen.order[i + 3]);
         assert_true(seen.order[i] != seen.order[i + 1] && seen.order[i] != seen.order[i + 2]);
     }
+}
+
+/* ---- pos ------------------------------------------------------------------------------------------- */
+
+/* Thread 0 has two steps, thread 1 has one: how often 0 0 1, 0 1 0 and 1 0 0 come in 12,000 runs, in twelfths. */
+static void pos_orders(const weave_op *two, const weave_op *one, const uint32_t twelfths[3])
+{
+    weave w = {.threads = 2, .objects = 2, .count = {2, 1}};
+    w.ops[0][0] = w.ops[0][1] = *two;
+    w.ops[1][0] = *one;
+    bare_rig b;
+    uint64_t cells[12] = {0}, seen_orders[3] = {0};
+    bare_open(&b, &weave_machine, &w, 100);
+    rad_policy *p = policy_named("pos");
+    rad_estimates none = {0};
+    for (uint64_t run = 0; run < 12000; run++) {
+        rad_run_options options = bare_options(&b, p);
+        options.info = (rad_run_info){.seed = 9, .run = run, .estimates = &none};
+        assert_int_equal(rad__kernel_run(b.kernel, &options), RAD_OUTCOME_FINISHED);
+        seen_orders[w.order[0] ? 2 : w.order[1] ? 1 : 0]++;
+    }
+    rad__policy_destroy(p);
+    bare_close(&b);
+    for (uint32_t i = 0, cell = 0; i < 3; i++) /* equal cells, so that pearson applies */
+        for (uint32_t j = 0; j < twelfths[i]; j++) cells[cell++] = seen_orders[i] / twelfths[i];
+    assert_true(pearson(cells, 12, 12000) < pearson_limit(3));
+}
+
+/* What races with the step that ran draws anew: after the first step the two are even again. What does not race keeps
+ * its draw, which was lost to the first step and is likely to lose to the second. */
+static void pos_draws_anew_for_what_races_and_only_for_that(void **state)
+{
+    static const uint32_t even[] = {3, 3, 6}, kept[] = {4, 2, 6};
+    static const weave_op write_0 = {.access = RAD_WRITE}, read_0 = {.access = RAD_READ},
+                          write_1 = {.access = RAD_WRITE, .object = 1},
+                          local = {.access = RAD_LOCAL};
+    (void)state;
+    pos_orders(&write_0, &write_0, even);
+    pos_orders(&write_0, &read_0, even);
+    pos_orders(&read_0, &write_0, even);
+    pos_orders(&read_0, &read_0, kept);
+    pos_orders(&write_0, &write_1, kept);
+    pos_orders(&write_0, &local, kept);
+    pos_orders(&local, &write_0, kept);
+}
+
+static void pos_sends_an_actor_that_yields_behind_all_others(void **state)
+{
+    (void)state;
+    weave w = {.threads = 3, .objects = 3, .count = {5, 5, 5}};
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t j = 0; j < 5; j++) w.ops[i][j] = (weave_op){.access = RAD_WRITE, .object = i};
+    w.ops[1][1].what = WEAVE_YIELD;
+    bare_rig b;
+    bare_open(&b, &weave_machine, &w, 100);
+    rad_policy *p = policy_named("pos");
+    rad_estimates none = {0};
+    for (uint64_t run = 0; run < 500; run++) {
+        rad_run_options options = bare_options(&b, p);
+        options.info = (rad_run_info){.seed = 9, .run = run, .estimates = &none};
+        assert_int_equal(rad__kernel_run(b.kernel, &options), RAD_OUTCOME_FINISHED);
+        for (uint32_t i = 0, ran = 0; i < 15; i++) {
+            ran += w.order[i] == 1;
+            if (w.order[i] == 1 && ran == 3) assert_int_equal(i, 12); /* all others are through */
+        }
+    }
+    rad__policy_destroy(p);
+    bare_close(&b);
 }
 
 /* ---- surw ------------------------------------------------------------------------------------------ */
@@ -654,6 +724,8 @@ int main(void)
         cmocka_unit_test(pct_sends_an_actor_that_yields_behind_all_others),
         cmocka_unit_test(pct_changes_also_those_that_have_yielded),
         cmocka_unit_test(pct_ends_in_a_fair_tail),
+        cmocka_unit_test(pos_draws_anew_for_what_races_and_only_for_that),
+        cmocka_unit_test(pos_sends_an_actor_that_yields_behind_all_others),
         cmocka_unit_test(surw_is_uniform_over_interleavings),
         cmocka_unit_test(surw_counts_children_into_their_spawner),
         cmocka_unit_test(surw_is_uniform_over_the_selected_events_whatever_else_runs),

@@ -115,7 +115,7 @@ static void a_replay_with_another_trace_is_not_as_recorded(void **state)
     lane.value = 1;
     rad_replay r = replayed(a);
     assert_false(r.as_recorded);
-    assert_string_equal(r.actual.identity, "assertion:lane");
+    assert_string_equal(r.actual.identity, "assertion:lane@there");
     assert_non_null(strstr(r.reason, "as recorded, but the trace differs"));
     rad_artifact_free(a);
 }
@@ -263,7 +263,7 @@ static void another_bug_does_not_spoil_a_certificate(void **state)
     chain c = {.red = "010", .green = "1"};
     puppet p = {.reset = chain_reset, .step = chain_step, .data = &c};
     rad_target t = puppet_target(&p);
-    rad_artifact *found = failing(&t, "dfs", "assertion:red");
+    rad_artifact *found = failing(&t, "dfs", "assertion:red@red");
     rad_shrink_report report;
     rad_artifact *small = shrunk(found, &report);
     assert_int_equal(report.after.preemptions, 2);

@@ -134,7 +134,7 @@ static void ten_thousand_actors(void **state)
     assert_int_equal(rad__trace_at(&b.kernel->trace, CROWD - 1)->actor, CROWD - 3);
     assert_int_equal(b.choices[2].count, CROWD - 2);
     bare_close(&b);
-    goes_through_everything(&t, "assertion:board", 12, 300);
+    goes_through_everything(&t, "assertion:board@visitor %u after %u", 12, 300);
 }
 
 /* ---- Choices inside a step ------------------------------------------------------------------------------ */
@@ -209,7 +209,8 @@ static void choices_inside_a_step(void **state)
     selecting s;
     puppet p = {.reset = select_reset, .step = select_step, .data = &s};
     rad_target t = puppet_target(&p);
-    goes_through_everything(&t, "own:source", 3000, 3000);
+    goes_through_everything(&t, "own:source@!(source == 2 && s->last == 2 && s->faulty[2])", 3000,
+                            3000);
     /* Small enough to see that shrinking treats picks like everything else: one fault is needed, and no
      * case but the third source's. */
     rad_exploration e = explored(&t, "random", 5000, 2);
@@ -303,7 +304,8 @@ static void coroutines_on_their_own_stacks(void **state)
     assert_int_equal(all.failures, 90 - 6); /* right only one after the other */
     rad_exploration_free(&all);
     the_stacks.rounds = 3;
-    goes_through_everything(&t, "assertion:total", 2000, 3000);
+    goes_through_everything(&t, "assertion:total@s->total == (int)(STACKS * s->rounds)", 2000,
+                            3000);
 }
 
 /* ---- A policy of the future: pos ------------------------------------------------------------------------ */

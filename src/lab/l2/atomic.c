@@ -63,9 +63,10 @@ static inline const volatile void *load_source(const op *o)
 
 static _Noreturn void bad_address(l2 *l, const char *address, unsigned size, uint32_t site)
 {
-    char where[120];
+    char where[120], place[L2_PLACE_MAX];
     rad__l2_site_text(site, where, sizeof where);
-    rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, "%s of %u bytes, at %s",
+    rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, rad__l2_place_text(site, place),
+                 "%s of %u bytes, at %s",
                  l2_cell_of(l, address) ? "an atomic across an 8-byte boundary"
                                         : "an atomic on memory that is not the model's",
                  size, where);
@@ -73,10 +74,10 @@ static _Noreturn void bad_address(l2 *l, const char *address, unsigned size, uin
 
 static _Noreturn void unseen_write(op *o, const l2_location *at)
 {
-    char what[96], where[120];
+    char what[96], where[120], place[L2_PLACE_MAX];
     rad__l2_name_of(o->l, at->granule + __builtin_ctz(at->mask), what, sizeof what);
     rad__l2_site_text(o->site, where, sizeof where);
-    rad__l2_fail(o->l, L2_UNSEEN_WRITE, at->object,
+    rad__l2_fail(o->l, L2_UNSEEN_WRITE, at->object, rad__l2_place_text(o->site, place),
                  "%s was changed by code that is not instrumented; noticed at %s", what, where);
 }
 

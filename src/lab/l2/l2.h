@@ -200,6 +200,11 @@ RAD_INTERNAL void rad__l2_use(l2 *l); /* NULL: nobody */
 
 RAD_INTERNAL void rad__l2_site_text(uint32_t site, char *text, size_t size);
 
+/* The same in parts; and as the site of an identity, "rad__deque_steal: load 2", which has no file and line. */
+RAD_INTERNAL rad_code_site rad__l2_place(uint32_t site);
+enum { L2_PLACE_MAX = 104 };
+RAD_INTERNAL const char *rad__l2_place_text(uint32_t site, char text[L2_PLACE_MAX]);
+
 /* Which of these sources it is in, named by the stems of their files: from 1; 0: none. */
 RAD_INTERNAL uint8_t rad__l2_site_is_of(uint32_t site, const char *stems);
 
@@ -300,9 +305,9 @@ static inline void l2_point(l2 *l, uint32_t site, uint32_t location, enum rad_ac
     rad__context_switch(&t->context, &l->home);
 }
 
-/* Reports a failure and never comes back. */
-RAD_INTERNAL _Noreturn void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object,
-                                         const char *format, ...) RAD_PRINTF(4, 5);
+/* Reports a failure and never comes back. `site` is part of its identity (or NULL): names, never numbers of lines. */
+RAD_INTERNAL _Noreturn void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object, const char *site,
+                                         const char *format, ...) RAD_PRINTF(5, 6);
 
 /* Memory ran out, or a limit was met: the run is void. */
 RAD_INTERNAL _Noreturn void rad__l2_error(l2 *l, int code, const char *text);

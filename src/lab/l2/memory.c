@@ -184,11 +184,12 @@ uint64_t rad__l2_canonical(const l2 *l, uint64_t value)
 
 static _Noreturn void heap_misuse(l2 *l, const char *address, const l2_block *b, uint32_t site)
 {
-    char what[96], where[120];
+    char what[96], where[120], place[L2_PLACE_MAX];
     rad__l2_name_of(l, address, what, sizeof what);
     rad__l2_site_text(site, where, sizeof where);
     rad__l2_fail(l, b ? L2_USE_AFTER_FREE : L2_BAD_ADDRESS, rad__l2_object_at(l, address),
-                 "%s %s, at %s", what, b ? "is used after it was freed" : "is used", where);
+                 rad__l2_place_text(site, place), "%s %s, at %s", what,
+                 b ? "is used after it was freed" : "is used", where);
 }
 
 void rad__l2_heap_check(l2 *l, const char *address, uint32_t site)

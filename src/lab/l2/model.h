@@ -45,10 +45,11 @@ enum { RAD_MODEL_THREADS_MAX = 7 };
 
 /* A property of the program on trial; counted, so that "nothing found" can be told from "nothing asked". */
 #define RAD_MODEL_ASSERT(x)                                                                        \
-    (rad__model_asked(), (x) ? (void)0 : rad__model_failed(__FILE__, __LINE__, #x))
+    (rad__model_asked(), (x) ? (void)0 : rad__model_failed(__FILE__, __LINE__, __func__, #x))
 
 RAD_INTERNAL void rad__model_asked(void);
-RAD_INTERNAL _Noreturn void rad__model_failed(const char *file, int line, const char *what);
+RAD_INTERNAL _Noreturn void rad__model_failed(const char *file, int line, const char *function,
+                                              const char *what);
 
 /* In setup: what lies there is called `name` (a literal) in reports. Without a name it is "heap" or "static". */
 RAD_INTERNAL void rad__model_name(const volatile void *p, size_t size, const char *name);

@@ -176,10 +176,10 @@ static l2_block *heap_block(l2 *l, void *p, const char *what, uint32_t site)
     uint32_t at = offset < l->heap_used ? l->block_at[offset / 8] : 0;
     l2_block *b = &l->blocks[at];
     if (at != 0 && b->offset == offset && !b->freed) return b;
-    char where[120];
+    char where[120], place[L2_PLACE_MAX];
     rad__l2_site_text(site, where, sizeof where);
     rad__l2_fail(
-        l, L2_USE_AFTER_FREE, RAD_NONE, "%s of %s, at %s", what,
+        l, L2_USE_AFTER_FREE, RAD_NONE, rad__l2_place_text(site, place), "%s of %s, at %s", what,
         at != 0 && b->offset == offset ? "what is freed already" : "what was not allocated", where);
 }
 

@@ -9,28 +9,28 @@
 
 #include "base/alloc.h"
 
-#include <stdio.h>
-
 static const char *kind_text(uint32_t kind)
 {
     static const char *const texts[] = {"reads", "writes", "reads atomically", "writes atomically"};
     return texts[kind & 3];
 }
 
-static _Noreturn void race_report(l2 *l, const l2_record *old, const char *address, uint8_t mask,
-                                  uint32_t kind, uint32_t site)
+static void race_report(l2 *l, const l2_record *old, const char *address, uint8_t mask,
+                        uint32_t kind, uint32_t site)
 {
     char what[80], here[110], there[110], first[RAD_NAME_MAX], second[RAD_NAME_MAX];
     uint32_t shared = old->mask & mask;
     const char *byte = address - __builtin_ctz(mask) + __builtin_ctz(shared);
+    rad_code_site one = rad__l2_place(old->site), other = rad__l2_place(site);
     rad__l2_name_of(l, byte, what, sizeof what);
     rad__l2_site_text(site, here, sizeof here);
     rad__l2_site_text(old->site, there, sizeof there);
     rad__actor_name(l->k, old->thread - 1u, first);
     rad__actor_name(l->k, l->running->index - 1u, second);
-    rad__l2_fail(l, L2_RACE, rad__l2_object_at(l, byte),
-                 "%s: %s %s at %s; %s %s at %s; nothing orders the two", what, first,
-                 kind_text(old->kind), there, second, kind_text(kind), here);
+    rad_evaluated(l->k, L2_RACE);
+    rad_race(l->k, L2_RACE, rad__l2_object_at(l, byte), &one, &other,
+             "%s: %s %s at %s; %s %s at %s; nothing orders the two", what, first,
+             kind_text(old->kind), there, second, kind_text(kind), here);
 }
 
 /* May an access of kind `fresh` take the place of one of kind `old` that happened before it? */
@@ -46,7 +46,7 @@ static inline bool conflict(uint32_t a, uint32_t b)
     return ((a | b) & L2_IS_WRITE) && !(a & b & L2_IS_ATOMIC);
 }
 
-/* Walks the records of a granule: reports a race, drops what the new access covers. Returns a record that was
+/* Walks the records of a granule: reports races, drops what the new access covers. Returns a record that was
  * dropped and can be used again, or 0. */
 static uint32_t race_walk(l2 *l, l2_cell *cell, const char *address, uint8_t mask, uint32_t kind,
                           uint32_t site)

@@ -20,6 +20,21 @@ void rad__l2_site_text(uint32_t site, char *text, size_t size)
                  s->file); /* the compiler made one call of several lines */
 }
 
+rad_code_site rad__l2_place(uint32_t site)
+{
+    if (site >= rad__l2_site_count) return (rad_code_site){"its allocation", "new", 1, NULL};
+    const l2_site *s = &rad__l2_sites[site];
+    return (rad_code_site){s->function, s->operation, s->ordinal, s->file};
+}
+
+const char *rad__l2_place_text(uint32_t site, char text[L2_PLACE_MAX])
+{
+    rad_code_site p = rad__l2_place(site);
+    int used = snprintf(text, L2_PLACE_MAX, "%.60s: %.30s", p.function, p.operation);
+    if (p.ordinal > 1) snprintf(text + used, (size_t)(L2_PLACE_MAX - used), " %u", p.ordinal);
+    return text;
+}
+
 static const char *next_word(const char *at)
 {
     at += strcspn(at, " ");

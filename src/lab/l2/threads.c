@@ -39,7 +39,8 @@ static _Noreturn void thread_break(l2 *l)
     for (;;) thread_leave(l);
 }
 
-void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object, const char *format, ...)
+void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object, const char *site, const char *format,
+                  ...)
 {
     char text[sizeof l->k->failure.message];
     va_list args;
@@ -47,7 +48,7 @@ void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object, const char *format, .
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     rad_evaluated(l->k, oracle);
-    rad_fail(l->k, oracle, object, "%s", text);
+    rad_fail_at(l->k, oracle, object, site, "%s", text);
     thread_break(l);
 }
 
@@ -267,7 +268,7 @@ static void main_check(void *context)
     rad_evaluated(l->k, L2_LEAK);
     for (uint32_t i = 1; i < l->block_count && l->blocks_live > 0; i++) {
         if (l->blocks[i].freed) continue;
-        rad__l2_fail(l, L2_LEAK, RAD_NONE, "heap %u, of %u bytes, is never freed (%u in all)",
+        rad__l2_fail(l, L2_LEAK, RAD_NONE, NULL, "heap %u, of %u bytes, is never freed (%u in all)",
                      (unsigned)i, (unsigned)l->blocks[i].size, (unsigned)l->blocks_live);
     }
     l->running->life = L2_ENDED;
@@ -314,7 +315,8 @@ static uint32_t word_point(l2 *l, const volatile void *word, enum rad_access acc
     const char *address = (const char *)word;
     l2_cell *cell = l2_cell_of(l, address);
     uint32_t site = l2_site_of(pc);
-    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, "a wait for memory of nobody");
+    if (cell == NULL)
+        rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wait for memory of nobody");
     if (cell->run != l->run) rad__l2_cell_open(l, cell, address, site);
     /* Granules are counted from an aligned beginning. */
     uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
@@ -332,7 +334,7 @@ RAD_INTERNAL uint32_t rad__l2_word_wake(const volatile uint32_t *word, uint32_t 
 
 static void word_wait(l2 *l, const volatile uint32_t *word, uint32_t expected, const void *pc)
 {
-    if (l->phase != L2_PHASE_RUN) rad__l2_fail(l, RAD_ORACLE_ASSERT, RAD_NONE, "setup waits");
+    if (l->phase != L2_PHASE_RUN) rad__l2_fail(l, RAD_ORACLE_ASSERT, RAD_NONE, NULL, "setup waits");
     l2_thread *t = l->running;
     word_point(l, word, RAD_READ, pc);
     uint32_t value = *word;
@@ -376,7 +378,8 @@ static uint32_t wake_point(l2 *l, const volatile void *word, uint32_t site)
 {
     const char *address = (const char *)word;
     l2_cell *cell = l2_cell_of(l, address);
-    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, "a wake for memory of nobody");
+    if (cell == NULL)
+        rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wake for memory of nobody");
     uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
     uint32_t location = 0;
     if (!rad__l2_is_gone(l, address)) {
@@ -433,31 +436,50 @@ static const char *file_name(const char *path)
     return name;
 }
 
-void rad__model_failed(const char *file, int line, const char *what)
+/* Two assertions are two bugs; the same one is the same bug when its line moves. */
+static _Noreturn void assertion_failed(const char *file, int line, const char *function,
+                                       const char *what)
 {
-    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s:%d: %s", file_name(file), line, what);
+    char site[200];
+    snprintf(site, sizeof site, "%s: %s", function, what);
+    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, site, "%s:%d: %s", file_name(file), line,
+                 what);
+}
+
+void rad__model_failed(const char *file, int line, const char *function, const char *what)
+{
+    assertion_failed(file, line, function, what);
 }
 
 /* What an assertion of production code becomes here. */
-RAD_INTERNAL _Noreturn void rad__l2_panic(const char *file, int line, const char *what);
-void rad__l2_panic(const char *file, int line, const char *what)
+RAD_INTERNAL _Noreturn void rad__l2_panic(const char *file, int line, const char *function,
+                                          const char *what);
+void rad__l2_panic(const char *file, int line, const char *function, const char *what)
 {
-    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s:%d: %s", file_name(file), line, what);
+    assertion_failed(file, line, function, what);
+}
+
+static _Noreturn void misused(const char *call, const char *what, const char *message)
+{
+    char site[200];
+    snprintf(site, sizeof site, "%s: %s", call, what);
+    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, site, "%s: %s", call, message);
 }
 
 RAD_INTERNAL _Noreturn void rad__l2_misuse(const char *call, const char *what);
 void rad__l2_misuse(const char *call, const char *what)
 {
-    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s: %s", call, what);
+    misused(call, what, what);
 }
 
 RAD_INTERNAL _Noreturn void rad__l2_misuse_by(const char *call, uint64_t fiber, const char *name,
                                               const char *what);
 void rad__l2_misuse_by(const char *call, uint64_t fiber, const char *name, const char *what)
 {
+    char message[200];
     (void)name;
-    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, "%s: fiber %" PRIu64 " %s", call, fiber,
-                 what);
+    snprintf(message, sizeof message, "fiber %" PRIu64 " %s", fiber, what);
+    misused(call, what, message);
 }
 
 void rad__model_name(const volatile void *p, size_t size, const char *name)

@@ -17,6 +17,13 @@
     X(aba)                                                                                         \
     X(reorder)                                                                                     \
     X(twostage)                                                                                    \
+    X(stringbuffer)                                                                                \
+    X(bluetooth)                                                                                   \
+    X(wsq)                                                                                         \
+    X(wsq_interlocked)                                                                             \
+    X(wsq_state)                                                                                   \
+    X(qsort_mt)                                                                                    \
+    X(safestack)                                                                                   \
     X(bank)                                                                                        \
     X(program)                                                                                     \
     X(crash)                                                                                       \

@@ -183,9 +183,11 @@ static void vm_claim_check(const rad_vm *vm, rad_kernel *k, const vm_thread *t, 
     static const char *const words[] = {
         [VM_EQ] = "", [VM_NE] = "anything but ", [VM_LT] = "less than ", [VM_GE] = "at least "};
     int64_t x = vm_value(t, op->x), y = vm_value(t, op->y);
-    RAD_CHECK(k, RAD_ORACLE_ASSERT, vm_holds(x, op->relation, y), op->object,
-              "%s: got %lld, expected %s%lld", vm->texts[op->other], (long long)x,
-              words[op->relation], (long long)y);
+    rad_evaluated(k, RAD_ORACLE_ASSERT);
+    if (vm_holds(x, op->relation, y)) return;
+    rad_fail_at(k, RAD_ORACLE_ASSERT, op->object, NULL, /* the role of the object names the claim */
+                "%s: got %lld, expected %s%lld", vm->texts[op->other], (long long)x,
+                words[op->relation], (long long)y);
 }
 
 /* A quiet access is part of the step in which it happens: its footprint says so. */
@@ -276,6 +278,10 @@ static inline void vm_run_memory(rad_vm *vm, rad_kernel *k, vm_thread *t, const 
         rad_value(k, (uint64_t)old);
         return;
     case VM_FETCH_ADD: *word = old + vm_value(t, op->x); break;
+    case VM_EXCHANGE: *word = vm_value(t, op->x); break;
+    case VM_COMPARE:
+        if (old == vm_value(t, op->x)) *word = vm_value(t, op->y);
+        break;
     case VM_CAS:
         if (old == vm_value(t, op->x)) *word = vm_value(t, op->y);
         rad_value(k, (uint64_t)old);
@@ -311,6 +317,7 @@ static bool vm_run_shared(rad_vm *vm, rad_kernel *k, uint32_t thread, const vm_o
         rad_evaluated(k, RAD_ORACLE_CRASH);
         rad_value(k, (uint64_t)vm_follow_pointer(vm, vm_value(t, op->x)));
         break;
+    case VM_YIELD: rad_yields(k); break;
     default: RAD_ASSERT(false); break;
     }
     return true;

@@ -37,6 +37,8 @@ enum vm_code {
     VM_STORE,     /* object = x */
     VM_FETCH_ADD, /* to = object; object += x */
     VM_CAS,       /* to = (object == x); if so object = y */
+    VM_EXCHANGE,  /* to = object; object = x */
+    VM_COMPARE,   /* to = object; if that is x, object = y */
     VM_MEMORY_CODES,
     VM_UNLOCK = VM_MEMORY_CODES,
     VM_WAIT, /* `other` is the mutex; a VM_RELOCK follows */
@@ -45,6 +47,7 @@ enum vm_code {
     VM_SPAWN,  /* thread x */
     VM_PICK,   /* to = any of 0 … x - 1 */
     VM_FOLLOW, /* reads through the pointer that x stands for: 0 is null, and really so */
+    VM_YIELD,  /* offers the turn to the others */
     VM_EASY_CODES,
     VM_LOCK = VM_EASY_CODES, /* from here on a thread may have to wait before the operation */
     VM_RELOCK,               /* lock after a wait; `other` is the condition */
@@ -282,6 +285,36 @@ static inline void vm_cas(rad_vm *vm, uint32_t site, enum vm_register to, uint32
                              .to = vm_reg(to)});
 }
 
+/* to = what the object was before it became x. */
+static inline void vm_exchange_at(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object,
+                                  int32_t index, int32_t x)
+{
+    rad__vm_emit(vm, (vm_op){.code = VM_EXCHANGE,
+                             .site = site,
+                             .object = object,
+                             .index = index,
+                             .x = x,
+                             .to = vm_reg(to)});
+}
+
+static inline void vm_exchange(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object,
+                               int32_t x)
+{
+    vm_exchange_at(vm, site, to, object, 0, x);
+}
+
+/* to = what the object was; it is `desired` now if that was `expected`. */
+static inline void vm_compare_exchange(rad_vm *vm, uint32_t site, enum vm_register to,
+                                       uint32_t object, int32_t expected, int32_t desired)
+{
+    rad__vm_emit(vm, (vm_op){.code = VM_COMPARE,
+                             .site = site,
+                             .object = object,
+                             .x = expected,
+                             .y = desired,
+                             .to = vm_reg(to)});
+}
+
 static inline void vm_lock_at(rad_vm *vm, uint32_t site, uint32_t mutex, int32_t index)
 {
     rad__vm_emit(vm, (vm_op){.code = VM_LOCK, .site = site, .object = mutex, .index = index});
@@ -345,6 +378,12 @@ static inline void vm_pick(rad_vm *vm, uint32_t site, enum vm_register to, int32
 static inline void vm_follow(rad_vm *vm, uint32_t site, uint32_t object, int32_t x)
 {
     rad__vm_emit(vm, (vm_op){.code = VM_FOLLOW, .site = site, .object = object, .x = x});
+}
+
+/* A step without effect, after which the baseline and `pct` prefer other threads: for loops that spin. */
+static inline void vm_yield(rad_vm *vm, uint32_t site)
+{
+    rad__vm_emit(vm, (vm_op){.code = VM_YIELD, .object = RAD_NONE, .site = site});
 }
 
 /* ---- Local operations ------------------------------------------------------------------------------ */

@@ -67,7 +67,7 @@ uint32_t rad__vm_emit(rad_vm *vm, vm_op op)
         vm->failed = true;
         return 0;
     }
-    bool local = op.code == VM_PICK || op.code == VM_SPAWN;
+    bool local = op.code == VM_PICK || op.code == VM_SPAWN || op.code == VM_YIELD;
     bool reads = op.code == VM_LOAD || op.code == VM_FOLLOW || op.code == VM_JOIN;
     if (op.code == VM_JOIN) vm->joins = true;
     vm->code[place] = op;

@@ -24,6 +24,9 @@ enum {
     FRESH_MEMORY,
     CRASH,
     BUSY_LOOP,
+    RACE_AND_DEADLOCK,
+    TWO_RACES,
+    TWO_ASSERTIONS,
     KINDS
 };
 
@@ -217,6 +220,47 @@ static void busy_loop(const rad_case *c, uint32_t thread)
     RAD_MODEL_ASSERT(rounds < (c->repaired ? 1000 : 100));
 }
 
+/* A race that does no harm, in every run, before a wakeup that is lost in some. */
+static void tell(uint32_t value)
+{
+    small[0] = value;
+}
+
+static void race_and_deadlock(const rad_case *c, uint32_t thread)
+{
+    if (!c->repaired) tell(thread);
+    wakeup_mistake(c, thread);
+}
+
+/* Two places where two threads write, each without the other. */
+static void first_race(uint32_t value)
+{
+    small[0] = value;
+}
+
+static void second_race(uint32_t value)
+{
+    small[1] = value;
+}
+
+static void two_races(const rad_case *c, uint32_t thread)
+{
+    atomic_fetch_add_explicit(&word, 1, memory_order_relaxed);
+    if (!c->repaired) first_race(thread);
+    atomic_fetch_add_explicit(&word, 1, memory_order_relaxed);
+    if (!c->repaired) second_race(thread);
+}
+
+/* One holds unless thread 1 is first, the other unless it comes in between. */
+static void two_assertions(const rad_case *c, uint32_t thread)
+{
+    uint32_t first = atomic_fetch_add_explicit(&word, 1, memory_order_relaxed);
+    uint32_t second = atomic_fetch_add_explicit(&word, 1, memory_order_relaxed);
+    if (c->repaired || thread == 1) return;
+    RAD_MODEL_ASSERT(first == 0);
+    RAD_MODEL_ASSERT(second == 1);
+}
+
 static void mistakes_body(const rad_case *c, uint32_t thread)
 {
     switch (c->params[KIND]) {
@@ -236,6 +280,9 @@ static void mistakes_body(const rad_case *c, uint32_t thread)
     case FRESH_MEMORY: fresh_mistake(c, thread); break;
     case CRASH: crash_mistake(c, thread); break;
     case BUSY_LOOP: busy_loop(c, thread); break;
+    case RACE_AND_DEADLOCK: race_and_deadlock(c, thread); break;
+    case TWO_RACES: two_races(c, thread); break;
+    case TWO_ASSERTIONS: two_assertions(c, thread); break;
     default: heap_mistake(c, thread); break;
     }
 }
