@@ -43,8 +43,11 @@ static int spawns_up_to_the_cap(void *arg)
         rad_nursery_open(&n, RAD_FOREVER);
         for (int count = 1; count < CAP; count++) /* itself is one of them */
             CHECK(rad_nursery_spawn(&n, NULL, waits_for_close, gate) == 0);
-        for (int i = 0; i < 10; i++)
-            CHECK(rad_nursery_spawn(&n, NULL, waits_for_close, gate) == RAD_ELIMIT);
+        for (int i = 0; i < 10; i++) {
+            rad_fiber refused = rad_self();
+            CHECK(rad_nursery_spawn(&n, &refused, waits_for_close, gate) == RAD_ELIMIT);
+            CHECK(refused.slot == NULL && refused.generation == 0);
+        }
         rad_chan_close(gate, 0);
         CHECK(rad_nursery_wait(&n) == 0);
         rad_chan_destroy(gate);
@@ -59,6 +62,27 @@ static void the_limit_is_reached_and_not_passed(void **state)
         rad_options o = {.workers = workers, .extra_workers = extra_beside(workers), .fibers = CAP};
         assert_int_equal(rad_main(&o, spawns_up_to_the_cap, NULL, NULL), 0);
     }
+}
+
+/* The same for who is no fiber: the handle says that there is none. */
+static void a_fiber_that_was_refused_has_no_handle(void **state)
+{
+    (void)state;
+    rad_runtime *rt;
+    rad_chan *gate = gate_new();
+    rad_options o = {.workers = 1, .fibers = 1};
+    rad_fiber first, refused = {(void *)&rt, 7};
+    assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
+    assert_int_equal(rad_runtime_spawn(rt, &first, waits_for_close, gate), 0);
+    assert_int_equal(rad_runtime_spawn(rt, &refused, waits_for_close, gate), RAD_ELIMIT);
+    assert_null(refused.slot);
+    assert_int_equal(refused.generation, 0);
+    rad_chan_close(gate, 0);
+    assert_int_equal(rad_join(first, NULL, RAD_FOREVER), 0);
+    rad_release(first);
+    rad_runtime_shutdown(rt);
+    rad_runtime_destroy(rt);
+    rad_chan_destroy(gate);
 }
 
 /* ---- On several workers at once --------------------------------------------------------------------------- */
@@ -251,6 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_limit_is_reached_and_not_passed),
+        cmocka_unit_test(a_fiber_that_was_refused_has_no_handle),
         cmocka_unit_test(a_few_fibers_are_far_from_the_limit),
         cmocka_unit_test(at_the_limit_a_fiber_waits_by_option),
         cmocka_unit_test(who_waits_for_room_can_be_cancelled),

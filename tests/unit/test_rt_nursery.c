@@ -286,6 +286,53 @@ static void children_who_were_told_end_without_the_lock(void **state)
     assert_int_equal(rad_main(&o, holds_the_lock_meanwhile, NULL, NULL), 0);
 }
 
+/* ---- Cancelling twice -------------------------------------------------------------------------------------- */
+
+static _Atomic int stage;
+
+static int sleeps_long(void *arg)
+{
+    (void)arg;
+    atomic_store(&stage, 2);
+    return rad_sleep(UINT64_C(10000000000)) == RAD_ECANCELED ? -7 : 0;
+}
+
+/* Shielded, it opens a nursery when the one that it is in has been cancelled already. */
+static int opens_one_late(void *arg)
+{
+    rad_nursery below;
+    (void)arg;
+    rad_shield(true);
+    while (atomic_load(&stage) < 1) assert_int_equal(rad_sleep(1000000), 0);
+    rad_nursery_open(&below, RAD_FOREVER);
+    rad_nursery_go(&below, sleeps_long, NULL);
+    return rad_nursery_wait(&below);
+}
+
+static int cancels_twice(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    atomic_store(&stage, 0);
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, opens_one_late, NULL);
+    assert_int_equal(rad_sleep(1000000), 0);
+    rad_nursery_cancel(&n, -5);
+    atomic_store(&stage, 1);
+    while (atomic_load(&stage) < 2) assert_int_equal(rad_sleep(1000000), 0);
+    rad_time began = rad_now();
+    rad_nursery_cancel(&n, -6);
+    assert_int_equal(rad_nursery_wait(&n), -5);
+    assert_true(rad_now() - began < UINT64_C(10000000000)); /* it was told */
+    return 0;
+}
+
+static void a_second_cancel_reaches_what_came_after_the_first(void **state)
+{
+    (void)state;
+    run(cancels_twice, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +343,7 @@ int main(void)
         cmocka_unit_test(ended_on_purpose_is_no_failure),
         cmocka_unit_test(who_is_canceled_while_it_ends_one_is_not_told_by_it),
         cmocka_unit_test(children_who_were_told_end_without_the_lock),
+        cmocka_unit_test(a_second_cancel_reaches_what_came_after_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -614,10 +614,76 @@ static void rw_locks_are_cases(void **state)
     }
 }
 
+/* ---- Who wanted to write, and got something else ------------------------------------------------------------ */
+
+typedef struct reading_room {
+    rad_rwlock lock;
+    rad_chan *chan;
+    bool swapped;
+    _Atomic int waits, reads;
+} reading_room;
+
+/* Waits to write, and for a value, in either order. */
+static int writes_or_receives(void *arg)
+{
+    reading_room *r = arg;
+    int value = 0;
+    rad_select_case write = {.kind = RAD_ON_WRITE, .on.rwlock = &r->lock},
+                    receive = {.kind = RAD_ON_RECV, .on.chan = r->chan, .value = &value},
+                    cases[2] = {r->swapped ? receive : write, r->swapped ? write : receive};
+    atomic_fetch_add(&r->waits, 1);
+    assert_int_equal(rad_select(cases, 2, RAD_FOREVER), r->swapped ? 0 : 1);
+    assert_int_equal(value, 7);
+    return 0;
+}
+
+static int reads_behind_it(void *arg)
+{
+    reading_room *r = arg;
+    atomic_fetch_add(&r->waits, 1);
+    assert_int_equal(rad_rwlock_read_until(&r->lock, rad_after(PATIENCE_NS)), 0);
+    rad_rwlock_unlock(&r->lock);
+    atomic_fetch_add(&r->reads, 1);
+    return 0;
+}
+
+static int leaves_the_queue(void *arg)
+{
+    reading_room *r = arg;
+    rad_nursery n;
+    int value = 7;
+    assert_int_equal(rad_chan_create(&r->chan, sizeof value, 0, RAD_CHAN_BLOCKS), 0);
+    assert_int_equal(rad_rwlock_read_until(&r->lock, RAD_FOREVER), 0);
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, writes_or_receives, r);
+    while (atomic_load(&r->waits) < 1) rad_yield();
+    rad_nursery_go(&n, reads_behind_it, r);
+    while (atomic_load(&r->waits) < 2) rad_yield();
+    for (int i = 0; i < 20; i++) rad_yield(); /* now most likely both wait */
+    assert_int_equal(rad_send(r->chan, &value, RAD_FOREVER), 0);
+    assert_int_equal(rad_nursery_wait(&n), 0); /* the reader is let in beside this one */
+    assert_int_equal(r->reads, 1);
+    rad_rwlock_unlock(&r->lock);
+    rad_chan_destroy(r->chan);
+    return 0;
+}
+
+/* The order in which a select asks is drawn: often enough for each. */
+static void a_writer_that_was_not_let_in_is_not_in_the_way(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 24; i++) {
+        reading_room r = {.swapped = i % 2};
+        rad_options o = {.workers = 1, .extra_workers = extra_beside(1), .seed = i};
+        assert_int_equal(rad_main(&o, leaves_the_queue, &r, NULL), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rw_locks_are_cases),
+        cmocka_unit_test(a_writer_that_was_not_let_in_is_not_in_the_way),
         cmocka_unit_test(what_is_ready_is_equally_likely),
         cmocka_unit_test(all_kinds_are_equally_likely),
         cmocka_unit_test(a_case_can_be_off),

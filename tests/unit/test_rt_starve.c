@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "os/fault.h"
 #include "rt/runtime.h"
 #include "storm_support.h"
 
@@ -222,11 +223,37 @@ static void a_pool_that_works_gets_no_more_workers(void **state)
     storm_run(WORKERS, fills_the_pool, NULL);
 }
 
+/* ---- No thread is to be had ------------------------------------------------------------------------------- */
+
+/* One more worker is wanted all the time, and cannot be started. */
+static int computes_without_help(void *arg)
+{
+    rad_fiber f;
+    (void)arg;
+    CHECK(rad_spawn(&f, works, NULL) == 0);
+    rad__os_fail_at(1);
+    uint64_t until = thread_cpu_ns() + 300 * MS;
+    while (thread_cpu_ns() < until) continue;
+    rad__os_fail_at(0);
+    CHECK(rad_join(f, NULL, RAD_FOREVER) == 0);
+    rad_release(f);
+    return 0;
+}
+
+/* A worker that never came about must not be waited for. */
+static void a_worker_that_cannot_be_started_is_not_waited_for(void **state)
+{
+    (void)state;
+    rad_options o = {.workers = 1, .extra_workers = 2};
+    assert_int_equal(rad_main(&o, computes_without_help, NULL, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_ready_runs_while_all_workers_compute),
         cmocka_unit_test(a_pool_that_works_gets_no_more_workers),
+        cmocka_unit_test(a_worker_that_cannot_be_started_is_not_waited_for),
     };
     storm_choose();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -363,6 +363,10 @@ static int starts_without_room(void *unused)
         if (f[i].slot != NULL) rad_release(f[i]);
     while ((code = rad_timer_start(b.timer, rad_after(hour))) == RAD_ELIMIT) rad_yield();
     CHECK(code == 0 && rad_timer_stop(b.timer));
+    while ((code = starts(&b, MS)) == RAD_ELIMIT) rad_yield();
+    CHECK(code == 0);
+    hears(&b); /* and what was refused before does ring now */
+    CHECK(b.rings == 2);
     rad_timer_destroy(b.timer);
     return 0;
 }
