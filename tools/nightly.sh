@@ -12,7 +12,7 @@ case $part in
 esac
 logs=build/nightly
 . tools/checks.sh
-export TEST_TIMEOUT=${TEST_TIMEOUT:-1200}
+export TEST_TIMEOUT=${TEST_TIMEOUT:-1200} TEST_LONG=1
 done_here=$logs/$(git rev-parse --short HEAD)$(git diff --quiet HEAD || echo -changed)
 mkdir -p "$done_here"
 
@@ -24,15 +24,14 @@ checks() {
 14 sanitizers under_sanitizers ^cli/(limits|wasm)$
 5 threads under_tsan
 3 digests digests_agree
-40 fuzz fuzz_all 300
+16 fuzz fuzz_all 100
 35 planted planted_bugs_found 0/1
 1 tidy tidy
 1 format tools/format.sh --check
 15 valgrind under_valgrind
-25 mutants-exec tools/mutants.sh src/exec
-40 mutants-rt-0 env MUTANTS_CLASS=0/2 tools/mutants.sh src/rt
-40 mutants-rt-1 env MUTANTS_CLASS=1/2 tools/mutants.sh src/rt
-40 mutants-session tools/mutants.sh src/session
+8 mutants-exec env MUTANTS_CLASS=0/4 tools/mutants.sh src/exec
+12 mutants-rt env MUTANTS_CLASS=0/8 tools/mutants.sh src/rt
+12 mutants-session env MUTANTS_CLASS=0/64 tools/mutants.sh src/session
 END
     for script in tests/nightly/*.sh; do
         echo "$(sed -n 's/^# Takes \([0-9]*\) minutes.*/\1/p' "$script" | grep . || echo 10) $(basename "$script" .sh) bash $script build"

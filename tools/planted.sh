@@ -74,7 +74,7 @@ run_test() {
     mkfifo "$1/pipe"
     # shellcheck disable=SC2086 # a list of words
     (case $2 in session*) ulimit -v "${PLANTED_MEMORY:-unlimited}" ;; esac
-        cd "$1" && export TEST_ONLY="$only" CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C TSAN_OPTIONS=halt_on_error=1 \
+        cd "$1" && export TEST_ONLY="$only" TEST_LONG=1 CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C TSAN_OPTIONS=halt_on_error=1 \
             ASAN_OPTIONS=verify_asan_link_order=0 &&
         exec timeout -k 2 "$3" stdbuf -oL $program) >"$1/pipe" 2>&1 </dev/null &
     runner=$!

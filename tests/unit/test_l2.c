@@ -8,14 +8,35 @@ typedef struct trial {
     uint64_t at_least; /* runs of the last phase: it did not stop early for another reason */
 } trial;
 
+enum {
+    LONG =
+        20000, /* runs: trials with at least so many are for TEST_LONG=1 (nightly, planted bugs) */
+    SAMPLE = 2000 /* runs that stand for the rest of a long one */
+};
+
+static void nothing_found(const char *words, const rad_exploration *e)
+{
+    if (e->finding_count > 0)
+        fail_msg("%s: %s", words, rad_artifact_verdict(e->findings[0].artifact)->message);
+}
+
+/* What takes more preemptions than can all be tried. */
+static void clean_at_random(const char *words, const char *strategy, uint64_t runs)
+{
+    rad_target target = target_of(words, false);
+    rad_exploration e = tried(&target, strategy, runs, true);
+    nothing_found(words, &e);
+    assert_int_equal(e.runs, runs);
+    rad_exploration_free(&e);
+}
+
 /* Nothing is found, and everything within the bound was tried. */
 static void clean(const trial *t)
 {
     rad_target target = target_of(t->words, false);
     rad_exploration e = tried(&target, t->strategy, 2000000, true);
     const rad_phase *last = &e.phases[e.phase_count - 1];
-    if (e.finding_count > 0)
-        fail_msg("%s: %s", t->words, rad_artifact_verdict(e.findings[0].artifact)->message);
+    nothing_found(t->words, &e);
     if (!last->exhausted) fail_msg("%s: %s is not exhausted", t->words, t->strategy);
     if (last->runs < t->at_least)
         fail_msg("%s: only %llu runs", t->words, (unsigned long long)last->runs);
@@ -24,10 +45,26 @@ static void clean(const trial *t)
     rad_exploration_free(&e);
 }
 
+/* A long trial by day: everything with one preemption less, and a sample of those with more. */
+static void clean_in_short(const trial *t)
+{
+    char strategy[32];
+    unsigned bound;
+    assert_int_equal(sscanf(t->strategy, "preempt:%u", &bound), 1);
+    snprintf(strategy, sizeof strategy, "preempt:%u", bound - 1);
+    clean(&(trial){t->words, strategy, 1});
+    clean_at_random(t->words, "pct:3", SAMPLE);
+}
+
 static void all_clean(const trial *trials, size_t count)
 {
     if (is_missing()) skip();
-    for (size_t i = 0; i < count; i++) clean(&trials[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (trials[i].at_least >= LONG && getenv("TEST_LONG") == NULL)
+            clean_in_short(&trials[i]);
+        else
+            clean(&trials[i]);
+    }
 }
 
 static void the_deque_is_clean(void **state)
@@ -36,7 +73,7 @@ static void the_deque_is_clean(void **state)
         {"l2-deque", "preempt:3", 1000},
         {"l2-deque tasks=1 steals=1", "dfs", 100},
         {"l2-deque tasks=3", "preempt:3", 4000}, /* it grows */
-        {"l2-deque thieves=2", "preempt:3", 20000},
+        {"l2-deque thieves=2", "preempt:3", 30000},
         {"l2-deque thieves=2 tasks=1 steals=1", "preempt:3", 1000},
         {"l2-deque tasks=5 steals=3", "preempt:2", 500}, /* it grows twice */
     };
@@ -48,7 +85,7 @@ static void the_injector_is_clean(void **state)
 {
     static const trial trials[] = {
         {"l2-injector", "preempt:3", 2000},
-        {"l2-injector tasks=2", "preempt:3", 20000}, /* it spills */
+        {"l2-injector tasks=2", "preempt:3", 30000}, /* it spills */
         {"l2-injector pushers=1 tasks=3 pops=2", "preempt:3", 1000},
         {"l2-injector pushers=1 tasks=3 poppers=2", "preempt:2", 1000},
         {"l2-injector tasks=2 pops=2 counts=1", "preempt:2", 1000},
@@ -62,7 +99,7 @@ static void the_gate_is_clean(void **state)
     static const trial trials[] = {
         {"l2-gate", "preempt:3", 400},
         {"l2-gate visitors=1", "dfs", 5},
-        {"l2-gate visitors=3", "preempt:3", 2000},
+        {"l2-gate visitors=3", "preempt:3", 20000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -84,15 +121,15 @@ static void the_idle_protocol_is_clean(void **state)
     static const trial trials[] = {
         {"l2-idle", "preempt:3", 200},
         {"l2-idle items=2", "preempt:3", 500},
-        {"l2-idle workers=2", "preempt:3", 5000},
+        {"l2-idle workers=2", "preempt:3", 30000},
         {"l2-idle producers=2", "preempt:3", 2000},
         {"l2-idle workers=2 items=2", "preempt:2", 3000},
         {"l2-idle workers=2 items=2 meet=1", "preempt:2", 3000},
         {"l2-idle letters=2", "preempt:2", 2000},
-        {"l2-idle workers=2 letters=1", "preempt:2", 50000},
-        {"l2-idle workers=3 letters=1", "preempt:1", 20000},
-        {"l2-idle producers=2 letters=1", "preempt:2", 20000},
-        {"l2-idle workers=2 letters=1 plain=1", "preempt:2", 5000},
+        {"l2-idle workers=2 letters=1", "preempt:2", 70000},
+        {"l2-idle workers=3 letters=1", "preempt:1", 60000},
+        {"l2-idle producers=2 letters=1", "preempt:2", 30000},
+        {"l2-idle workers=2 letters=1 plain=1", "preempt:2", 60000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -102,9 +139,9 @@ static void the_life_of_a_fiber_is_clean(void **state)
 {
     static const trial trials[] = {
         {"l2-life", "preempt:3", 5000},
-        {"l2-life workers=2", "preempt:2", 30000},
+        {"l2-life workers=2", "preempt:2", 50000},
         {"l2-life wakers=1 wakes=3", "preempt:3", 100},
-        {"l2-life lookers=1", "preempt:3", 5000},
+        {"l2-life lookers=1", "preempt:3", 100000},
         {"l2-life wakers=1 wakes=2 lookers=2", "preempt:2", 500},
     };
     (void)state;
@@ -124,7 +161,7 @@ static void locks_and_the_like_are_clean(void **state)
         {"l2-cond way=1 threads=3", "preempt:2", 1000},
         {"l2-cond way=2 threads=3", "preempt:2", 1000},
         {"l2-rwlock", "preempt:3", 500},
-        {"l2-rwlock threads=3 hasty=1", "preempt:2", 10000},
+        {"l2-rwlock threads=3 hasty=1", "preempt:2", 20000},
         {"l2-rwlock threads=4", "preempt:1", 500},
         {"l2-semaphore hasty=1", "preempt:2", 1000},
         {"l2-semaphore turns=2", "preempt:2", 500},
@@ -146,7 +183,7 @@ static void the_wheel_of_timers_is_clean(void **state)
 {
     static const trial trials[] = {
         {"l2-timer sleepers=1", "preempt:3", 5000},
-        {"l2-timer sleepers=1 naps=2", "preempt:3", 40000},
+        {"l2-timer sleepers=1 naps=2", "preempt:3", 50000},
         {"l2-timer sleepers=1 readers=1", "preempt:2", 5000},
         {"l2-timer sleepers=1 expirers=2", "preempt:1", 3000},
         {"l2-timer", "preempt:1", 3000}, /* a slot that is half moved */
@@ -175,10 +212,10 @@ static void the_executor_is_clean(void **state)
 static void work_is_not_left_beside_a_worker_that_sleeps_or_leaves(void **state)
 {
     static const trial trials[] = {
-        {"l2-seat", "preempt:2", 10000},
-        {"l2-seat local=1", "preempt:2", 10000},
-        {"l2-seat retires=1", "preempt:2", 20000},
-        {"l2-seat local=1 retires=1", "preempt:2", 20000},
+        {"l2-seat", "preempt:2", 20000},
+        {"l2-seat local=1", "preempt:2", 20000},
+        {"l2-seat retires=1", "preempt:2", 40000},
+        {"l2-seat local=1 retires=1", "preempt:2", 30000},
         {"l2-seat spawns=2", "preempt:1", 300},
         {"l2-seat local=1 spawns=2 retires=1", "preempt:1", 300},
     };
@@ -211,17 +248,6 @@ static void the_largest_cases_run(void **state)
     }
 }
 
-/* What takes more preemptions than can all be tried. */
-static void clean_at_random(const char *words, uint64_t runs)
-{
-    rad_target target = target_of(words, false);
-    rad_exploration e = explored(&target, "random", runs);
-    if (e.finding_count > 0)
-        fail_msg("%s: %s", words, rad_artifact_verdict(e.findings[0].artifact)->message);
-    assert_int_equal(e.runs, runs);
-    rad_exploration_free(&e);
-}
-
 static void groups_are_clean(void **state)
 {
     static const trial trials[] = {
@@ -233,9 +259,9 @@ static void groups_are_clean(void **state)
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
-    clean_at_random("l2-group", 5000);
-    clean_at_random("l2-group deep=1", 5000); /* the bell takes three preemptions */
-    clean_at_random("l2-group jobs=2 grandchild=1", 2000);
+    clean_at_random("l2-group", "random", 5000);
+    clean_at_random("l2-group deep=1", "random", 5000); /* the bell takes three preemptions */
+    clean_at_random("l2-group jobs=2 grandchild=1", "random", 2000);
 }
 
 static void every_way_in_is_clean(void **state)
@@ -266,7 +292,7 @@ static void channels_between_threads_are_clean(void **state)
         {"l2-chan capacity=1 values=2", "preempt:3", 1000},
         {"l2-chan capacity=1 values=3 drops=1", "preempt:3", 500},
         {"l2-chan capacity=1 values=3 drops=2", "preempt:3", 500},
-        {"l2-chan closer=1", "preempt:3", 15000},
+        {"l2-chan closer=1", "preempt:3", 20000},
         {"l2-chan capacity=1 values=2 closer=1", "preempt:2", 1000},
         {"l2-chan capacity=2 values=3 many=1", "preempt:3", 500},
         {"l2-chan values=2 many=1 closer=1", "preempt:2", 1000},
@@ -291,11 +317,11 @@ static void selects_are_clean(void **state)
         {"l2-select kind=5", "preempt:2", 4000},
         {"l2-select kind=5 capacity=1", "preempt:2", 2000},
         {"l2-select kind=6 public=1", "preempt:1", 5000},
-        {"l2-select kind=7", "preempt:2", 10000},
+        {"l2-select kind=7", "preempt:2", 20000},
         {"l2-select kind=8", "preempt:3", 200},
         {"l2-select kind=8 capacity=1", "preempt:3", 200},
         {"l2-choice kind=0", "preempt:3", 15000}, /* locks, permits and groups */
-        {"l2-choice kind=1 public=1", "preempt:3", 20000},
+        {"l2-choice kind=1 public=1", "preempt:3", 40000},
         {"l2-choice kind=2", "preempt:2", 1500},
         {"l2-choice kind=3", "preempt:2", 3500},
         {"l2-choice kind=4", "preempt:2", 9000},
@@ -353,12 +379,7 @@ static void time_that_is_up_is_clean(void **state)
 /* With two workers everything up to one preemption, and then where several of them are likely. */
 static void mostly_clean(const char *words, uint64_t runs)
 {
-    rad_target target = target_of(words, false);
-    rad_exploration e = tried(&target, "pct:3", runs, true);
-    if (e.finding_count > 0)
-        fail_msg("%s: %s", words, rad_artifact_verdict(e.findings[0].artifact)->message);
-    assert_int_equal(e.runs, runs);
-    rad_exploration_free(&e);
+    clean_at_random(words, "pct:3", runs);
 }
 
 static void fibers_on_their_stacks_are_clean(void **state)
@@ -369,11 +390,11 @@ static void fibers_on_their_stacks_are_clean(void **state)
         {"l2-strand wakers=2", "preempt:2", 5000},
         {"l2-strand fibers=2 yields=1", "preempt:2", 500},
         {"l2-strand whole=1", "preempt:2", 500},
-        {"l2-over", "preempt:2", 500},
+        {"l2-over", "preempt:2", 20000},
         {"l2-strand workers=2", "preempt:1", 1000},
         {"l2-strand wakes=2 lookers=1", "preempt:2", 1000},
         {"l2-strand workers=2 lookers=1 whole=1", "preempt:1", 1000},
-        {"l2-strand workers=2 coarse=1", "preempt:3", 20000},
+        {"l2-strand workers=2 coarse=1", "preempt:3", 30000},
         {"l2-strand workers=2 fibers=2 whole=1", "preempt:1", 1000},
         {"l2-startup", "preempt:2", 1000},
         {"l2-startup workers=2 children=1", "preempt:1", 500},
@@ -416,7 +437,7 @@ static void handles_are_clean(void **state)
 static void nurseries_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-nursery kind=0", "preempt:2", 10000},
+        {"l2-nursery kind=0", "preempt:2", 40000},
         {"l2-nursery kind=1", "preempt:1", 300},
         {"l2-nursery kind=2 workers=1", "preempt:2", 1000},
         {"l2-nursery kind=2", "preempt:1", 1500},
@@ -441,8 +462,8 @@ static void nurseries_are_clean(void **state)
 static void waits_of_fibers_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-cancel", "preempt:2", 10000},
-        {"l2-cancel kind=1", "preempt:2", 10000},
+        {"l2-cancel", "preempt:2", 20000},
+        {"l2-cancel kind=1", "preempt:2", 20000},
         {"l2-cancel kind=2", "preempt:1", 300},
         {"l2-cancel kind=3", "preempt:1", 500},
         {"l2-cancel kind=4", "preempt:2", 1500},
@@ -473,7 +494,7 @@ static void calls_to_the_system_are_clean(void **state)
         {"l2-poller kind=3", "preempt:2", 4000},
         {"l2-poller workers=2", "preempt:1", 1500},
         {"l2-blocking", "preempt:1", 200},
-        {"l2-blocking coarse=1", "preempt:3", 10000},
+        {"l2-blocking coarse=1", "preempt:3", 30000},
         {"l2-blocking coarse=1 calls=2", "preempt:2", 2000},
         {"l2-blocking hasty=1", "preempt:1", 300},
         {"l2-blocking fibers=2 workers=2 most=1 spares=0 coarse=1", "preempt:2", 500},
