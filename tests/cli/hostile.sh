@@ -252,7 +252,7 @@ row "flow logs" 2 "$folder" "$evil"
 # What commands printed is data: in a pipe it is as it was, on a terminal it passes the gate, unless --raw.
 terminal() { # ARGS…: as on a terminal; $status is not told
     printf '%q ' "$RADDLE" "$@" >command
-    script -qec "$(cat command)" /dev/null </dev/null >raw 2>&1
+    script -qec "bash command" /dev/null </dev/null >raw 2>&1 # its own shell, $SHELL or sh, may not know %q
     tr -d '\r' <raw >out
 }
 "$RADDLE" flow logs "$folder" >out 2>err
