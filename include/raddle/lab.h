@@ -372,6 +372,8 @@ typedef struct rad_story {
     char *state; /* at the end, in the machine's words, lines that end in "\n"; NULL: it has none */
     rad_verdict verdict;
     rad_measure measure;
+    bool as_recorded; /* the run that is told is the one of the file, step by step */
+    char reason[800]; /* what differs, when not */
 } rad_story;
 
 RAD_API int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error);

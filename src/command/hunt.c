@@ -114,6 +114,8 @@ int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
         keep_report(c, "written", &b->minimised);
         out_text(c, "\n");
         status = tell_summary(c, b->small.artifact);
+        status =
+            status == EXIT_FOUND ? 0 : status; /* said; the search has found a failure anyway */
         hunt_replay_line(h, b);
     }
     tell_second(h, b, b->small.report.second);

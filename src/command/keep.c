@@ -199,6 +199,15 @@ void shrunk_json(writer *j, const shrunk *s)
 
 /* ---- Story ----------------------------------------------------------------------------------------- */
 
+bool story_differs(cli *c, const rad_story *s)
+{
+    if (s->as_recorded) {
+        return false;
+    }
+    out(c, "%snot the recorded run%s: %s\n\n", style(c, STYLE_BAD), style(c, STYLE_OFF), s->reason);
+    return true;
+}
+
 int tell_summary(cli *c, const rad_artifact *a)
 {
     rad_error error = {.code = 0};
@@ -210,13 +219,14 @@ int tell_summary(cli *c, const rad_artifact *a)
     if (rad_lab_story(a, &story, &error) != 0) {
         return complain_error(c, &error);
     }
+    bool differs = story_differs(c, story);
     report_verdict(c, 0, &story->verdict);
     out(c, "%s steps are too many for a picture here; 'raddle show' draws them.\n\n",
         number(story->line_count));
     report_state(c, story);
     report_events(c, story);
     rad_story_free(story);
-    return 0;
+    return differs ? EXIT_FOUND : 0;
 }
 
 int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all)
@@ -226,6 +236,7 @@ int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all)
     if (rad_lab_story(a, &story, &error) != 0) {
         return complain_error(c, &error);
     }
+    bool differs = story_differs(c, story);
     char *text = rad_story_text(story, width, c->colour, all);
     rad_story_free(story);
     if (text == NULL) {
@@ -234,5 +245,5 @@ int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all)
     }
     out_drawn(c, text);
     rad_free(text);
-    return 0;
+    return differs ? EXIT_FOUND : 0;
 }

@@ -45,7 +45,11 @@ void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *t
 void shrunk_report(cli *c, const shrunk *s) RAD_COMMAND(shrunk_report);
 void shrunk_json(writer *j, const shrunk *s) RAD_COMMAND(shrunk_json);
 
-/* The story of an artifact, as `show` draws it. Returns 0 or an exit status. */
+/* True, after a line that says so, of a run that is not the one of the file. */
+bool story_differs(cli *c, const rad_story *s) RAD_COMMAND(story_differs);
+
+/* The story of an artifact, as `show` draws it. Returns 0 or an exit status: EXIT_FOUND when it is not the recorded
+ * run. */
 int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all) RAD_COMMAND(tell_story);
 
 /* What suffices without another run: the story, or, of a long run of a machine with words of its own, its verdict, its

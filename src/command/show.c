@@ -105,10 +105,13 @@ static int show_json(cli *c, const char *path, const rad_artifact *a, bool all)
     put_target(&j, rad_artifact_target(a));
     put_text(&j, "policy", rad_artifact_policy(a));
     put_count(&j, "seed", rad_artifact_seed(a));
+    put_bool(&j, "as_recorded", story->as_recorded);
+    put_text(&j, "reason", story->as_recorded ? NULL : story->reason);
     json_story(&j, story, all);
     put_end(&j);
+    int status = story->as_recorded ? EXIT_FINE : EXIT_FOUND;
     rad_story_free(story);
-    return EXIT_FINE;
+    return status;
 }
 
 static int show_case(cli *c, const rad_artifact *a)
@@ -172,8 +175,11 @@ const verb VERB_SHOW = {
     "Runs an artifact and draws what happened: one lane per actor, one row per step, the decisive "
     "switches marked with >>>, steps that have nothing to do with the failure left out, and below "
     "it "
-    "who waits for whom. A run that is not shrunk can be long; shrink it first.\n\n"
-    "Exit status: 0 done, 2 the file cannot be used, 3 trouble with files or memory.",
+    "who waits for whom. A run that is not shrunk can be long; shrink it first. "
+    "If the machine has changed since, and what is drawn is not the recorded run, the first lines "
+    "say so.\n\n"
+    "Exit status: 0 done, 1 it is not the recorded run, 2 the file cannot be used, 3 trouble with "
+    "files or memory.",
     SHOW_OPTIONS,
     SHOW_EXAMPLES,
     show_run,

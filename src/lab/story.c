@@ -176,6 +176,20 @@ static void told_measure(told *t)
     }
 }
 
+/* Whether the run that is told is the one of the file. It was made twice: to be compared, in a process of its own, and
+ * to be told. */
+static void told_compare(rad_story *s, const rad_replay *now)
+{
+    s->as_recorded = now->as_recorded;
+    snprintf(s->reason, sizeof s->reason, "%s", now->reason);
+    if (strcmp(s->verdict.trace_hash, now->actual.trace_hash) == 0) return;
+    s->as_recorded = false;
+    snprintf(
+        s->reason, sizeof s->reason,
+        "the machine does not repeat itself: two runs of the same choices have hashes %s and %s",
+        now->actual.trace_hash, s->verdict.trace_hash);
+}
+
 /* A run that kills its process is told up to the step before. */
 static int told_run(told *t, const rad_artifact *a, rad_error *error)
 {
@@ -198,6 +212,7 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
         t->story.verdict = *end;
     else
         rad__verdict_of(k, &t->story.verdict);
+    told_compare(&t->story, &now);
     t->past = rad__alloc(t->recorder.step_count, sizeof *t->past);
     if (t->past == NULL) return rad__error_memory(error);
     rad__recorder_past(&t->recorder, k, t->past);

@@ -24,7 +24,13 @@ try replay back.raddle.json
 status 1 "a pass that crashes today differs"
 has out "crash:SIGSEGV" "a pass that crashes today: how"
 try show back.raddle.json
-status 0 "show a pass that crashes today"
+status 1 "show a pass that crashes today"
+check "and says at once that this is not what the file has" \
+    [ "$(sed -n 3p out)" = "not the recorded run: expected pass after 5 steps, found crash:SIGSEGV at step 5" ]
+try show back.raddle.json --json
+status 1 "show --json of a pass that crashes today"
+has out '"as_recorded": false' "says so"
+has out '"reason": "expected pass after 5 steps, found crash:SIGSEGV' "and why"
 
 # Files may not grow: a message and the artifact as base64, no half of a file.
 mkdir small

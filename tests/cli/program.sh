@@ -117,6 +117,12 @@ has out '"other_build": false' "which see when it is the same"
 sed 's/s->left--/s->left -= 2/' machine_program.c >changed.c
 # shellcheck disable=SC2086
 $cc -std=gnu11 changed.c $lab -o other
+try show seats.min.raddle.json -- ./other
+status 1 "show draws no other run than the recorded one"
+check "without saying so first" grep -q "^not the recorded run: expected assertion.* found " <(sed -n 3p out)
+try show seats.min.raddle.json -- ./machine_program
+status 0 "show of the recorded run"
+hasnt out "not the recorded run" "says nothing of the kind"
 try corpus one -- ./other
 has out "(recorded with another build of the program)" "corpus says so where a run differs"
 sed 's/s->left >= 0/true/' machine_program.c >changed.c
