@@ -4,7 +4,8 @@
 # ARCHIVE holds production sources and models, compiled with the compiler's calls for a thread sanitizer. They
 # become one relocatable OBJECT whose code and variables lie in sections of their own (l2text, l2data), whose
 # names are its own (nothing clashes with the plain copies in the same library), and which is bound to our
-# functions instead of the C library's and the sanitizer's. TABLE is the C source that lists the inserted calls.
+# functions instead of the C library's and the sanitizer's. TABLE is the C source that lists the inserted calls, and
+# which of the variables each model can touch.
 set -eu
 ld=$1 objcopy=$2 nm=$3 addr2line=$4 sites=$5 archive=$6 object=$7 table=$8
 work=$object.tmp
@@ -18,7 +19,7 @@ SECTIONS {
     l2models : { *(l2models) }
 }
 END
-"$ld" -r -T "$work/sections" --whole-archive "$archive" -o "$work/all.o"
+"$ld" -r -T "$work/sections" -Map "$work/map" --whole-archive "$archive" -o "$work/all.o"
 
 set --
 for name in malloc calloc realloc aligned_alloc free memcpy memmove memset memcmp strlen; do
@@ -58,3 +59,5 @@ fi
 "$addr2line" -a -i -j l2text -e "$object" <"$work/addresses" |
     sed 's/ (discriminator.*//; s/:?$/:0/' >"$work/lines"
 "$sites" "$object" "$work/lines" "$table"
+"$nm" -A "$archive" >"$work/names"
+awk -f "${0%/*}/l2_reach.awk" "$work/names" "$work/map" >>"$table"

@@ -98,7 +98,7 @@ static void every_mistake_is_found_and_no_twin_is(void **state)
         "data race:small",      "assertion",           "data race:static",
         "data race:word",       "use after free:heap", "data race:heap",
         "crash:SIGSEGV",        "assertion",           "deadlock:other",
-        "data race:small",      "assertion",
+        "data race:small",      "assertion",           "bad address:static",
     };
     (void)state;
     if (is_missing()) skip();

@@ -124,7 +124,7 @@ RAD_INLINE void op_begin(op *o, const volatile void *address, unsigned size, enu
     o->location = o->second = 0;
     o->site = l2_site_of(pc);
     if (l->phase != L2_PHASE_RUN) {
-        rad__l2_heap_check(l, o->address, o->site);
+        rad__l2_memory_check(l, o->address, o->site);
         uint32_t number = l2_number(l, o->site);
         if (number < RAD_SITES_MAX && l->k)
             l->k->reached[number] = 1; /* though it is no point here */

@@ -157,10 +157,12 @@ typedef struct l2 {
 
     char *space; /* heap, then stacks, each behind a guard */
     size_t space_size;
-    l2_cell *cells;      /* of the space */
-    l2_cell *data_cells; /* of the static variables */
-    char *data_image;
+    l2_cell *cells;         /* of the space */
+    l2_cell *data_cells;    /* of the static variables */
+    const char *data_image; /* the static variables as the program was loaded */
     size_t data_size;
+    const l2_extent *extents; /* those of them that the model can touch */
+    uint32_t extent_count;
     uint32_t heap_used;
     uint16_t *block_at; /* by granule of the heap, for those below heap_used; 0: none */
     l2_block *blocks;   /* [0] is unused; so it is in the next two */
@@ -236,8 +238,8 @@ RAD_INTERNAL void rad__l2_cell_open(l2 *l, l2_cell *cell, const char *address, u
 /* Whether it was freed, or never allocated. */
 RAD_INTERNAL bool rad__l2_is_gone(const l2 *l, const char *address);
 
-/* In setup and check, which keep no cells: whether the heap is used as it may be. */
-RAD_INTERNAL void rad__l2_heap_check(l2 *l, const char *address, uint32_t site);
+/* In setup and check, which keep no cells: whether it is memory, if it belongs to the heap or is static. */
+RAD_INTERNAL void rad__l2_memory_check(l2 *l, const char *address, uint32_t site);
 
 RAD_INTERNAL uint32_t rad__l2_location(l2 *l, l2_cell *cell, const char *address, uint8_t mask);
 RAD_INTERNAL uint32_t rad__l2_object(l2 *l, uint32_t location);

@@ -98,8 +98,10 @@ static bool pristine_take(void)
     return true;
 }
 
-static int l2_create(const rad_model *m, void **self, const rad_case *c, rad_error *error)
+static int l2_create(uint32_t number, void **self, const rad_case *c, rad_error *error)
 {
+    uint32_t count;
+    const rad_model *m = rad__l2_models(&count)[number];
     *self = NULL;
     if (!m->no_locals && !rad__thread_pointer_works()) /* what it shares would look like races */
         return rad__error(error, RAD_ELIMIT,
@@ -113,6 +115,9 @@ static int l2_create(const rad_model *m, void **self, const rad_case *c, rad_err
     }
     rad__donors_open();
     l->model = m;
+    l->data_image = pristine;
+    l->extents = &rad__l2_extents[rad__l2_extent_of[number]];
+    l->extent_count = rad__l2_extent_of[number + 1] - rad__l2_extent_of[number];
     l->c = *c;
     l->thread_count = m->thread_count ? m->thread_count(c) : m->threads;
     RAD_ASSERT(l->thread_count >= 1 && l->thread_count <= RAD_MODEL_THREADS_MAX);
@@ -120,7 +125,6 @@ static int l2_create(const rad_model *m, void **self, const rad_case *c, rad_err
         l2_destroy(l);
         return error->code;
     }
-    memcpy(l->data_image, pristine, l->data_size);
     *self = l;
     return 0;
 }
@@ -209,8 +213,7 @@ extern RAD_INTERNAL const rad_model *const __stop_l2models[];
 #define L2_CREATE(n)                                                                               \
     static int create_##n(void **self, const rad_case *c, rad_error *error)                        \
     {                                                                                              \
-        uint32_t count;                                                                            \
-        return l2_create(rad__l2_models(&count)[n - L2_FIRST], self, c, error);                    \
+        return l2_create(n - L2_FIRST, self, c, error);                                            \
     }
 L2_PLACES(L2_CREATE)
 #define L2_NAME(n) create_##n,

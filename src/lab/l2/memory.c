@@ -35,9 +35,8 @@ bool rad__l2_memory_open(l2 *l, rad_error *error)
     l->data_size = (size_t)(__stop_l2data - __start_l2data);
     l->cells = rad__alloc(l->space_size / 8, sizeof *l->cells);
     l->data_cells = rad__alloc(l->data_size / 8 + 1, sizeof *l->data_cells);
-    l->data_image = rad__alloc(1, l->data_size + 1);
     l->block_at = rad__alloc(L2_HEAP / 8, sizeof *l->block_at);
-    if (!l->cells || !l->data_cells || !l->data_image || !l->block_at ||
+    if (!l->cells || !l->data_cells || !l->block_at ||
         !RAD_GROW(&l->blocks, &l->block_capacity, 16) ||
         !RAD_GROW(&l->records, &l->record_capacity, 256) ||
         !RAD_GROW(&l->locations, &l->location_capacity, 64)) {
@@ -52,7 +51,6 @@ void rad__l2_memory_close(l2 *l)
     rad__os_pages_unmap(l->space, l->space_size);
     rad__free(l->cells);
     rad__free(l->data_cells);
-    rad__free(l->data_image);
     rad__free(l->block_at);
     rad__free(l->blocks);
     rad__free(l->records);
@@ -66,7 +64,10 @@ void rad__l2_memory_reset(l2 *l)
         memset(l->data_cells, 0, (l->data_size / 8 + 1) * sizeof *l->data_cells);
         l->run = 1;
     }
-    if (l->data_size) memcpy(__start_l2data, l->data_image, l->data_size);
+    for (uint32_t i = 0; i < l->extent_count; i++) {
+        l2_extent e = l->extents[i];
+        memcpy(__start_l2data + e.from, l->data_image + e.from, e.to - e.from);
+    }
     l->heap_used = 0;
     l->block_count = l->record_count = l->location_count = 1;
     l->blocks_live = 0;
@@ -81,6 +82,17 @@ static const char *const UNTOUCHABLE = "memory that does not belong to the model
 static bool in_heap(const l2 *l, const char *address)
 {
     return (size_t)(address - l->space) < L2_HEAP;
+}
+
+/* A static variable of files that the model does not use, which is therefore not restored between runs: an index or a
+ * pointer has gone astray. */
+static bool out_of_reach(const l2 *l, const char *address)
+{
+    size_t offset = (size_t)(address - __start_l2data);
+    if (offset >= l->data_size) return false;
+    for (uint32_t i = 0; i < l->extent_count; i++)
+        if (offset >= l->extents[i].from && offset < l->extents[i].to) return false;
+    return true;
 }
 
 /* The block of a heap address, or NULL. */
@@ -182,7 +194,7 @@ uint64_t rad__l2_canonical(const l2 *l, uint64_t value)
 
 /* ---- Cells and locations ------------------------------------------------------------------------------- */
 
-static _Noreturn void heap_misuse(l2 *l, const char *address, const l2_block *b, uint32_t site)
+static _Noreturn void memory_misuse(l2 *l, const char *address, const l2_block *b, uint32_t site)
 {
     char what[96], where[120], place[L2_PLACE_MAX];
     rad__l2_name_of(l, address, what, sizeof what);
@@ -192,18 +204,21 @@ static _Noreturn void heap_misuse(l2 *l, const char *address, const l2_block *b,
                  b ? "is used after it was freed" : "is used", where);
 }
 
-void rad__l2_heap_check(l2 *l, const char *address, uint32_t site)
+void rad__l2_memory_check(l2 *l, const char *address, uint32_t site)
 {
-    if (!in_heap(l, address)) return;
+    if (!in_heap(l, address)) {
+        if (RAD_UNLIKELY(out_of_reach(l, address))) memory_misuse(l, address, NULL, site);
+        return;
+    }
     const l2_block *b = block_of(l, address);
-    if (RAD_UNLIKELY(b == NULL || b->freed)) heap_misuse(l, address, b, site);
+    if (RAD_UNLIKELY(b == NULL || b->freed)) memory_misuse(l, address, b, site);
 }
 
 void rad__l2_cell_open(l2 *l, l2_cell *cell, const char *address, uint32_t site)
 {
     if (in_heap(l, address)) {
         const l2_block *b = block_of(l, address);
-        if (b == NULL || b->freed) heap_misuse(l, address, b, site);
+        if (b == NULL || b->freed) memory_misuse(l, address, b, site);
         *cell = (l2_cell){.run = l->run};
         if (b->thread == L2_MAIN) return;
         /* The zeroes were written by whoever allocated: reading them without having heard of it is a race. */
@@ -219,6 +234,7 @@ void rad__l2_cell_open(l2 *l, l2_cell *cell, const char *address, uint32_t site)
         };
         return;
     }
+    if (RAD_UNLIKELY(out_of_reach(l, address))) memory_misuse(l, address, NULL, site);
     *cell = (l2_cell){.run = l->run};
 }
 

@@ -128,8 +128,8 @@ static void forget_locations(l2 *l, const l2_cell *cell, uint8_t mask)
 void rad__l2_range(l2 *l, const char *address, size_t size, uint32_t kind, uint32_t site)
 {
     if (l->phase != L2_PHASE_RUN) {
-        if (size > 0) rad__l2_heap_check(l, address, site);
-        if (size > 1) rad__l2_heap_check(l, address + size - 1, site);
+        if (size > 0) rad__l2_memory_check(l, address, site);
+        if (size > 1) rad__l2_memory_check(l, address + size - 1, site);
         return;
     }
     while (size > 0) {

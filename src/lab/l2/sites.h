@@ -27,6 +27,15 @@ extern RAD_INTERNAL const uint32_t rad__l2_text_size;
 /* By offset of the return address: the number of the site and one; 0 where there is none. */
 extern RAD_INTERNAL const uint16_t rad__l2_site_at[];
 
+/* The static variables that a model can touch (tools/l2_reach.awk), as places in l2data: those of model n, in the order
+ * of the table of models, are rad__l2_extents[rad__l2_extent_of[n] … rad__l2_extent_of[n + 1] - 1], by address. */
+typedef struct l2_extent {
+    uint32_t from, to;
+} l2_extent;
+
+extern RAD_INTERNAL const l2_extent rad__l2_extents[];
+extern RAD_INTERNAL const uint16_t rad__l2_extent_of[];
+
 /* Ends of the sections of the instrumented object; the linker knows them. */
 extern RAD_INTERNAL const char __start_l2text[];
 extern RAD_INTERNAL char __start_l2data[], __stop_l2data[];

@@ -27,6 +27,7 @@ enum {
     RACE_AND_DEADLOCK,
     TWO_RACES,
     TWO_ASSERTIONS,
+    STRAY,
     KINDS
 };
 
@@ -261,6 +262,13 @@ static void two_assertions(const rad_case *c, uint32_t thread)
     RAD_MODEL_ASSERT(second == 1);
 }
 
+/* An index that is far too small: a variable of another model. */
+static void stray_mistake(const rad_case *c, uint32_t thread)
+{
+    uint32_t *volatile from = small; /* or the compiler would see it */
+    if (thread == 0) from[c->repaired ? 1 : -2048] = 7;
+}
+
 static void mistakes_body(const rad_case *c, uint32_t thread)
 {
     switch (c->params[KIND]) {
@@ -283,6 +291,7 @@ static void mistakes_body(const rad_case *c, uint32_t thread)
     case RACE_AND_DEADLOCK: race_and_deadlock(c, thread); break;
     case TWO_RACES: two_races(c, thread); break;
     case TWO_ASSERTIONS: two_assertions(c, thread); break;
+    case STRAY: stray_mistake(c, thread); break;
     default: heap_mistake(c, thread); break;
     }
 }
