@@ -22,7 +22,8 @@ enum rad_stream {
     RAD_STREAM_STEAL,    /* whom a worker's thread asks */
     RAD_STREAM_SELECT,   /* the order in which a select looks */
     RAD_STREAM_PROTOCOL, /* a random protocol */
-    RAD_STREAM_POS
+    RAD_STREAM_POS,
+    RAD_STREAM_POLICY /* one that a user wrote */
 };
 
 /* Mixes 64 bits (the finaliser of splitmix64). */

@@ -74,6 +74,8 @@ enum { RAD_OBSERVERS_MAX = 4 };
 typedef struct rad_beacon {
     volatile uint64_t steps; /* completed */
     volatile uint64_t digest_low, digest_high;
+    volatile uint64_t function; /* of a user's policy, while it runs: enum rad_policy_function */
+    char policy[RAD_POLICY_NAME_MAX + 1]; /* its name */
 } rad_beacon;
 
 /* What it means that a run takes max_steps steps. */
@@ -92,6 +94,7 @@ typedef struct rad_run_options {
     const char *ends_at;
     const char *const *
         suppressed; /* patterns of functions and files whose races do not count, NULL at the end; or NULL */
+    bool may_prune;      /* a user's policy may leave the rest of the run out */
     bool whole_trace;    /* keep every event, not only the last ones */
     rad_estimates *into; /* what the policy learned is added here; may be NULL */
     rad_beacon *beacon;  /* where the run is, for the supervisor; may be NULL */

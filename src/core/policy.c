@@ -1,9 +1,11 @@
-/* policy.c — the table of policies. A new one is its file and its row here. */
+/* policy.c — the table of policies. A new one is its file and its row here; those of users are in
+ * policy_user.c. */
 #include "core/policy.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/log.h"
+#include "core/policy_user.h"
 
 #include <string.h>
 
@@ -28,8 +30,11 @@ int rad__policy_create(rad_policy **p, const char *name, rad_error *error)
         if (strlen(class->name) == length && memcmp(class->name, name, length) == 0)
             return class->create(p, argument, error);
     }
+    const rad_policy_table *table = rad__user_policy_find(name);
+    if (table != NULL) return rad__user_policy_create(p, table, argument, error);
     return rad__error(error, RAD_EINPUT,
-                      "unknown policy '%s': expected first, random, fair, pct:D, surw, pos or own",
+                      "unknown policy '%s': expected first, random, fair, pct:D, surw, pos, own or "
+                      "one of a shared object (--policy ./FILE.so)",
                       name);
 }
 

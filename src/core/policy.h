@@ -13,6 +13,8 @@
 #include "core/choice.h"
 #include "core/estimates.h"
 
+#include <raddle/policy.h> /* rad_footprint; and policies that users write: policy_user.c */
+
 typedef struct rad_policy rad_policy;
 
 typedef struct rad_decision {
@@ -22,18 +24,6 @@ typedef struct rad_decision {
     uint32_t baseline; /* RAD_PICK_ACTION: the action with index 0 */
     bool preemptible;  /* RAD_PICK_ACTION: index 0 goes on with the current actor */
 } rad_decision;
-
-typedef struct rad_touched {
-    uint32_t object;
-    uint32_t access;
-} rad_touched;
-
-/* What a step touched: the announced object first, then the others. */
-typedef struct rad_footprint {
-    const rad_touched *items;
-    uint32_t count;
-    bool yielded;
-} rad_footprint;
 
 typedef struct rad_run_info {
     uint64_t seed;

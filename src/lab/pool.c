@@ -1,6 +1,7 @@
 #include "lab/pool.h"
 
 #include "base/alloc.h"
+#include "core/policy_user.h"
 #include "os/clock.h"
 #include "os/process.h"
 #include "os/signal.h"
@@ -207,11 +208,39 @@ int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *err
     return code;
 }
 
-void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const rad_os_exit *how,
-                           const rad_watch *watch)
+static void death_words(const rad_os_exit *how, char text[40])
+{
+    if (how->signal)
+        snprintf(text, 40, "%s", rad__os_signal_name(how->signal));
+    else
+        snprintf(text, 40, "exit status %d", how->status);
+}
+
+/* A user's policy died or hangs: that says nothing about the machine. SIGKILL comes from outside, unless it was ours.
+ * */
+static int death_of_policy(const rad_rig_shared *shared, const rad_os_exit *how,
+                           const rad_watch *watch, rad_error *error)
+{
+    const rad_beacon *beacon = &shared->beacon;
+    char what[80];
+    if (watch->hung_seconds > 0)
+        snprintf(what, sizeof what, "did not return within %g s%s", watch->hung_seconds,
+                 watch->asleep ? ": it sleeps" : " of CPU time");
+    else
+        death_words(how, what);
+    return rad__error(error, RAD_EINPUT, "policy '%s' failed in %s, at step %llu: %s",
+                      beacon->policy, rad__policy_function_name(beacon->function),
+                      (unsigned long long)beacon->steps, what);
+}
+
+int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const rad_os_exit *how,
+                          const rad_watch *watch, rad_error *error)
 {
     const rad_beacon *beacon = &shared->beacon;
     char what[40];
+    if (beacon->function != RAD_POLICY_NOT_CALLED &&
+        (how->signal != SIGKILL || watch->hung_seconds > 0))
+        return death_of_policy(shared, how, watch, error);
     *v = (rad_verdict){
         .result = RAD_RESULT_FAILURE,
         .steps = beacon->steps,
@@ -225,16 +254,14 @@ void rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const r
         snprintf(v->message, sizeof v->message, "step %llu did not return within %g s%s",
                  (unsigned long long)v->failure_step, watch->hung_seconds,
                  watch->asleep ? ": it sleeps" : " of CPU time");
-        return;
+        return 0;
     }
-    if (how->signal)
-        snprintf(what, sizeof what, "%s", rad__os_signal_name(how->signal));
-    else
-        snprintf(what, sizeof what, "exit status %d", how->status);
+    death_words(how, what);
     snprintf(v->kind, sizeof v->kind, "crash");
     snprintf(v->identity, sizeof v->identity, "crash:%s", what);
     snprintf(v->message, sizeof v->message, "the process died in step %llu: %s",
              (unsigned long long)v->failure_step, what);
+    return 0;
 }
 
 /* What became of a worker whose pipe has ended: a verdict on the run it was in, or an error of ours. */
@@ -248,7 +275,8 @@ static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_
         return rad__error(error, RAD_ENOMEM, "a worker process ran out of memory");
     if (w->rig.shared->panic)
         return rad__error(error, RAD_EBUG, "a worker process met an internal error (see above)");
-    rad__verdict_of_death(&a->verdict, w->rig.shared, how, &w->watch);
+    if (rad__verdict_of_death(&a->verdict, w->rig.shared, how, &w->watch, error) != 0)
+        return error->code;
     a->died = true;
     a->run = w->rig.shared->run;
     a->choices = w->rig.choices;

@@ -1,5 +1,7 @@
 #include "lab/strategy.h"
 
+#include "core/policy_user.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +24,14 @@ static const rad_named STRATEGIES[] = {
 
 bool rad_strategy_at(uint32_t index, rad_named *out)
 {
-    if (index >= sizeof STRATEGIES / sizeof *STRATEGIES) return false;
-    *out = STRATEGIES[index];
+    enum { OWN = sizeof STRATEGIES / sizeof *STRATEGIES };
+    if (index < OWN) {
+        *out = STRATEGIES[index];
+        return true;
+    }
+    const rad_policy_table *t = rad__user_policy_at(index - OWN);
+    if (t == NULL) return false;
+    *out = (rad_named){t->name, t->about ? t->about : ""};
     return true;
 }
 
@@ -52,10 +60,17 @@ static rad_plan_phase *plan_add(rad_plan *p, const char *name)
     return phase;
 }
 
+/* By name, with or without an argument. */
+static bool strategy_is(const char *strategy, const char *name)
+{
+    size_t length = strcspn(strategy, ":");
+    return length == strlen(name) && memcmp(strategy, name, length) == 0;
+}
+
 static rad_plan_phase *plan_sample(rad_plan *p, const char *policy)
 {
     rad_plan_phase *phase = plan_add(p, policy);
-    phase->learns = strncmp(policy, "surw", 4) == 0 || strncmp(policy, "pct", 3) == 0;
+    phase->learns = strategy_is(policy, "surw") || strategy_is(policy, "pct");
     return phase;
 }
 
@@ -125,13 +140,6 @@ static int plan_bounded(rad_plan *p, const char *strategy, enum rad_bound bound,
     return 0;
 }
 
-/* By name, with or without an argument. */
-static bool strategy_is(const char *strategy, const char *name)
-{
-    size_t length = strcspn(strategy, ":");
-    return length == strlen(name) && memcmp(strategy, name, length) == 0;
-}
-
 static bool policy_is_known(const char *strategy)
 {
     size_t length = strcspn(strategy, ":");
@@ -139,7 +147,15 @@ static bool policy_is_known(const char *strategy)
         const char *name = rad__policy_class_at(i)->name;
         if (strlen(name) == length && strncmp(name, strategy, length) == 0) return true;
     }
-    return false;
+    return rad__user_policy_find(strategy) != NULL;
+}
+
+/* Every run of it would be the same. */
+static bool policy_runs_once(const char *strategy)
+{
+    const rad_policy_table *t = rad__user_policy_find(strategy);
+    return strcmp(strategy, "first") == 0 || strcmp(strategy, "fair") == 0 ||
+           (t != NULL && t->same_every_run);
 }
 
 int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error *error)
@@ -176,10 +192,10 @@ int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error
     if (code != 0)
         return rad__error(error, RAD_EINPUT,
                           "unknown strategy '%s': expected auto, first, random, fair, pct:D, surw, "
-                          "pos, dfs, preempt:K, delay:K or dedup",
+                          "pos, dfs, preempt:K, delay:K, dedup or a policy of a shared object "
+                          "(--strategy ./FILE.so)",
                           strategy);
-    bool once = strcmp(strategy, "first") == 0 || strcmp(strategy, "fair") == 0;
     rad_plan_phase *phase = plan_sample(p, strategy);
-    if (once) phase->runs = 1;
+    if (policy_runs_once(strategy)) phase->runs = 1;
     return 0;
 }

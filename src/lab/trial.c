@@ -13,14 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool rad_policy_at(uint32_t index, rad_named *out)
-{
-    const rad_policy_class *class = rad__policy_class_at(index);
-    if (class == NULL) return false;
-    *out = (rad_named){class->name, class->about};
-    return true;
-}
-
 /* ---- A run in a child ------------------------------------------------------------------------------ */
 
 /* Shared between the two processes. */
@@ -95,10 +87,8 @@ static int trial_verdict(const trial *t, const rad_os_exit *how, rad_verdict *v,
     bool asked = how->signal == SIGINT || how->signal == SIGTERM || how->signal == SIGHUP;
     if (!a->done && (asked || t->interrupted))
         return rad__error(error, RAD_EINTERRUPTED, "interrupted");
-    if (a->done)
-        *v = a->verdict;
-    else
-        rad__verdict_of_death(v, t->rig.shared, how, &t->watch);
+    if (!a->done) return rad__verdict_of_death(v, t->rig.shared, how, &t->watch, error);
+    *v = a->verdict;
     return 0;
 }
 

@@ -234,6 +234,7 @@ static void unit_sample(rad_unit_bench *b, const rad_unit *u, rad_unit_result *o
     rad_run_options options = rad__rig_options(b->rig, b->policy);
     options.info = (rad_run_info){.seed = u->seed, .estimates = u->estimates};
     options.into = &out->learned;
+    options.may_prune = true;
     uint64_t started_ns = 0, at_steps = 0;
     options.whole_trace = u->twice;
     options.observers[0] = &b->classes.observer;

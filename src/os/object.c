@@ -3,8 +3,10 @@
 #include "os/object.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "os/file.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
 
@@ -48,4 +50,14 @@ int rad__os_object_read(const char *path, char **bytes, rad_elf *e, rad_error *e
     rad__free(*bytes);
     *bytes = NULL;
     return code;
+}
+
+int rad__os_object_load(const char *path, const char *name, void **symbol, rad_error *error)
+{
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *symbol = object ? dlsym(object, name) : NULL;
+    if (*symbol != NULL) return 0;
+    const char *why = dlerror();
+    return rad__error(error, RAD_EINPUT, "'%.300s': cannot be loaded: %.180s", path,
+                      why ? why : "unknown reason");
 }

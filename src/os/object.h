@@ -12,4 +12,9 @@ RAD_INTERNAL void rad__os_object_of(const void *address, char *path, size_t size
  * *bytes, which *e borrows. */
 RAD_INTERNAL int rad__os_object_read(const char *path, char **bytes, rad_elf *e, rad_error *error);
 
+/* Loads a shared object, which then stays loaded, and finds a name that it exports. `path` has a slash in it. The
+ * object's constructors run: look into the file before (rad__os_object_read). */
+RAD_INTERNAL int rad__os_object_load(const char *path, const char *name, void **symbol,
+                                     rad_error *error);
+
 #endif

@@ -271,10 +271,12 @@ static void policy_arguments_are_checked(void **state)
         {"first:", "policy 'first' takes no argument, found ':'"},
         {"surw:x", "policy 'surw' takes no argument, found ':x'"},
         {"fair:2", "policy 'fair' takes no argument, found ':2'"},
-        {"rand", "unknown policy 'rand': expected first, random, fair, pct:D, surw, pos or own"},
-        {"randomly",
-         "unknown policy 'randomly': expected first, random, fair, pct:D, surw, pos or own"},
-        {"", "unknown policy '': expected first, random, fair, pct:D, surw, pos or own"},
+        {"rand", "unknown policy 'rand': expected first, random, fair, pct:D, surw, pos, own or "
+                 "one of a shared object (--policy ./FILE.so)"},
+        {"randomly", "unknown policy 'randomly': expected first, random, fair, pct:D, surw, pos, "
+                     "own or one of a shared object (--policy ./FILE.so)"},
+        {"", "unknown policy '': expected first, random, fair, pct:D, surw, pos, own or one of a "
+             "shared object (--policy ./FILE.so)"},
     };
     (void)state;
     for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -412,7 +412,7 @@ static void the_beacon_follows_the_run(void **state)
     (void)state;
     weave w = weave_writers(2, 3);
     bare_rig b;
-    rad_beacon beacon = {77, 77, 77};
+    rad_beacon beacon = {.steps = 77, .digest_low = 77, .digest_high = 77};
     bare_open(&b, &weave_machine, &w, 50);
     rad_run_options options = bare_options(&b, b.guide);
     options.beacon = &beacon;
