@@ -15,8 +15,8 @@ static const option RUN_OPTIONS[] = {
     {"seed", OPTION_COUNT, AT(seed), "S", "make the case from this seed, instead of a file", 0,
      SEED_MAX, 0},
     OPTIONS_OF_BOUNDS(run_args),
-    {"policy", OPTION_TEXT, AT(policy), "P", "who chooses (preset: random); see 'raddle list'", 0,
-     0, 0},
+    {"policy", OPTION_TEXT, AT(policy), "P",
+     "who chooses: a name (preset: random; see 'raddle list') or ./FILE.so", 0, 0, 0},
     {"policy-seed", OPTION_COUNT, AT(policy_seed), "S", "the seed of the policy (preset: 1)", 0,
      SEED_MAX, 0},
     OPTION_MAX_STEPS(run_args),
@@ -146,7 +146,8 @@ static int run_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
-    if ((status = check_policy(c, a.policy)) != 0 || (status = read_case(c, &a, &w, &t)) != 0) {
+    if ((status = read_policy_word(c, &a.policy)) != 0 ||
+        (status = read_case(c, &a, &w, &t)) != 0) {
         return status;
     }
     t.c.max_steps = a.max_steps ? a.max_steps : t.c.max_steps;

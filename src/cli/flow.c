@@ -17,6 +17,23 @@ static int flow_run(cli *c, int argc, char **argv)
 
 /* ---- Shared ------------------------------------------------------------------------------------------------ */
 
+int load_begun_with(cli *c, const char *path)
+{
+    if (path != NULL && strchr(path, '/') == NULL)
+        return bad_usage(c, "--policy '%.80s': expected the path of a shared object, with a slash",
+                         path);
+    return load_policy(c, &path);
+}
+
+const char *policy_words(const char *path)
+{
+    static char text[4200];
+    text[0] = 0;
+    if (path != NULL && strchr(path, '/') != NULL)
+        snprintf(text, sizeof text, " --policy %s", shell_word(path));
+    return text;
+}
+
 int read_folder_word(cli *c, const words *w, const char **folder)
 {
     if (w->count != 1) return bad_usage(c, "expected the folder of a case");

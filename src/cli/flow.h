@@ -17,6 +17,17 @@ extern const verb VERB_FLOW_CHECK, VERB_FLOW_RUN, VERB_FLOW_RESUME, VERB_FLOW_RE
             "of several in the file (preset: the last)", 0, 0, 0                                   \
     }
 
+/* A journal has the name of its policy; one in a shared object is loaded only from the path that the user types. */
+#define OPTION_BEGUN_WITH(type)                                                                    \
+    {                                                                                              \
+        "policy", OPTION_TEXT, offsetof(type, policy), "./FILE.so",                                \
+            "the shared object with the policy that the case was begun with", 0, 0, 0              \
+    }
+int load_begun_with(cli *c, const char *path); /* may be NULL; returns 0 or an exit status */
+
+/* " --policy ./FILE.so" for a command to type, or "". The text lives until the next call. */
+const char *policy_words(const char *path);
+
 /* The one word is the folder of a case. Returns 0 or an exit status. */
 int read_folder_word(cli *c, const words *w, const char **folder);
 

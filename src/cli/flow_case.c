@@ -6,11 +6,13 @@
 #include <string.h>
 
 typedef struct case_words {
+    const char *policy;
     bool json, raw;
 } case_words;
 
-static const option JSON_OPTIONS[] = {OPTION_JSON(case_words),
-                                      {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+static const option STATUS_OPTIONS[] = {OPTION_BEGUN_WITH(case_words),
+                                        OPTION_JSON(case_words),
+                                        {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
 /* ---- status ---------------------------------------------------------------------------------------------------- */
 
@@ -73,7 +75,7 @@ static void out_value(cli *c, const char *name, const char *text)
     out(c, "  %s = %.*s%s\n", name, length < MOST ? (int)length : MOST, text, cut ? " …" : "");
 }
 
-static void status_text(cli *c, const char *folder, const rad_flow_status *s)
+static void status_text(cli *c, const char *folder, const char *policy, const rad_flow_status *s)
 {
     out(c, "%s%s%s  flow %s, case %s\n", style(c, STYLE_BOLD), state_of(s), style(c, STYLE_OFF),
         s->flow, s->case_id);
@@ -101,7 +103,7 @@ static void status_text(cli *c, const char *folder, const rad_flow_status *s)
     if (s->data_count > 0) out(c, "data\n");
     for (uint32_t i = 0; i < s->data_count; i++) out_value(c, s->data[i].name, s->data[i].text);
     if (!s->has_ended && s->runner == 0)
-        out(c, "next: raddle flow resume %s\n", shell_word(folder));
+        out(c, "next: raddle flow resume %s%s\n", shell_word(folder), policy_words(policy));
 }
 
 static int flow_status_run(cli *c, int argc, char **argv)
@@ -112,7 +114,9 @@ static int flow_status_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_FLOW_STATUS, argc, argv, &r, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_FLOW_STATUS);
-    if ((status = read_folder_word(c, &w, &folder)) != 0) return status;
+    if ((status = read_folder_word(c, &w, &folder)) != 0 ||
+        (status = load_begun_with(c, r.policy)) != 0)
+        return status;
     rad_flow_status s;
     rad_error error = {.code = 0};
     int code = rad_flow_look(&s, folder, &error);
@@ -121,7 +125,7 @@ static int flow_status_run(cli *c, int argc, char **argv)
     else if (r.json)
         status_json(c, &s);
     else
-        status_text(c, folder, &s);
+        status_text(c, folder, r.policy, &s);
     rad_flow_status_free(&s);
     return status;
 }
@@ -129,11 +133,11 @@ static int flow_status_run(cli *c, int argc, char **argv)
 const verb VERB_FLOW_STATUS = {
     "flow status",
     "what a case has done, what runs, what it waits for",
-    "DIR [--json]",
+    "DIR [options]",
     "Reads the journal of a case, whether somebody works on it or not.\n\nExit status: 0, 2 no "
     "case, or a damaged "
     "journal, 3 trouble with files.",
-    JSON_OPTIONS,
+    STATUS_OPTIONS,
     NULL,
     flow_status_run,
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct file_words {
-    const char *flow, *output, *on;
+    const char *flow, *output, *on, *policy;
     bool json, steps;
 } file_words;
 
@@ -96,6 +96,7 @@ const verb VERB_FLOW_CHECK = {
 static const option DRAW_OPTIONS[] = {
     OPTION_FLOW(file_words),
     {"output", OPTION_TEXT, AT(output), "FILE.svg", "where to (preset: stdout)", 0, 0, 'o'},
+    OPTION_BEGUN_WITH(file_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
 static int flow_draw_run(cli *c, int argc, char **argv)
@@ -106,6 +107,7 @@ static int flow_draw_run(cli *c, int argc, char **argv)
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_FLOW_DRAW);
     if (w.count != 1) return bad_usage(c, "expected a flow file, or the folder of a case");
+    if ((status = load_begun_with(c, r.policy)) != 0) return status;
     rad_error error = {.code = 0};
     rad_flow *f = NULL;
     char *svg = NULL;
@@ -147,6 +149,7 @@ static const option REPLAY_OPTIONS[] = {
      0, 0},
     OPTION_FLOW(file_words),
     {"steps", OPTION_FLAG, AT(steps), NULL, "print every step", 0, 0, 0},
+    OPTION_BEGUN_WITH(file_words),
     OPTION_JSON(file_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -245,7 +248,9 @@ static int flow_replay_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_FLOW_REPLAY, argc, argv, &r, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_FLOW_REPLAY);
-    if ((status = read_folder_word(c, &w, &folder)) != 0) return status;
+    if ((status = read_folder_word(c, &w, &folder)) != 0 ||
+        (status = load_begun_with(c, r.policy)) != 0)
+        return status;
     if (r.on != NULL) return replay_on(c, folder, &r);
     if (r.flow != NULL) return bad_usage(c, "--flow needs --on");
     rad_error error = {.code = 0};
@@ -274,7 +279,7 @@ static const char *const REPLAY_EXAMPLES[] = {
 const verb VERB_FLOW_REPLAY = {
     "flow replay",
     "every step of a case again, from its journal",
-    "DIR [--on FILE.flow] [--steps] [--json]",
+    "DIR [--on FILE.flow] [options]",
     "Feeds what the journal has to the flow, at the steps where it came in, and compares the trace "
     "at each of them. "
     "Nothing is run, nothing is written.\n\n"

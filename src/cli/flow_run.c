@@ -37,7 +37,8 @@ static const option RUN_OPTIONS[] = {
     OPTION_FLOW(run_words),
     OPTION_JOBS,
     {"policy", OPTION_TEXT, AT(policy), "P",
-     "who goes on when several can: first, random, fair, pct:3 (preset: first)", 0, 0, 0},
+     "who goes on when several can: first, random, fair, pct:3, … (preset: first) or ./FILE.so", 0,
+     0, 0},
     OPTION_SEED(run_words),
     OPTION_NO_SYNC,
     OPTION_QUIET,
@@ -51,6 +52,7 @@ static const option RESUME_OPTIONS[] = {
      "settle a task in doubt: it was done, has failed, or runs again; once for each", 0, 0, 0},
     {"with-output", OPTION_TEXT, AT(output), "TEXT",
      "of the one task that was done: what it printed", 0, 0, 0},
+    OPTION_BEGUN_WITH(run_words),
     OPTION_NO_SYNC,
     OPTION_QUIET,
     OPTION_JSON(run_words),
@@ -60,6 +62,7 @@ static const option RESUME_OPTIONS[] = {
 
 typedef struct teller {
     cli *c;
+    const char *policy; /* as it was typed */
     bool quiet, json;
 } teller;
 
@@ -141,24 +144,27 @@ static bool is_of_task(const char *reason, char task[64])
 }
 
 /* What somebody will want to do then. */
-static void tell_next(cli *c, const char *folder, const rad_flow_result *r)
+static void tell_next(const teller *t, const char *folder, const rad_flow_result *r)
 {
+    cli *c = t->c;
     char task[64];
     static const char BEGIN[] = "in doubt: ";
     const char *key = r->text + sizeof BEGIN - 1;
     if (r->end == RAD_FLOW_END_IN_DOUBT && strncmp(r->text, BEGIN, sizeof BEGIN - 1) == 0)
-        out(c, "next: raddle flow resume %s --doubt '%.*s=done'\n", shell_word(folder),
-            (int)strcspn(key, " "), key);
+        out(c, "next: raddle flow resume %s%s --doubt '%.*s=done'\n", shell_word(folder),
+            policy_words(t->policy), (int)strcspn(key, " "), key);
     else if (r->end == RAD_FLOW_END_INTERRUPTED || r->end == RAD_FLOW_END_IN_DOUBT)
-        out(c, "next: raddle flow resume %s\n", shell_word(folder));
+        out(c, "next: raddle flow resume %s%s\n", shell_word(folder), policy_words(t->policy));
     else if (r->end == RAD_FLOW_END_FAILED && is_of_task(r->text, task))
         out(c, "next: raddle flow logs %s %s\n", shell_word(folder), task);
     else
-        out(c, "next: raddle flow draw %s --output run.svg\n", shell_word(folder));
+        out(c, "next: raddle flow draw %s%s --output run.svg\n", shell_word(folder),
+            policy_words(t->policy));
 }
 
-static void tell_text(cli *c, const char *folder, const rad_flow_result *r)
+static void tell_text(const teller *t, const char *folder, const rad_flow_result *r)
 {
+    cli *c = t->c;
     char text[sizeof r->text];
     enum style s = r->end == RAD_FLOW_END_DONE          ? STYLE_GOOD
                    : r->end == RAD_FLOW_END_INTERRUPTED ? STYLE_MARK
@@ -170,7 +176,7 @@ static void tell_text(cli *c, const char *folder, const rad_flow_result *r)
     out(c, "%s%s%s%s%s\n", style(c, s), name, style(c, STYLE_OFF), rest[0] ? ": " : "", rest);
     out(c, "case %s, %s step%s, digest %s\n", r->case_id, number(r->steps), plural(r->steps),
         r->digest);
-    tell_next(c, folder, r);
+    tell_next(t, folder, r);
 }
 
 static int ended(const teller *t, const char *folder, int code, const rad_error *error,
@@ -180,14 +186,15 @@ static int ended(const teller *t, const char *folder, int code, const rad_error 
     progress_clear(c);
     if (code == RAD_EIO && r->case_id[0] != 0) { /* nothing is lost: what was written is whole */
         int status = complain_error(c, error);
-        note("next, when that is repaired: raddle flow resume %s\n", shell_word(folder));
+        note("next, when that is repaired: raddle flow resume %s%s\n", shell_word(folder),
+             policy_words(t->policy));
         return status;
     }
     if (code != 0) return complain_error(c, error);
     if (t->json)
         tell_json(c, folder, r);
     else
-        tell_text(c, folder, r);
+        tell_text(t, folder, r);
     if (r->end == RAD_FLOW_END_INTERRUPTED) return EXIT_INTERRUPTED;
     return r->end == RAD_FLOW_END_DONE ? EXIT_FINE : EXIT_FOUND;
 }
@@ -195,7 +202,7 @@ static int ended(const teller *t, const char *folder, int code, const rad_error 
 static rad_flow_options options_of(cli *c, const run_words *w, teller *t)
 {
     rad_flow_options o = rad_flow_preset();
-    *t = (teller){.c = c, .quiet = w->quiet, .json = w->json};
+    *t = (teller){.c = c, .policy = w->policy, .quiet = w->quiet, .json = w->json};
     o.jobs = (uint32_t)w->jobs;
     o.unsynced = w->no_sync;
     o.stop = c->stop;
@@ -236,7 +243,7 @@ static int flow_run_run(cli *c, int argc, char **argv)
     rad_flow *f;
     teller t;
     rad_flow_options o = options_of(c, &r, &t);
-    if ((status = check_policy(c, r.policy)) != 0) return status;
+    if ((status = read_policy_word(c, &r.policy)) != 0) return status;
     if ((status = read_settings(c, &w, settings, &o.setting_count)) != 0) return status;
     if (rad_flow_read(&f, w.at[0], r.flow, &error) != 0) return complain_error(c, &error);
     char preset[200];
@@ -336,7 +343,8 @@ static int flow_resume_run(cli *c, int argc, char **argv)
     rad_flow_settle settles[OPTION_TEXTS_MOST];
     teller t;
     rad_flow_options o = options_of(c, &r, &t);
-    if ((status = read_doubts(c, &r, settles)) != 0) return status;
+    if ((status = read_doubts(c, &r, settles)) != 0 || (status = load_begun_with(c, r.policy)) != 0)
+        return status;
     o.settles = settles;
     o.settle_count = r.doubts.count;
     if (w.count == 2 && rad_flow_read(&f, w.at[1], r.flow, &error) != 0)

@@ -115,8 +115,12 @@ const char *target_file(char **words, uint32_t count) RAD_COMMAND(target_file);
 bool target_is_file(const char *word) RAD_COMMAND(target_is_file);
 bool ends_with(const char *text, const char *end) RAD_COMMAND(ends_with);
 
-/* A policy there is, as far as its name goes. Returns 0 or an exit status. */
-int check_policy(cli *c, const char *name) RAD_COMMAND(check_policy);
+/* A policy there is, as far as its name goes; one in a shared object (a path with a slash) is loaded, and *name becomes
+ * its name. Returns 0 or an exit status. */
+int read_policy_word(cli *c, const char **name) RAD_COMMAND(read_policy_word);
+
+/* The second half for a word that names something else, too: a path is loaded, a name stays as it is. */
+int load_policy(cli *c, const char **name) RAD_COMMAND(load_policy);
 
 /* A folder for --output, or NULL. Returns 0 or an exit status. */
 int check_output(cli *c, const char *dir) RAD_COMMAND(check_output);

@@ -17,8 +17,8 @@ typedef struct explore_args {
 #define AT(field) offsetof(explore_args, field)
 
 static const option EXPLORE_OPTIONS[] = {
-    {"strategy", OPTION_TEXT, AT(strategy), "S", "how to search (preset: auto); see 'raddle list'",
-     0, 0, 0},
+    {"strategy", OPTION_TEXT, AT(strategy), "S",
+     "how to search: a name (preset: auto; see 'raddle list') or ./FILE.so", 0, 0, 0},
     {"runs", OPTION_COUNT, AT(runs), "N", "stop after N runs (default: 20,000)", 1,
      UINT64_C(1000000000000), 0},
     {"steps", OPTION_COUNT, AT(steps), "N",
@@ -161,7 +161,8 @@ static int explore_run(cli *c, int argc, char **argv)
     }
     const char *const *suppressed = NULL;
     rad_error error = {.code = 0};
-    if ((status = check_strategy(c, a.strategy)) != 0 || (status = check_races(c, a.races)) != 0 ||
+    if ((status = load_policy(c, &a.strategy)) != 0 ||
+        (status = check_strategy(c, a.strategy)) != 0 || (status = check_races(c, a.races)) != 0 ||
         (status = check_output(c, a.output)) != 0) {
         return status;
     }

@@ -11,8 +11,8 @@ typedef struct run_args {
 #define AT(field) offsetof(run_args, field)
 
 static const option RUN_OPTIONS[] = {
-    {"policy", OPTION_TEXT, AT(policy), "P", "who chooses (preset: random); see 'raddle list'", 0,
-     0, 0},
+    {"policy", OPTION_TEXT, AT(policy), "P",
+     "who chooses: a name (preset: random; see 'raddle list') or ./FILE.so", 0, 0, 0},
     OPTION_SEED(run_args),
     {"log", OPTION_TEXT, AT(log), "FILE", "record every decision; 'raddle replay' checks it", 0, 0,
      0},
@@ -101,7 +101,7 @@ static int run_run(cli *c, int argc, char **argv)
     if (a.log_limit && a.log == NULL) {
         status =
             bad_usage(c, "--log-limit says how large the file of --log may be; give --log too");
-    } else if ((status = check_policy(c, a.policy)) == 0 &&
+    } else if ((status = read_policy_word(c, &a.policy)) == 0 &&
                (status = run_once(c, &t, &a, &v)) == 0) {
         (a.json ? report_run_json : report_run)(c, &t, &a, &v);
         status = v.result == RAD_RESULT_PASS ? EXIT_FINE : EXIT_FOUND;

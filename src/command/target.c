@@ -3,6 +3,8 @@
 
 #include "os/file.h"
 
+#include <raddle/policy.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -216,10 +218,29 @@ bool join_path(char *path, size_t size, const char *dir, const char *name)
     return used >= 0 && (size_t)used < size;
 }
 
-int check_policy(cli *c, const char *name)
+int load_policy(cli *c, const char **name)
+{
+    static char loaded[RAD_POLICY_TEXT_MAX]; /* one of them a command */
+    rad_error error = {.code = 0};
+    if (*name == NULL || strchr(*name, '/') == NULL) {
+        return 0;
+    }
+    if (rad_policy_load(*name, loaded, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    *name = loaded;
+    return 0;
+}
+
+int read_policy_word(cli *c, const char **word)
 {
     nearest n;
     rad_named p;
+    int status = load_policy(c, word);
+    if (status != 0) {
+        return status;
+    }
+    const char *name = *word;
     size_t size = strcspn(name, ":");
     nearest_begin(&n, name);
     for (uint32_t i = 0; rad_policy_at(i, &p); i++) {

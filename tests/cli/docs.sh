@@ -39,7 +39,7 @@ while read -r words; do
 done <five
 
 # Links of the front documents lead somewhere.
-for file in README.md docs/cli.md docs/machine.md docs/executor-cases.md docs/architecture.md docs/load.md docs/flow.md; do
+for file in README.md docs/cli.md docs/machine.md docs/policy.md docs/executor-cases.md docs/architecture.md docs/load.md docs/flow.md; do
     grep -oE '\]\([A-Za-z/._-]+\)' "$src/$file" | sed 's/](\(.*\))/\1/' >links
     while read -r link; do
         check "$file: $link exists" [ -e "$src/$(dirname $file)/$link" ]
