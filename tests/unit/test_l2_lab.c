@@ -74,6 +74,32 @@ static void what_is_not_published_is_a_race(void **state)
     }
 }
 
+/* A fence publishes what is before it; a read takes no write's place in the history of a word. */
+static void what_is_heard_too_late_or_by_hearsay_is_a_race(void **state)
+{
+    static const char *const words[] = {"l2-message how=9", "l2-message how=10"};
+    static const char *const first[] = {"writer writes at say: ",
+                                        "writer writes atomically at say: "};
+    static const char *const then[] = {"reader reads at message_body: ", "third reads at "};
+    (void)state;
+    if (is_missing()) skip();
+    for (uint32_t i = 0; i < 2; i++) {
+        rad_target t = target_of(words[i], false);
+        rad_exploration e = explored(&t, "dfs", 1000);
+        if (e.finding_count != 1) fail_msg("%s: %u findings", words[i], (unsigned)e.finding_count);
+        const rad_verdict *v = rad_artifact_verdict(e.findings[0].artifact);
+        assert_true(names(v->identity, "data race:data"));
+        if (strstr(v->message, first[i]) == NULL || strstr(v->message, then[i]) == NULL)
+            fail_msg("%s: %s", words[i], v->message);
+        rad_exploration_free(&e);
+        t.c.repaired = true;
+        e = explored(&t, "dfs", 1000);
+        if (e.failures) fail_msg("%s: the twin fails", words[i]);
+        assert_true(e.complete);
+        rad_exploration_free(&e);
+    }
+}
+
 static void every_thread_has_its_own_variables(void **state)
 {
     (void)state;
@@ -440,6 +466,7 @@ int main(void)
         cmocka_unit_test(under_sequential_consistency_stores_are_not_buffered),
         cmocka_unit_test(every_schedule_comes_once),
         cmocka_unit_test(what_is_not_published_is_a_race),
+        cmocka_unit_test(what_is_heard_too_late_or_by_hearsay_is_a_race),
         cmocka_unit_test(every_thread_has_its_own_variables),
         cmocka_unit_test(every_mistake_is_found_and_no_twin_is),
         cmocka_unit_test(the_twins_of_the_oracles_are_asked),

@@ -12,13 +12,28 @@
  *         6   exchange of a byte    relaxed, beside a byte of somebody else in the same word
  *         7   store                 a release, but the data is written once more behind it
  *         8   four bytes, of which  not a release
- *             the reader loads one */
+ *             the reader loads one
+ *         9   fence, relaxed store  the data is written behind the fence, not before it
+ *        10   store, and a third    the reader passes it on, relaxed; the third reads what the writer, atomically,
+ *             thread behind it      has written, and the reader has read since */
 #include <stdatomic.h>
 
 #include "lab/l2/model.h"
 
 enum { HOW };
-enum { STORE, LOAD, WRITER_FENCE, READER_FENCE, SEQUENCE, SWAP, BYTE, AFTERWARDS, MIXED };
+enum {
+    STORE,
+    LOAD,
+    WRITER_FENCE,
+    READER_FENCE,
+    SEQUENCE,
+    SWAP,
+    BYTE,
+    AFTERWARDS,
+    MIXED,
+    BETWEEN,
+    RELAYED
+};
 
 static _Atomic uint32_t flag;
 static _Atomic uint8_t bytes[2];
@@ -26,7 +41,7 @@ static uint64_t data;
 
 static uint32_t message_threads(const rad_case *c)
 {
-    return c->params[HOW] == SEQUENCE ? 3 : 2;
+    return c->params[HOW] == SEQUENCE || c->params[HOW] == RELAYED ? 3 : 2;
 }
 
 static const char *message_role(const rad_case *c, uint32_t thread)
@@ -51,6 +66,16 @@ __attribute__((noinline)) static void say(const rad_case *c)
     case WRITER_FENCE:
         if (!wrong) atomic_thread_fence(memory_order_release); /* pairs with hear's acquire */
         atomic_store_explicit(&flag, 1, memory_order_relaxed);
+        break;
+    case BETWEEN:
+        if (wrong) atomic_thread_fence(memory_order_release); /* too early: pairs with nothing */
+        data = 42;
+        if (!wrong) atomic_thread_fence(memory_order_release); /* pairs with hear's acquire */
+        atomic_store_explicit(&flag, 1, memory_order_relaxed);
+        break;
+    case RELAYED:
+        atomic_store_explicit((_Atomic uint64_t *)&data, 42, memory_order_relaxed);
+        atomic_store_explicit(&flag, 1, memory_order_release); /* pairs with hear's load */
         break;
     case SWAP:
         if (wrong)
@@ -117,10 +142,35 @@ __attribute__((noinline)) static void on_top(const rad_case *c)
         atomic_store_explicit(&flag, 2, memory_order_relaxed);
 }
 
-static void message_body(const rad_case *c, uint32_t thread)
+/* Told by the reader, which knows that the data is there. */
+__attribute__((noinline)) static bool is_told(const rad_case *c)
+{
+    if (c->repaired) /* pairs with the reader's store */
+        return atomic_load_explicit(&flag, memory_order_acquire) == 2;
+    return atomic_load_explicit(&flag, memory_order_relaxed) == 2;
+}
+
+static void relayed_body(const rad_case *c, uint32_t thread)
 {
     if (thread == 0) {
-        data = 42;
+        say(c);
+    } else if (thread == 1 && hear(c)) {
+        RAD_MODEL_ASSERT(data == 42);
+        if (c->repaired) /* pairs with is_told's load */
+            atomic_store_explicit(&flag, 2, memory_order_release);
+        else
+            atomic_store_explicit(&flag, 2, memory_order_relaxed);
+    } else if (thread == 2 && is_told(c)) {
+        RAD_MODEL_ASSERT(data == 42);
+    }
+}
+
+static void message_body(const rad_case *c, uint32_t thread)
+{
+    if (c->params[HOW] == RELAYED) {
+        relayed_body(c, thread);
+    } else if (thread == 0) {
+        if (c->params[HOW] != BETWEEN) data = 42;
         say(c);
         if (c->params[HOW] == AFTERWARDS && !c->repaired) data = 42;
     } else if (thread == 2) {
@@ -131,7 +181,7 @@ static void message_body(const rad_case *c, uint32_t thread)
 }
 
 static const rad_param message_params[] = {
-    [HOW] = {"how", 0, 0, MIXED, "the way to say and to hear", true},
+    [HOW] = {"how", 0, 0, RELAYED, "the way to say and to hear", true},
     {.name = NULL},
 };
 
