@@ -52,6 +52,15 @@ status 2 "an unreadable file"
 check "is told" grep -q '^UNREADABLE bugs/aaa.raddle.json: bugs/aaa.raddle.json:' out
 line out "2 as recorded, 0 differ, 1 unreadable, 0 accepted" "the others were tried"
 
+# The highest status counts, whichever file comes last: a name with which no file beside it can be written is trouble
+# with files, and what cannot be read comes after it.
+mkdir troubles
+cp before "troubles/$(printf '%0243d' 0).raddle.json"
+echo '{' >troubles/zzz.raddle.json
+try corpus troubles --accept
+status 3 "trouble with files before an unreadable file"
+line out "0 as recorded, 1 differ, 1 unreadable, 0 accepted" "both were tried"
+
 mkdir empty "odd [name]*"
 try corpus empty
 status 2 "a folder without artifacts"

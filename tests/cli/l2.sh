@@ -56,6 +56,11 @@ status 1 "with the race suppressed"
 has out "FAILED: deadlock" "the deadlock is left"
 hasnt out "FAILED: data race" "the race is not"
 check "suppressed races are counted" grep -q '^  suppressed *[0-9]' out
+printf '# known\r\n\r\n \trace:tell \t\r\n' >known
+try explore l2-mistakes kind=17 --suppress known --output . --no-shrink
+status 1 "suppressions with the line ends of another system"
+has out "FAILED: deadlock" "the deadlock is left"
+hasnt out "FAILED: data race" "the race is not"
 printf 'race:*\n' >known
 try explore l2-mistakes kind=18 --suppress known
 status 0 "all races suppressed"
