@@ -249,9 +249,12 @@ static int selects_the_same_twice(void *arg)
 static int waits_for_selects(void *arg)
 {
     rad_nursery n;
+    rad_select_case first = {.kind = RAD_ON_LOCK, .on.mutex = &accounts};
     (void)arg;
     rad_name("owner");
     rad_mutex_lock(&accounts);
+    /* A try gives it a number, less than those of the channels: it is the first that a report looks at. */
+    assert_int_equal(rad_select(&first, 1, 0), RAD_ETIMEOUT);
     for (int i = 0; i < CHANNELS; i++)
         assert_int_equal(rad_chan_create(&queues[i], sizeof(int), 0, RAD_CHAN_BLOCKS), 0);
     rad_chan_name(queues[0], "first");
