@@ -51,9 +51,11 @@ RAD_API extern const rad_machine *const rad_lab_machines[];
 typedef struct rad_lab_program {
     char path[1024];    /* as it was typed; "": none, the machine ships with raddle */
     char build_id[132]; /* GNU build id, or "file:" and a digest of the file; "": not known */
+    char
+        library[132]; /* the same of the lab's library under a program without machines; "": none */
 } rad_lab_program;
 
-RAD_API const rad_lab_program *rad_lab_program_own(void); /* NULL outside rad_lab_main */
+RAD_API const rad_lab_program *rad_lab_program_own(void); /* NULL: this process has none */
 
 /* What an artifact or log says, also when its machine is not known here. False: no program, or it cannot be read. */
 RAD_API bool rad_lab_program_of(const char *file, rad_lab_program *out);

@@ -122,6 +122,8 @@ static bool read_segments(rad_elf *e, const Elf64_Ehdr *h)
         if (p.p_type == PT_DYNAMIC && !dynamic) {
             dynamic = true;
             e->is_program |= says_pie(e, &p);
+            e->entries = p.p_offset;
+            e->entry_count = p.p_filesz / sizeof(Elf64_Dyn);
         }
         if (p.p_type == PT_NOTE && p.p_filesz <= notes_left) {
             notes_left -= p.p_filesz;
@@ -207,4 +209,20 @@ enum rad_elf_symbol rad__elf_symbol(const rad_elf *e, const char *name)
 {
     enum rad_elf_symbol exported = find(e, &e->dynamic, name);
     return exported != RAD_ELF_ABSENT ? exported : find(e, &e->all, name);
+}
+
+const char *rad__elf_needed(const rad_elf *e, const char *start)
+{
+    const rad_elf_table *t = &e->dynamic;
+    size_t length = strlen(start);
+    Elf64_Dyn d;
+    for (uint64_t i = 0; i < e->entry_count; i++) {
+        if (!get_item(e, e->entries, i, &d, sizeof d) || d.d_tag == DT_NULL) break;
+        uint64_t at = d.d_un.d_val;
+        if (d.d_tag != DT_NEEDED || at >= t->names_size || length >= t->names_size - at) continue;
+        const uint8_t *name = e->bytes + t->names + at;
+        bool ends = memchr(name, 0, t->names_size - at) != NULL;
+        if (ends && memcmp(name, start, length) == 0) return (const char *)name;
+    }
+    return NULL;
 }

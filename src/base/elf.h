@@ -22,6 +22,7 @@ typedef struct rad_elf {
     bool is_program;                             /* it can be started; false: a shared object */
     char build_id[2 * RAD_ELF_BUILD_ID_MAX + 1]; /* hexadecimal; "": it has none */
     rad_elf_table dynamic, all;                  /* .dynsym; .symtab, which strip removes */
+    uint64_t entries, entry_count;               /* of the dynamic section; 0: linked statically */
 } rad_elf;
 
 /* `bytes` are borrowed for as long as *e is used. RAD_EINPUT says what they are instead; `name` is for messages. */
@@ -39,5 +40,8 @@ RAD_INTERNAL enum rad_elf_symbol rad__elf_exported(const rad_elf *e, const char 
 
 /* The same, and also global symbols that are there for debuggers only. */
 RAD_INTERNAL enum rad_elf_symbol rad__elf_symbol(const rad_elf *e, const char *name);
+
+/* The first library that it needs, as it names it, whose name begins so; NULL: none. */
+RAD_INTERNAL const char *rad__elf_needed(const rad_elf *e, const char *start);
 
 #endif

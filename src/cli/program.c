@@ -4,9 +4,12 @@
  *     raddle replay FILE -- ./pet       →  ./pet replay FILE
  *     raddle explore ./pet.so n=3       →  rad_lab_main of the library that pet.so is linked with, in this process
  *
+ *     raddle explore ./fibers a b       →  explore in this process; ./fibers is its machine (fibers.c)
+ *
  * A program has machines when it calls rad_lab_main, a shared object when it exports rad_lab_machines. Both names are
- * looked up in the file before anything in it runs; a file with neither is refused. Only a path that the user typed
- * gets here: the name of a program in an artifact is printed, never used.
+ * looked up in the file before anything in it runs; a program with neither is put under test itself, if it is linked
+ * with libraddle. Only a path that the user typed gets here: the name of a program in an artifact is printed, never
+ * used.
  *
  * Rejected: loading machines into raddle's own lab (a program cannot be loaded, and a shared object brings a second
  * copy of the lab, perhaps of another version, whose kernel is not ours); workers of the pool that are other programs
@@ -14,6 +17,7 @@
 #include "program.h"
 
 #include "base/alloc.h"
+#include "fibers.h"
 #include "os/object.h"
 
 #include <dlfcn.h>
@@ -32,6 +36,7 @@ typedef struct handed {
     const char *path;
     char *argv[WORDS_MAX + 3]; /* path, verb, what is left, NULL */
     int argc;
+    int at, dashes; /* where the path was, and "--" */
 } handed;
 
 static bool takes_machine(const verb *v)
@@ -77,10 +82,8 @@ static int find_program(cli *c, const verb *v, int argc, char **argv, handed *h)
     if (at == argc) {
         return 0;
     }
-    if (at > dashes && at + 1 < argc) {
-        return bad_usage(c, "unexpected argument '%.200s' after the program '%.200s'", argv[at + 1],
-                         argv[at]);
-    }
+    h->at = at;
+    h->dashes = dashes;
     if (argc > WORDS_MAX) {
         return bad_usage(c, "more than %d arguments", WORDS_MAX);
     }
@@ -128,15 +131,12 @@ static int check_symbols(cli *c, const char *path, const rad_elf *e)
                             "a shared object without machines: it does not export rad_lab_machines "
                             "(docs/machine.md)");
     }
-    if (rad__elf_symbol(e, "rad_lab_main") == RAD_ELF_ABSENT) {
-        return refuse(c, path,
-                      "a program without machines: it does not call rad_lab_main "
-                      "(docs/machine.md); programs without machines cannot be explored yet");
-    }
     return access(path, X_OK) == 0 ? 0 : refuse(c, path, strerror(errno));
 }
 
-static int check_program(cli *c, const char *path, bool *is_program)
+enum kind { KIND_OBJECT, KIND_PROGRAM, KIND_UNDER_TEST };
+
+static int check_program(cli *c, const char *path, enum kind *kind)
 {
     rad_error error = {.code = 0};
     rad_elf elf;
@@ -148,8 +148,10 @@ static int check_program(cli *c, const char *path, bool *is_program)
     if (rad__os_object_read(path, &bytes, &elf, &error) != 0) {
         return complain_error(c, &error);
     }
-    *is_program = elf.is_program;
-    status = check_symbols(c, path, &elf);
+    bool machines = rad__elf_symbol(&elf, "rad_lab_main") != RAD_ELF_ABSENT;
+    *kind = !elf.is_program ? KIND_OBJECT : machines ? KIND_PROGRAM : KIND_UNDER_TEST;
+    status = *kind == KIND_UNDER_TEST ? check_fibers(c, path, &elf) : 0;
+    status = status == 0 ? check_symbols(c, path, &elf) : status;
     rad__free(bytes);
     return status;
 }
@@ -186,20 +188,27 @@ static int run_object(cli *c, handed *h)
                 machines); /* it stays loaded: its machines are in use until the end */
 }
 
-int run_elsewhere(cli *c, const verb *v, int argc, char **argv)
+int run_elsewhere(cli *c, const verb *v, int *argc, char **argv)
 {
     static handed h;
-    bool is_program = false;
-    int status = takes_program(v) ? find_program(c, v, argc, argv, &h) : 0;
+    enum kind kind = KIND_OBJECT;
+    int status = takes_program(v) ? find_program(c, v, *argc, argv, &h) : 0;
     if (status != GO_ON) {
         return h.path == NULL && status == 0 ? GO_ON : status;
     }
-    if ((status = check_program(c, h.path, &is_program)) != 0) {
+    if ((status = check_program(c, h.path, &kind)) != 0) {
         return status;
+    }
+    if (kind == KIND_UNDER_TEST) {
+        return use_fibers(c, v, takes_machine(v), h.at, h.dashes, argc, argv);
+    }
+    if (h.at > h.dashes && h.at + 1 < *argc) {
+        return bad_usage(c, "unexpected argument '%.200s' after the program '%.200s'",
+                         argv[h.at + 1], argv[h.at]);
     }
     if (setenv("RADDLE_PROGRAM", h.path, 1) != 0) {
         complain(c, "out of memory");
         return EXIT_RUNTIME;
     }
-    return is_program ? run_program(c, &h) : run_object(c, &h);
+    return kind == KIND_PROGRAM ? run_program(c, &h) : run_object(c, &h);
 }

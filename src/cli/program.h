@@ -4,7 +4,8 @@
 
 #include "command/shell.h"
 
-/* `raddle explore ./pet …` and `raddle replay FILE -- ./pet`: lets the program do it. GO_ON: no program is named. */
-int run_elsewhere(cli *c, const verb *v, int argc, char **argv);
+/* `raddle explore ./pet …` and `raddle replay FILE -- ./pet`: lets a program with machines do it, and makes a
+ * machine of one without. GO_ON: the verb is to run, with the words that are left. */
+int run_elsewhere(cli *c, const verb *v, int *argc, char **argv);
 
 #endif

@@ -22,15 +22,17 @@ enum {
 };
 
 typedef struct cli {
-    const char *self;     /* what the user types: "raddle", or the program with machines, "./pet" */
-    const char *program;  /* that raddle has started and this is, "./pet"; "": raddle has not */
-    const char *verb;     /* for messages; "" before it is known */
-    bool terminal;        /* stdout is one */
-    bool colour;          /* of stdout */
-    bool progress;        /* stderr is a terminal */
-    bool utf8;            /* what stdout shows; otherwise plain ASCII */
-    uint32_t width;       /* columns of stdout */
-    const char *temp_dir; /* where temporary folders go */
+    const char *self;    /* what the user types: "raddle", or the program with machines, "./pet" */
+    const char *program; /* that raddle has started and this is, "./pet"; "": raddle has not */
+    const char *
+        program_words; /* its arguments, as they are typed in a shell, each with a blank before it; or NULL */
+    const char *verb;                     /* for messages; "" before it is known */
+    bool terminal;                        /* stdout is one */
+    bool colour;                          /* of stdout */
+    bool progress;                        /* stderr is a terminal */
+    bool utf8;                            /* what stdout shows; otherwise plain ASCII */
+    uint32_t width;                       /* columns of stdout */
+    const char *temp_dir;                 /* where temporary folders go */
     const char *const *stress;            /* raddle only: see cli/exec.h */
     int write_error;                      /* errno of the first write to stdout that failed */
     volatile int *stop;                   /* set by SIGINT, SIGTERM and SIGHUP: os/signal.h */

@@ -217,7 +217,7 @@ static const char *const CORPUS_EXAMPLES[] = {
 const verb VERB_CORPUS = {
     "corpus",
     "replay every artifact of a folder",
-    "DIR [options] [-- ./PROGRAM]",
+    "DIR [options] [-- ./PROGRAM [ARGUMENTS]]",
     "Replays each *.raddle.json of a folder, a line each. With --accept an artifact whose recorded "
     "failure is gone is rewritten: from then on it expects to pass. One that still fails, in "
     "whatever "

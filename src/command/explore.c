@@ -195,6 +195,8 @@ static const char *const EXPLORE_EXAMPLES[] = {
     "for scripts",
     "raddle explore mine.json",
     "the case that is written in a file; see docs/cases.md",
+    "raddle explore --runs 5000 ./program input.txt",
+    "a program with fibers and its arguments",
     NULL,
 };
 
@@ -203,7 +205,9 @@ const verb VERB_EXPLORE = {
     "many runs: find failures, keep, shrink and explain them",
     "[./PROGRAM] MACHINE|FILE.json [NAME=VALUE …] [options]",
     "Runs a machine, or the case of a file, many times under a strategy. A path with a slash names "
-    "a program or shared object with machines of its own (docs/machine.md). Each new kind of "
+    "a program: with machines of its own, one of which follows (docs/machine.md), or with fibers, "
+    "which is explored as it is, with the arguments that follow it; options of raddle's come "
+    "before it (docs/fibers-under-test.md). Each new kind of "
     "failure "
     "is "
     "written to NAME.raddle.json at once (the machine's name, or the file's), then shrunk to "

@@ -260,8 +260,9 @@ const char *plural(uint64_t n)
 void command_text(const cli *c, const char *name, const char *file, char *text, size_t size)
 {
     bool given = *c->program != 0;
-    snprintf(text, size, "%s %s %s%s%s", shell_word(c->self), name, shell_word(file),
-             given ? " -- " : "", given ? shell_word(c->program) : "");
+    snprintf(text, size, "%s %s %s%s%s%s", shell_word(c->self), name, shell_word(file),
+             given ? " -- " : "", given ? shell_word(c->program) : "",
+             given && c->program_words ? c->program_words : "");
 }
 
 /* The size of the verb that follows, of those that programs with machines have; 0: there is none. */

@@ -3,10 +3,12 @@
  * `raddle explore ./pet …` starts the program as `./pet explore …` and leaves the rest to it: a machine runs in the lab
  * that its program is linked with, so raddle and that lab need not be of one version. What raddle adds is the variable
  * RADDLE_PROGRAM, the path as it was typed: the commands that the program prints are then raddle's. */
+#include "program.h"
 #include "shell.h"
 
 #include "lab/machines.h"
 #include "lab/program.h"
+#include "lab/under_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,4 +81,21 @@ int rad_lab_main(int argc, char **argv, const rad_machine *const *machines)
     rad__machines_cut(added);
     rad__os_signals_restore(&before);
     return out_close(&c, status);
+}
+
+int test_program(cli *c, char *const *argv, const char *library, const char **machine)
+{
+    rad_error error = {.code = 0};
+    static char typed[4096];
+    size_t used = 0;
+    for (int i = 1; argv[i] && used < sizeof typed; i++) {
+        used += (size_t)snprintf(typed + used, sizeof typed - used, " %s", shell_word(argv[i]));
+    }
+    if (rad__under_test_set(argv, library, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    c->program = argv[0];
+    c->program_words = typed;
+    *machine = rad__under_test_name();
+    return 0;
 }

@@ -183,7 +183,7 @@ static const char *const REPLAY_EXAMPLES[] = {
 const verb VERB_REPLAY = {
     "replay",
     "run an artifact or a log again and compare",
-    "FILE [options] [-- ./PROGRAM]",
+    "FILE [options] [-- ./PROGRAM [ARGUMENTS]]",
     "Replays an artifact (*.raddle.json) or a log written by 'raddle run --log'. If the machine is "
     "in a program, that comes last: raddle replay FILE -- ./program. With --repaired "
     "or "

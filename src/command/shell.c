@@ -112,6 +112,7 @@ int dispatch(cli *c, const verbs *all, int argc, char **argv)
         return v->run(c, 1, only);
     }
     c->verb = v->name;
-    int status = all->elsewhere ? all->elsewhere(c, v, argc - 2, argv + 2) : GO_ON;
-    return status == GO_ON ? v->run(c, argc - 2, argv + 2) : status;
+    int count = argc - 2;
+    int status = all->elsewhere ? all->elsewhere(c, v, &count, argv + 2) : GO_ON;
+    return status == GO_ON ? v->run(c, count, argv + 2) : status;
 }

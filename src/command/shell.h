@@ -17,8 +17,9 @@ typedef struct verbs {
     const verb *const *at;
     size_t count;
     void (*head)(cli *c); /* the first lines of --help */
-    /* Asked before a verb runs; may be NULL. GO_ON, or the exit status of what was done instead. */
-    int (*elsewhere)(cli *c, const verb *v, int argc, char **argv);
+    /* Asked before a verb runs, with its words, which it may change; may be NULL. GO_ON, or the exit status of what was
+     * done instead. */
+    int (*elsewhere)(cli *c, const verb *v, int *argc, char **argv);
 } verbs;
 
 /* The whole command; returns the exit status. */

@@ -171,7 +171,7 @@ static const char *const SHOW_EXAMPLES[] = {
 const verb VERB_SHOW = {
     "show",
     "draw an artifact's run as a swimlane",
-    "FILE [options] [-- ./PROGRAM]",
+    "FILE [options] [-- ./PROGRAM [ARGUMENTS]]",
     "Runs an artifact and draws what happened: one lane per actor, one row per step, the decisive "
     "switches marked with >>>, steps that have nothing to do with the failure left out, and below "
     "it "

@@ -119,7 +119,7 @@ static const char *const SHRINK_EXAMPLES[] = {
 const verb VERB_SHRINK = {
     "shrink",
     "make an artifact smaller while it fails in the same way",
-    "FILE [options] [-- ./PROGRAM]",
+    "FILE [options] [-- ./PROGRAM [ARGUMENTS]]",
     "Makes the case, the list of choices and the number of preemptions smaller as long as the "
     "failure "
     "keeps its identity, then tries every schedule with one preemption fewer: when none of them "

@@ -367,16 +367,19 @@ int rad__json_read_build(const rad_json_source *s, const json_t *root, rad_json_
 
 int rad__json_read_program(const rad_json_source *s, const json_t *root, rad_lab_program *out)
 {
-    static const char *const keys[] = {"path", "build_id", NULL};
+    static const char *const keys[] = {"path", "build_id", "library", NULL};
     const json_t *p;
     int code;
     *out = (rad_lab_program){.path = ""};
     if (json_object_get(root, "program") == NULL) return 0;
     if ((code = rad__json_object(s, root, "", "program", &p)) != 0 ||
         (code = rad__json_text(s, p, "program", "path", out->path, sizeof out->path)) != 0 ||
-        (code = rad__json_text(s, p, "program", "build_id", out->build_id, sizeof out->build_id))) {
+        (code = rad__json_text(s, p, "program", "build_id", out->build_id, sizeof out->build_id)) ||
+        (json_object_get(p, "library") &&
+         (code = rad__json_text(s, p, "program", "library", out->library, sizeof out->library)))) {
         return code;
     }
+    rad__text_plain(out->library);
     rad__text_plain(out->path); /* it is printed as part of a command */
     rad__text_plain(out->build_id);
     if (out->path[0] == 0) {

@@ -10,30 +10,6 @@
 
 enum { JSON_INDENT = 2, JSON_COLUMNS = 100 };
 
-/* ---- Text ----------------------------------------------------------------------------------------- */
-
-void rad__text_clean(char *text)
-{
-    for (size_t left = strlen(text); left > 0;) {
-        size_t length = rad__utf8_size(text, left);
-        if (length == 0) {
-            *text = '?';
-            length = 1;
-        }
-        text += length;
-        left -= length;
-    }
-}
-
-void rad__text_plain(char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
-            *text = ' ';
-        }
-    }
-}
-
 /* ---- Building ------------------------------------------------------------------------------------- */
 
 bool rad__json_set(json_t *o, const char *key, json_t *value)
@@ -64,7 +40,8 @@ bool rad__json_set_program(json_t *root, const rad_lab_program *p)
     if (p->path[0] == 0) return true;
     json_t *o = json_object();
     bool ok = o && rad__json_set(o, "path", json_string(p->path)) &&
-              rad__json_set(o, "build_id", json_string(p->build_id));
+              rad__json_set(o, "build_id", json_string(p->build_id)) &&
+              (p->library[0] == 0 || rad__json_set(o, "library", json_string(p->library)));
     return rad__json_set(root, "program", o) && ok;
 }
 

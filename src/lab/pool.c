@@ -2,6 +2,8 @@
 
 #include "base/alloc.h"
 #include "core/policy_user.h"
+#include "lab/serve.h"
+#include "lab/under_test.h"
 #include "os/clock.h"
 #include "os/process.h"
 #include "os/signal.h"
@@ -30,71 +32,18 @@ enum { LOOK_EVERY_NS = 50 * 1000 * 1000 };
 
 /* ---- The worker's side ------------------------------------------------------------------------------ */
 
-/* A message is its size and its bytes. 1 = read, 0 = end of stream, negative = error. */
-static int message_read(int fd, rad_bytes *into, rad_error *error)
-{
-    uint64_t size = 0;
-    int64_t got = rad__os_read(fd, &size, sizeof size, error);
-    if (got <= 0) return got < 0 ? error->code : 0;
-    into->size = 0;
-    if (got != sizeof size || size > UINT32_MAX / 2 ||
-        !RAD_GROW(&into->data, &into->capacity, (uint32_t)size))
-        return rad__error_memory(error);
-    while (into->size < size) {
-        got = rad__os_read(fd, into->data + into->size, size - into->size, error);
-        if (got <= 0) return got < 0 ? error->code : 0;
-        into->size += (uint32_t)got;
-    }
-    return 1;
-}
-
-static int message_write(int fd, const rad_bytes *b, rad_error *error)
-{
-    if (b->failed) return rad__error_memory(error);
-    uint64_t size = b->size;
-    int code = rad__os_write_all(fd, &size, sizeof size, error);
-    return code ? code : rad__os_write_all(fd, b->data, b->size, error);
-}
-
 typedef struct worker_fds {
     worker *w;
     int in, out;
 } worker_fds;
 
-/* Ends the worker for a reason of ours; without the mark it would look like a death of the machine's. */
-static int worker_trouble(worker *w)
-{
-    w->rig.shared->trouble = 1;
-    return 3;
-}
-
 static int worker_main(void *context)
 {
     worker_fds *f = context;
-    rad_unit_bench bench;
-    rad_bytes buffer = {0};
-    rad_estimates estimates = {0};
-    rad_error error = {0};
     rad__panic_mark = &f->w->rig.shared->panic;
     rad__os_signals_leave_to_parent();
     signal(SIGTERM, SIG_DFL); /* a machine that terminates itself has failed */
-    rad__unit_bench_open(&bench, &f->w->rig);
-    while (message_read(f->in, &buffer, &error) == 1) {
-        rad_unit unit;
-        rad_unit_result result;
-        rad_reader reader = rad__reader(buffer.data, buffer.size);
-        if (!rad__unit_read(&unit, &estimates, &reader)) return worker_trouble(f->w);
-        rad__unit_run(&bench, &unit, &result);
-        buffer.size = 0;
-        rad__unit_result_write(&result, &buffer);
-        rad__unit_result_free(&result);
-        rad__unit_free(&unit);
-        if (message_write(f->out, &buffer, &error) != 0) return worker_trouble(f->w);
-    }
-    rad__unit_bench_close(&bench);
-    rad__estimates_free(&estimates);
-    rad__bytes_free(&buffer);
-    return 0;
+    return rad__serve_units(&f->w->rig, f->in, f->out);
 }
 
 /* ---- The supervisor's side ------------------------------------------------------------------------- */
@@ -111,10 +60,25 @@ static void worker_stop(worker *w)
     w->pid = 0;
 }
 
+/* The process of a program is started anew; what it prints is thrown away. */
+static int worker_start_program(worker *w, rad_error *error)
+{
+    rad_tested t;
+    int code = rad__tested_start(&t, w->rig.memory, w->rig.target.c.max_steps, error);
+    if (code != 0) return code;
+    rad__os_close(t.output);
+    w->pid = t.pid;
+    w->to = t.to;
+    w->from = t.from;
+    return 0;
+}
+
 static int worker_start(rad_pool *p, worker *w, rad_error *error)
 {
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     (void)p;
+    w->rig.shared->pid = 0;
+    if (rad__program_is(w->rig.target.machine)) return worker_start_program(w, error);
     if (rad__os_pipe(request, error) != 0) return error->code;
     if (rad__os_pipe(answer, error) != 0) {
         rad__os_close(request[0]);
@@ -197,12 +161,12 @@ int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *err
     w->ticket = ticket;
     w->rig.shared->run = 0;
     rad__watch_begin(&w->watch, p->hang_seconds);
-    int code = message_write(w->to, &bytes, NULL);
+    int code = rad__message_write(w->to, &bytes, NULL);
     if (code != 0) { /* somebody killed it while it had nothing to do: the next one has not begun */
         p->killed++;
         worker_stop(w);
         code = worker_start(p, w, error);
-        if (code == 0) code = message_write(w->to, &bytes, error);
+        if (code == 0) code = rad__message_write(w->to, &bytes, error);
     }
     rad__bytes_free(&bytes);
     return code;
@@ -287,7 +251,7 @@ static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_
 static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *error)
 {
     rad_bytes bytes = {0};
-    int got = message_read(w->from, &bytes, error);
+    int got = rad__message_read(w->from, &bytes, error);
     a->ticket = w->ticket;
     w->ticket = NULL;
     int code = got < 0 ? got : 0;

@@ -12,7 +12,8 @@
 #include <string.h>
 
 static rad_lab_program program_own;
-static const rad_machine *program_machine; /* one of those that it has; NULL: no program */
+static const rad_machine *program_machine;         /* one of those that it has; NULL: no program */
+static const char *program_file, *program_library; /* NULL: the file that holds the machine; none */
 
 void rad__program_build_id(const rad_elf *e, char *text, size_t size)
 {
@@ -31,23 +32,38 @@ void rad__program_set(const char *path, const rad_machine *machine)
 {
     program_own = (rad_lab_program){.path = ""};
     program_machine = machine;
+    program_file = program_library = NULL;
     snprintf(program_own.path, sizeof program_own.path, "%s", path);
     rad__text_clean(program_own.path);
 }
 
+void rad__program_set_file(const char *path, const char *library, const rad_machine *machine)
+{
+    rad__program_set(path, machine);
+    program_file = path;
+    program_library = library;
+}
+
+static void read_build_id(const char *path, char *text, size_t size)
+{
+    char *bytes;
+    rad_elf elf;
+    if (rad__os_object_read(path, &bytes, &elf, NULL) != 0) return;
+    rad__program_build_id(&elf, text, size);
+    rad__free(bytes);
+}
+
 const rad_lab_program *rad_lab_program_own(void)
 {
-    char path[4096], *bytes;
-    rad_elf elf;
+    rad_lab_program *p = &program_own;
+    char path[4096];
     if (program_machine == NULL) return NULL;
-    if (program_own.build_id[0] == 0) {
-        rad__os_object_of(program_machine, path, sizeof path);
-        if (rad__os_object_read(path, &bytes, &elf, NULL) == 0) {
-            rad__program_build_id(&elf, program_own.build_id, sizeof program_own.build_id);
-            rad__free(bytes);
-        }
+    if (p->build_id[0] == 0) {
+        if (program_file == NULL) rad__os_object_of(program_machine, path, sizeof path);
+        read_build_id(program_file ? program_file : path, p->build_id, sizeof p->build_id);
+        if (program_library) read_build_id(program_library, p->library, sizeof p->library);
     }
-    return &program_own;
+    return p;
 }
 
 void rad__program_of_machine(const rad_machine *m, rad_lab_program *out)

@@ -1,6 +1,6 @@
 #include "lab/rig.h"
 
-#include "lab/case.h"
+#include "os/process.h"
 #include "os/shared.h"
 #include "os/signal.h"
 
@@ -11,32 +11,37 @@ enum rad_limit rad__limit_of(const rad_machine *m)
     return m->ends ? RAD_LIMIT_FAILS : RAD_LIMIT_CUTS;
 }
 
-int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)
+static size_t head_size(void)
 {
-    rad_case c = rad__case_of(t);
-    *r = (rad_rig){.target = *t, .limit = rad__limit_of(t->machine)};
-    r->target.c.body = NULL; /* the machine has read it, and it is not ours to keep */
-    if (c.body && t->machine->body == NULL)
-        return rad__error(error, RAD_EINPUT, "%s takes no body, only numbers", t->machine->name);
-    void *mapping = NULL;
-    size_t head = (sizeof(rad_rig_shared) + 63) / 64 * 64;
-    size_t size = head + (size_t)RAD_CHOICES_MAX * sizeof(rad_choice);
-    int code = t->machine->create(&r->self, &c, error); /* first: it may refuse the case */
-    if (code == 0) code = rad__os_shared_map(&mapping, size, error);
-    if (code == 0) {
-        r->shared = mapping;
-        r->mapping_size = size;
-        r->choices = (rad_choice *)((char *)mapping + head);
-        rad_choice_buffer buffer = {r->choices, RAD_CHOICES_MAX, &r->shared->choice_count};
-        code = rad__kernel_open(&r->kernel, buffer, error);
-    }
+    return (sizeof(rad_rig_shared) + 63) / 64 * 64;
+}
+
+size_t rad__rig_mapping_size(void)
+{
+    return head_size() + (size_t)RAD_CHOICES_MAX * sizeof(rad_choice);
+}
+
+int rad__rig_set_up(rad_rig *r, void *mapping, rad_error *error)
+{
+    r->shared = mapping;
+    r->mapping_size = rad__rig_mapping_size();
+    r->choices = (rad_choice *)((char *)mapping + head_size());
+    rad_choice_buffer buffer = {r->choices, RAD_CHOICES_MAX, &r->shared->choice_count};
+    int code = rad__kernel_open(&r->kernel, buffer, error);
     if (code == 0) code = rad__policy_guide(&r->guide, error);
-    if (code != 0) {
-        rad__rig_close(r);
-        return code;
-    }
-    rad__kernel_use(r->kernel, t->machine, r->self);
-    return 0;
+    if (code == 0) rad__kernel_use(r->kernel, r->target.machine, r->self);
+    return code;
+}
+
+int rad__rig_join(rad_rig *r, const rad_target *t, int memory, rad_error *error)
+{
+    void *mapping = NULL;
+    *r = (rad_rig){.target = *t, .limit = rad__limit_of(t->machine), .memory = -1};
+    int code = t->machine->create(&r->self, &t->c, error);
+    if (code == 0) code = rad__os_shared_join(&mapping, rad__rig_mapping_size(), memory, error);
+    if (code == 0) code = rad__rig_set_up(r, mapping, error);
+    if (code != 0) rad__rig_close(r);
+    return code;
 }
 
 void rad__rig_close(rad_rig *r)
@@ -46,7 +51,8 @@ void rad__rig_close(rad_rig *r)
     rad__kernel_close(r->kernel);
     rad__estimates_free(&r->blank);
     rad__os_shared_unmap(r->shared, r->mapping_size);
-    *r = (rad_rig){0};
+    if (r->memory >= 0) rad__os_close(r->memory);
+    *r = (rad_rig){.memory = -1};
 }
 
 rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy)
@@ -62,6 +68,11 @@ rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy)
     };
 }
 
+enum rad_outcome rad__rig_run(rad_rig *r, const rad_run_options *options)
+{
+    return r->apart ? r->apart(r, options) : rad__kernel_run(r->kernel, options);
+}
+
 enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count,
                                 bool whole_trace, rad_observer *watcher)
 {
@@ -70,6 +81,7 @@ enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t co
     options.observers[0] = watcher;
     int before = *rad__os_interrupted();
     rad__guide_set(r->guide, choices, count);
+    if (r->apart) return r->apart(r, &options);
     rad__kernel_begin(r->kernel, &options);
     while (!rad__kernel_advance(r->kernel, STEPS_BETWEEN_LOOKS))
         if (rad__os_interrupted_since(before))

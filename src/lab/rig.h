@@ -11,10 +11,13 @@ typedef struct rad_rig_shared {
     volatile uint64_t choice_count;
     volatile uint64_t panic;   /* an assertion of ours failed */
     volatile uint64_t trouble; /* the process gave up for a reason of ours, not the machine's */
+    volatile int64_t pid; /* of the child in which the run is; 0: it is in the process itself */
     rad_beacon beacon;
 } rad_rig_shared;
 
-typedef struct rad_rig {
+typedef struct rad_rig rad_rig;
+
+struct rad_rig {
     rad_target target; /* without its body: the machine has read it */
     rad_kernel *kernel;
     void *self;          /* the machine */
@@ -26,7 +29,10 @@ typedef struct rad_rig {
     enum rad_limit limit; /* as the machine has it, unless an artifact knows more */
     const char *ends_at;  /* as in rad_run_options: NULL, all races end a run */
     const char *const *suppressed;
-} rad_rig;
+    int memory; /* the mapping as a file, for a machine whose process is a program; or -1 */
+    /* A run from beginning to end, for a machine of which each run needs a process. NULL: none does. */
+    enum rad_outcome (*apart)(rad_rig *r, const rad_run_options *options);
+};
 
 /* What its step limit means. */
 RAD_INTERNAL enum rad_limit rad__limit_of(const rad_machine *m);
@@ -34,6 +40,16 @@ RAD_INTERNAL enum rad_limit rad__limit_of(const rad_machine *m);
 /* Memory for the choices is reserved for the worst case and paid for when used. */
 RAD_INTERNAL int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error);
 RAD_INTERNAL void rad__rig_close(rad_rig *r);
+
+/* The same in the mapping of another process's rig, by its file. */
+RAD_INTERNAL int rad__rig_join(rad_rig *r, const rad_target *t, int memory, rad_error *error);
+
+/* For those two: kernel and policy of a rig that has its machine; the mapping is the rig's from here on. */
+RAD_INTERNAL int rad__rig_set_up(rad_rig *r, void *mapping, rad_error *error);
+RAD_INTERNAL size_t rad__rig_mapping_size(void);
+
+/* A whole run. */
+RAD_INTERNAL enum rad_outcome rad__rig_run(rad_rig *r, const rad_run_options *options);
 
 /* Options for a run of this rig; the caller adds what it needs. */
 RAD_INTERNAL rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy);

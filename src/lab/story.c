@@ -4,6 +4,7 @@
 #include "lab/json.h"
 #include "lab/recorder.h"
 #include "lab/rig.h"
+#include "lab/under_test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -216,7 +217,9 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
     t->past = rad__alloc(t->recorder.step_count, sizeof *t->past);
     if (t->past == NULL) return rad__error_memory(error);
     rad__recorder_past(&t->recorder, k, t->past);
-    bool tells_all = deadly || !k->failed || k->failure.oracle == RAD_ORACLE_LIVELOCK ||
+    /* What a program does to its own memory between two operations is not known, so any step may matter. */
+    bool unseen = rad__program_is(k->machine) && k->failure.oracle != RAD_ORACLE_DEADLOCK;
+    bool tells_all = deadly || unseen || !k->failed || k->failure.oracle == RAD_ORACLE_LIVELOCK ||
                      k->failure.oracle == RAD_ORACLE_STEP_LIMIT;
     for (uint32_t i = 0; i < t->recorder.step_count && tells_all; i++) t->past[i] = true;
     return 0;

@@ -241,7 +241,7 @@ static void unit_sample(rad_unit_bench *b, const rad_unit *u, rad_unit_result *o
     for (uint64_t i = 0; i < u->count; i++) {
         b->rig->shared->run = i;
         options.info.run = u->first + i;
-        rad__kernel_run(b->rig->kernel, &options);
+        rad__rig_run(b->rig, &options);
         if (!unit_fold(b, u, out, i) || unit_is_long(u, &started_ns, &at_steps, out)) return;
     }
 }
@@ -295,7 +295,7 @@ static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
         rig->shared->run = i;
         watch.prefix = length;
         rad__guide_set(rig->guide, b->guide, length);
-        rad__kernel_run(rig->kernel, &options);
+        rad__rig_run(rig, &options);
         bool more = unit_fold(b, u, out, i);
         length = rig->kernel->decisions;
         out->exhausted = !rad__tree_advance(rig->choices, &length, u->floor, u->bound,
@@ -314,7 +314,7 @@ static void unit_script(rad_unit_bench *b, const rad_unit *u, rad_unit_result *o
     rad__script_set(b->script, u->cues, u->cue_count, u->picks, u->pick_count);
     rad_run_options options = rad__rig_options(b->rig, b->script);
     b->rig->shared->run = 0;
-    rad__kernel_run(b->rig->kernel, &options);
+    rad__rig_run(b->rig, &options);
     unit_fold(b, u, out, 0);
 }
 

@@ -12,9 +12,11 @@ void rad__watch_begin(rad_watch *w, double hang_seconds)
 bool rad__watch_hangs(rad_watch *w, const rad_rig_shared *shared, int pid)
 {
     uint64_t run = shared->run, steps = shared->beacon.steps, cpu_ns = 0;
+    if (shared->pid > 0) pid = (int)shared->pid; /* its parent only waits */
     if (rad__os_cpu_ns(pid, &cpu_ns, NULL) != 0) return false;
     uint64_t now = rad__os_now_ns();
-    if (w->at_ns == 0 || run != w->run || steps != w->steps) {
+    if (w->at_ns == 0 || pid != w->pid || run != w->run || steps != w->steps) {
+        w->pid = pid;
         w->run = run;
         w->steps = steps;
         w->cpu_ns = cpu_ns;

@@ -14,6 +14,7 @@ typedef struct rad_watch {
     uint64_t hang_ns; /* CPU time that a step may take */
     /* Where the run was when it was last seen to move, and its CPU time then. */
     uint64_t run, steps, cpu_ns, at_ns;
+    int pid;             /* whose CPU time: a run may have a process of its own */
     double hung_seconds; /* how long it did not move; 0: it did */
     bool asleep;         /* most of that without computing */
 } rad_watch;

@@ -48,6 +48,9 @@ static void check_file(const rad_elf *e, size_t size)
     require(exported == RAD_ELF_ABSENT || exported == any);
     rad__elf_symbol(e, "rad_lab_main");
     rad__elf_symbol(e, "");
+    const char *needed = rad__elf_needed(e, "lib");
+    require(needed == NULL || strncmp(needed, "lib", 3) == 0);
+    require(needed == NULL || rad__elf_needed(e, "") != NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

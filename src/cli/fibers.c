@@ -1,0 +1,136 @@
+/* fibers.c — see fibers.h. */
+#include "fibers.h"
+
+#include "command/program.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIBRARY     "libraddle.so"
+#define LAB_LIBRARY LIBRARY "." RADDLE_SOVERSION
+
+static int refuse(cli *c, const char *path, const char *why)
+{
+    complain(c, "'%.400s': %s", path, why);
+    return EXIT_USAGE;
+}
+
+/* ---- What can be put under test -------------------------------------------------------------------------- */
+
+/* The name of a sanitizer that it was compiled with, or NULL. */
+static const char *sanitizer_of(const rad_elf *e)
+{
+    static const char *const rows[][2] = {{"__asan_init", "the address sanitizer"},
+                                          {"__tsan_init", "the thread sanitizer"},
+                                          {"__msan_init", "the memory sanitizer"},
+                                          {"__hwasan_init", "the hardware address sanitizer"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rad__elf_symbol(e, rows[i][0]) != RAD_ELF_ABSENT) {
+            return rows[i][1];
+        }
+    }
+    return NULL;
+}
+
+/* It does not load our library by the name that the lab's has. */
+static int refuse_unlinked(cli *c, const char *path, const rad_elf *e)
+{
+    const char *other = rad__elf_needed(e, LIBRARY ".");
+    if (other) {
+        complain(c,
+                 "'%.400s': linked with %.60s, but this raddle explores programs of " LAB_LIBRARY,
+                 path, other);
+        return EXIT_USAGE;
+    }
+    if (rad__elf_needed(e, "libraddle-lab.so.") || rad__elf_needed(e, "libraddle-load.so.")) {
+        return refuse(c, path,
+                      "linked with the lab itself, but has no machines; link it with "
+                      "-lraddle, or let it call rad_lab_main (docs/machine.md)");
+    }
+    if (rad__elf_symbol(e, "rad_main") == RAD_ELF_DEFINED ||
+        rad__elf_symbol(e, "rad_runtime_create") == RAD_ELF_DEFINED) {
+        return refuse(c, path,
+                      "linked with the static libraddle.a; link it with the shared library: "
+                      "cc ... $(pkg-config --libs raddle)");
+    }
+    return refuse(c, path,
+                  "uses no fibers of raddle (it is not linked with " LAB_LIBRARY ") and has no "
+                  "machines (docs/machine.md): there is nothing to explore");
+}
+
+int check_fibers(cli *c, const char *path, const rad_elf *e)
+{
+    struct stat about;
+    const char *sanitizer = sanitizer_of(e), *needed = rad__elf_needed(e, LIBRARY ".");
+    if (needed == NULL || strcmp(needed, LAB_LIBRARY) != 0) {
+        return refuse_unlinked(c, path, e);
+    }
+    if (sanitizer) {
+        complain(c,
+                 "'%.400s': compiled with %s, which does not know the fibers of a run under test; "
+                 "compile it without",
+                 path, sanitizer);
+        return EXIT_USAGE;
+    }
+    if (stat(path, &about) == 0 && (about.st_mode & (S_ISUID | S_ISGID))) {
+        return refuse(c, path, "runs as another user or group: the lab's library cannot be loaded");
+    }
+    return 0;
+}
+
+/* ---- The lab's library ----------------------------------------------------------------------------------- */
+
+/* Beside this command, where it was built or installed; or where the installation was meant to be. */
+static bool find_library(char *path, size_t size)
+{
+    static const char *const places[] = {"/src/lab/fibers/" LAB_LIBRARY,
+                                         "/../" RADDLE_LIBDIR "/raddle/lab/" LAB_LIBRARY};
+    char own[4096];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(own, '/');
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        *slash = 0;
+        int used = snprintf(path, size, "%s%s", own, places[i]);
+        if (used > 0 && (size_t)used < size && access(path, R_OK) == 0) {
+            return true;
+        }
+    }
+    int used =
+        snprintf(path, size, "%s", RADDLE_PREFIX "/" RADDLE_LIBDIR "/raddle/lab/" LAB_LIBRARY);
+    return used > 0 && (size_t)used < size && access(path, R_OK) == 0;
+}
+
+int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
+               char **argv)
+{
+    static char library[8192];
+    static char *own[1024];
+    const char *machine = NULL;
+    int count = 0;
+    if (!find_library(library, sizeof library)) {
+        complain(c, "the library for programs under test (raddle/lab/" LAB_LIBRARY
+                    ") is not where this raddle was installed");
+        return EXIT_RUNTIME;
+    }
+    if (strchr(library, ' ') || strchr(library, ':')) {
+        complain(c, "'%.400s': the loader takes no library from a path with a blank or a colon",
+                 library);
+        return EXIT_RUNTIME;
+    }
+    for (int i = at; i < *argc && count < 1023; i++) {
+        own[count++] = argv[i];
+    }
+    own[count] = NULL;
+    int status = test_program(c, own, library, &machine);
+    if (status != 0) {
+        return status;
+    }
+    *argc = at > dashes ? dashes : at;
+    if (takes_machine && v != &VERB_LIST) {
+        argv[(*argc)++] = (char *)(uintptr_t)machine; /* never written to. tidy: address ok */
+    }
+    return GO_ON;
+}

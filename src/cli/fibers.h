@@ -1,0 +1,17 @@
+/* fibers.h — a program without machines of its own, whose fibers are put under test. */
+#ifndef RADDLE_CLI_FIBERS_H
+#define RADDLE_CLI_FIBERS_H
+
+#include "command/shell.h"
+
+#include "base/elf.h"
+
+/* Can it be put under test? Returns 0 or an exit status, message printed. */
+int check_fibers(cli *c, const char *path, const rad_elf *e);
+
+/* Makes it the machine of the verb. Its path is argv[at], its arguments are all that follows; what came before is left
+ * for the verb, with the name of the machine if it takes one. Returns GO_ON or an exit status. */
+int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
+               char **argv);
+
+#endif

@@ -1,0 +1,117 @@
+/* heap.c — base/alloc.h for the lab's part of a process under test: memory that a child of fork shares with its parent.
+ *
+ * The child takes the kernel through a run, in memory that the parent then reads as if it had done so itself
+ * (server.c). The program's memory is libc's, and a child has its own copy of that.
+ *
+ * Blocks have sizes of powers of two; what was freed is used again for the same size. A child that dies between two
+ * lines of this file would leave it broken; but then the parent ends, too. */
+#include "base/alloc.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { SMALLEST = 6, CLASSES = 36, HEADER = 64 };
+
+#define HEAP_SIZE (UINT64_C(1) << 34) /* of addresses: memory is taken when it is touched */
+
+typedef struct block {
+    uint32_t class;
+    struct block *next; /* while it is free */
+} block;
+
+static struct heap {
+    uint64_t used;
+    block *free[CLASSES];
+} * heap;
+
+static bool heap_open(void)
+{
+    void *at = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) return false;
+    heap = at;
+    heap->used = (sizeof *heap + HEADER - 1) / HEADER * HEADER;
+    return true;
+}
+
+/* At the start of a cache line, all zero. */
+static void *take(size_t size)
+{
+    uint32_t class = SMALLEST;
+    while (class < CLASSES && (UINT64_C(1) << class) < size) class ++;
+    if (class == CLASSES || (heap == NULL && !heap_open())) return NULL;
+    block *b = heap->free[class];
+    uint64_t whole = HEADER + (UINT64_C(1) << class);
+    if (b != NULL) {
+        heap->free[class] = b->next;
+        memset((char *)b + HEADER, 0, size);
+    } else {
+        if (whole > HEAP_SIZE - heap->used) return NULL;
+        b = (block *)(void *)((char *)heap + heap->used);
+        heap->used += whole;
+    }
+    b->class = class;
+    return (char *)b + HEADER;
+}
+
+static block *block_of(void *p)
+{
+    return (block *)(void *)((char *)p - HEADER);
+}
+
+void *rad__alloc(size_t count, size_t size)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? NULL : take(bytes);
+}
+
+void *rad__alloc_lines(size_t count, size_t size)
+{
+    return rad__alloc(count, size);
+}
+
+void *rad__alloc_later(size_t count, size_t size)
+{
+    return rad__alloc(count, size);
+}
+
+void *rad__alloc_lines_later(size_t count, size_t size, void **memory)
+{
+    return *memory = rad__alloc(count, size);
+}
+
+void rad__free(void *p)
+{
+    if (p == NULL) return;
+    block *b = block_of(p);
+    b->next = heap->free[b->class];
+    heap->free[b->class] = b;
+}
+
+char *rad__copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = take(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+bool rad__grow(void **p, uint32_t *capacity, uint32_t need, size_t element_size)
+{
+    enum { FIRST = 8 };
+    if (need <= *capacity) return true;
+    uint64_t next = *capacity ? *capacity : FIRST;
+    while (next < need) next *= 2;
+    if (next > UINT32_MAX) next = need;
+    void *grown = rad__alloc((size_t)next, element_size);
+    if (grown == NULL) return false;
+    if (*p != NULL) memcpy(grown, *p, *capacity * element_size);
+    rad__free(*p);
+    *p = grown;
+    *capacity = (uint32_t)next;
+    return true;
+}
+
+void rad__alloc_fail_at(uint64_t n)
+{
+    (void)n; /* tests of the lab itself make it fail, not here */
+}

@@ -1,0 +1,240 @@
+/* names.c — objects by the order in which they were first met, functions by the program's symbols.
+ *
+ * An address says only whether two calls are about the same thing; numbers, order and digests do not depend on it.
+ * Memory is used again: a call that makes an object (rad_chan_create, rad_nursery_open, …) begins a new one, and so
+ * does one of another kind at the same address. */
+#define _GNU_SOURCE
+#include "lab/fibers/stage.h"
+
+#include "base/alloc.h"
+#include "lab/fibers/tell.h"
+#include "os/symbols.h"
+#include "rt/sync.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Objects ------------------------------------------------------------------------------------------- */
+
+enum { OBJECTS_MAX = 1 << 16 };
+
+typedef struct entry {
+    const void *address; /* NULL: free */
+    uint8_t kind;        /* enum rad_kind */
+    uint32_t number;
+} entry;
+
+/* Open addressing, and what there is in the order of numbers. */
+static entry objects[OBJECTS_MAX];
+static struct {
+    const char *role;
+    uint32_t creator;
+} made[OBJECTS_MAX / 2];
+static uint32_t object_count;
+
+static const char *kind_text(uint8_t kind)
+{
+    static const char *const texts[] = {
+#define KIND_ROW(name, text) text,
+        RAD_KIND_LIST(KIND_ROW)
+#undef KIND_ROW
+    };
+    return kind < sizeof texts / sizeof *texts && *texts[kind] ? texts[kind] : "object";
+}
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Operations are called after what they work on. */
+static uint8_t site_kind(uint32_t site)
+{
+    static const struct {
+        const char *start;
+        uint8_t kind;
+    } rows[] = {{"mutex_", RAD_KIND_MUTEX},
+                {"rwlock_", RAD_KIND_RWLOCK},
+                {"cond_", RAD_KIND_CONDITION},
+                {"semaphore_", RAD_KIND_SEMAPHORE},
+                {"waitgroup_", RAD_KIND_WAIT_GROUP},
+                {"once_", RAD_KIND_ONCE},
+                {"barrier_", RAD_KIND_BARRIER},
+                {"stock_", RAD_KIND_STOCK},
+                {"nursery_", RAD_KIND_NURSERY},
+                {"timer_", RAD_KIND_TIMER},
+                {"ticker_", RAD_KIND_TIMER},
+                {"join", RAD_KIND_FIBER},
+                {"release", RAD_KIND_FIBER},
+                {"cancel", RAD_KIND_FIBER},
+                {"name_of", RAD_KIND_FIBER},
+                {"end", RAD_KIND_FIBER},
+                {"begin", RAD_KIND_FIBER}};
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (begins_with(rad__site_name(site), rows[i].start)) return rows[i].kind;
+    return RAD_KIND_CHANNEL;
+}
+
+static entry *object_place(const void *address)
+{
+    uint64_t bits = (uintptr_t)address; /* only where to look for the same one. tidy: address ok */
+    uint32_t at = (uint32_t)((bits >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 48) % OBJECTS_MAX;
+    while (objects[at].address != NULL && objects[at].address != address)
+        at = (at + 1) % OBJECTS_MAX;
+    return &objects[at];
+}
+
+static void object_new(entry *o, const void *address, uint8_t kind, const char *role)
+{
+    if (object_count == OBJECTS_MAX / 2)
+        rad__program_refused("rad_chan_create",
+                             "more than 32,768 channels, locks and the like in one run");
+    const rad_runner *creator = rad__stage.current;
+    *o = (entry){address, kind, object_count++};
+    made[o->number].role = role;
+    made[o->number].creator = creator ? creator->number : RAD_NONE;
+    if (!rad__stage.prefix) rad__tell_object(made[o->number].creator, role);
+}
+
+static uint32_t object_number(const void *address, uint8_t kind)
+{
+    entry *o = object_place(address);
+    if (o->address == NULL || o->kind != kind) object_new(o, address, kind, kind_text(kind));
+    return o->number;
+}
+
+uint32_t rad__object_at(const void *address, uint32_t site)
+{
+    return address ? object_number(address, site_kind(site)) : RAD_NONE;
+}
+
+void rad__object_begins(const void *address, uint32_t site, const char *role)
+{
+    uint8_t kind = site_kind(site);
+    object_new(object_place(address), address, kind, role ? role : kind_text(kind));
+}
+
+void rad__objects_tell(void)
+{
+    for (uint32_t i = 0; i < object_count; i++) rad__tell_object(made[i].creator, made[i].role);
+}
+
+/* ---- Who waits for what -------------------------------------------------------------------------------- */
+
+static uint32_t runner_of_strand(uint64_t who)
+{
+    uint32_t i = who != 0 ? rad__stage.runner_count : 0;
+    while (i-- > 0) { /* slots are used again: the newest */
+        const rad_runner *r = &rad__stage.runners[i];
+        if (r->kind == RAD_RUNNER_FIBER && rad__strand_who(&r->slot->strand) == who) return i;
+    }
+    return RAD_NONE;
+}
+
+/* Where the program's object begins that has this waitable in it. Those of raddle/sync.h, but the condition, have a
+ * word before it. */
+static const void *object_of_waitable(const rad_waitable *o)
+{
+    switch ((enum rad_kind)o->kind) {
+    case RAD_KIND_MUTEX:
+    case RAD_KIND_RWLOCK:
+    case RAD_KIND_SEMAPHORE:
+    case RAD_KIND_WAIT_GROUP:
+    case RAD_KIND_ONCE:
+    case RAD_KIND_BARRIER: return (const char *)o - sizeof(uint64_t);
+    case RAD_KIND_FIBER: return (const char *)o - offsetof(rad_slot, done);
+    default: return o;
+    }
+}
+
+void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder)
+{
+    uint64_t what = atomic_load_explicit(&r->slot->waits_for, memory_order_relaxed);
+    uint8_t kind = (uint8_t)(what >> 56);
+    uint64_t at = what << 8 >> 8;
+    const rad_waitable *o =
+        (const rad_waitable *)(uintptr_t)at; /* tidy: address ok: as it was stored */
+    *object = *holder = RAD_NONE;
+    if (kind == RAD_KIND_SEVERAL) {
+        o = ((const rad_clause *)(const void *)o)->object;
+        kind = o->kind;
+    }
+    switch ((enum rad_kind)kind) {
+    case RAD_KIND_NOTHING:
+    case RAD_KIND_FILE:
+    case RAD_KIND_DESCRIPTOR:
+    case RAD_KIND_ROOM:
+    case RAD_KIND_BLOCKING_CALL: return;
+    case RAD_KIND_NURSERY: *object = rad__object_at(r->object, RAD_AT_nursery_wait); return;
+    case RAD_KIND_MUTEX: *holder = runner_of_strand(rad__mutex_holder(o)); break;
+    case RAD_KIND_RWLOCK: {
+        uint64_t readers;
+        const void *lock;
+        *holder = runner_of_strand(rad__rwlock_holders(o, &readers, &lock));
+        break;
+    }
+    case RAD_KIND_ONCE: *holder = runner_of_strand(rad__once_runner(o)); break;
+    default: break;
+    }
+    *object = object_number(object_of_waitable(o), kind);
+}
+
+/* ---- Functions ----------------------------------------------------------------------------------------- */
+
+/* Kept over runs, in memory that children share: roles have to outlive a run. */
+typedef struct function {
+    rad_fn fn;
+    char name[40];
+} function;
+
+enum { FUNCTIONS_MAX = 1024 };
+
+static struct {
+    uint32_t count;
+    function at[FUNCTIONS_MAX];
+} * functions;
+
+typedef struct search {
+    uintptr_t address;
+    char *name;
+    size_t size;
+} search;
+
+static int search_in(struct dl_phdr_info *info, size_t info_size, void *context)
+{
+    static rad_symbols symbols;
+    const search *s = context;
+    (void)info_size;
+    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type != PT_LOAD || s->address - (info->dlpi_addr + p->p_vaddr) >= p->p_memsz)
+            continue;
+        const char *name = rad__symbols_name(&symbols, info, s->address);
+        if (name != NULL) snprintf(s->name, s->size, "%s", name);
+        return 1;
+    }
+    return 0;
+}
+
+/* What rad_main starts is a function of ours, which calls the program's. */
+static void function_name(function *f)
+{
+    search s = {(uintptr_t)f->fn, f->name, sizeof f->name}; /* only compared. tidy: address ok */
+    dl_iterate_phdr(search_in, &s);
+    if (strcmp(f->name, "first_main") == 0) snprintf(f->name, sizeof f->name, "first");
+    if (f->name[0] == 0) snprintf(f->name, sizeof f->name, "fiber"); /* it was stripped */
+}
+
+const char *rad__function_name(rad_fn fn)
+{
+    if (functions == NULL) functions = rad__alloc(1, sizeof *functions);
+    if (functions == NULL) return "fiber";
+    for (uint32_t i = 0; i < functions->count; i++)
+        if (functions->at[i].fn == fn) return functions->at[i].name;
+    if (functions->count == FUNCTIONS_MAX) return "fiber";
+    function *f = &functions->at[functions->count++];
+    f->fn = fn;
+    function_name(f);
+    return f->name;
+}

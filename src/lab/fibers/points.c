@@ -1,0 +1,144 @@
+/* points.c — the public operations under test: each is a point, then the same function as in production. */
+#include "lab/fibers/stage.h"
+
+#include "lab/fibers/tell.h"
+
+#include <string.h>
+
+/* Operations that no other runner can tell the order of: they are not worth a decision. */
+static bool is_point(uint32_t site)
+{
+    switch (site) {
+    case RAD_AT_now:
+    case RAD_AT_after:
+    case RAD_AT_self:
+    case RAD_AT_give:
+    case RAD_AT_name:
+    case RAD_AT_name_of:
+    case RAD_AT_sharp:
+    case RAD_AT_shield:
+    case RAD_AT_nursery_open:
+    case RAD_AT_nursery_current:
+    case RAD_AT_chan_create:
+    case RAD_AT_stock_create:
+    case RAD_AT_timer_create:
+    case RAD_AT_ticker_start:
+    case RAD_AT_semaphore_init:
+    case RAD_AT_barrier_init:
+    case RAD_AT_mutex_is_mine:
+    case RAD_AT_local_create:
+    case RAD_AT_local_delete:
+    case RAD_AT_local_get:
+    case RAD_AT_local_set: return false;
+    default: return true;
+    }
+}
+
+/* ---- Where objects begin --------------------------------------------------------------------------------- */
+
+static void began(const void *object, uint32_t site)
+{
+    if (rad__stage.running) rad__object_begins(object, site, NULL);
+}
+
+static int create_chan(rad_chan **chan, size_t size, size_t capacity, enum rad_chan_mode mode)
+{
+    int code = rad__op_chan_create(chan, size, capacity, mode);
+    if (code == 0) began(*chan, RAD_AT_chan_create);
+    return code;
+}
+
+static int create_stock(rad_stock **stock, size_t size, uint32_t capacity,
+                        const rad_stock_calls *calls)
+{
+    int code = rad__op_stock_create(stock, size, capacity, calls);
+    if (code == 0) began(*stock, RAD_AT_stock_create);
+    return code;
+}
+
+static int create_timer(rad_timer **timer, rad_fn fn, void *arg)
+{
+    int code = rad__op_timer_create(timer, fn, arg);
+    if (code == 0) began(*timer, RAD_AT_timer_create);
+    return code;
+}
+
+static void open_nursery(rad_nursery *n, rad_time deadline)
+{
+    rad__op_nursery_open(n, deadline);
+    began(n, RAD_AT_nursery_open);
+}
+
+/* ---- Select ---------------------------------------------------------------------------------------------- */
+
+/* What a case is about, and the operation that is like it. NULL: not about an object. */
+static const void *case_object(const rad_select_case *c, uint32_t *site)
+{
+    *site = RAD_AT_select;
+    switch (c->kind) {
+    case RAD_ON_SEND: *site = RAD_AT_send; break;
+    case RAD_ON_RECV: *site = RAD_AT_recv; break;
+    case RAD_ON_JOIN: *site = RAD_AT_join; return c->on.fiber.slot;
+    case RAD_ON_LOCK: *site = RAD_AT_mutex_lock; break;
+    case RAD_ON_ACQUIRE: *site = RAD_AT_semaphore_acquire; break;
+    case RAD_ON_GROUP: *site = RAD_AT_waitgroup_wait; break;
+    case RAD_ON_TAKE: *site = RAD_AT_stock_take; break;
+    case RAD_ON_TICK: *site = RAD_AT_ticker_wait; break;
+    case RAD_ON_TIMER: *site = RAD_AT_timer_wait; break;
+    case RAD_ON_READ: *site = RAD_AT_rwlock_read; break;
+    case RAD_ON_WRITE: *site = RAD_AT_rwlock_write; break;
+    default: return NULL;
+    }
+    return c->on.chan; /* of all these the union holds a pointer */
+}
+
+/* With this state the generator's next number is 0: eight cases are then tried in the order they have. */
+static const rad_prng in_order = {(unsigned __int128)UINT64_C(0xdba7208509dc6fbc) << 64 |
+                                  UINT64_C(0xf24b0ffac22ab37d)};
+
+/* Which of the cases that can be done is done is the kernel's choice: they are offered in an order that begins where it
+ * says. */
+static int select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
+{
+    rad_select_case turned[RAD_SELECT_MAX];
+    uint32_t site;
+    if (!rad__stage.running || count == 0 || count > RAD_SELECT_MAX)
+        return rad__op_select(cases, count, until);
+    for (uint32_t i = 0; i < count; i++) {
+        const void *object = case_object(&cases[i], &site);
+        if (object != NULL) rad__tell_touch(rad__object_at(object, site), RAD_WRITE);
+    }
+    uint32_t first = rad__tell_pick(RAD_PICK_CASE, RAD_AT_select, count);
+    rad_core *core = rad__core();
+    if (core != NULL) rad__seat_of(core)->prng = in_order;
+    for (uint32_t i = 0; i < count; i++) turned[i] = cases[(first + i) % count];
+    int done = rad__op_select(turned, count, until);
+    if (done < 0) return done;
+    uint32_t at = (first + (uint32_t)done) % count;
+    cases[at] = turned[done];
+    return (int)at;
+}
+
+/* ---- The public calls -------------------------------------------------------------------------------------- */
+
+/* The point gives the others their turn already. */
+static void yield_once(void)
+{
+    if (!rad__stage.running || rad__running() == NULL)
+        rad__op_yield(); /* says that it is no fiber */
+}
+
+#define rad__op_yield        yield_once
+#define rad__op_select       select_chosen
+#define rad__op_chan_create  create_chan
+#define rad__op_stock_create create_stock
+#define rad__op_timer_create create_timer
+#define rad__op_nursery_open open_nursery
+
+#define OP_DEFINE(answer, name, parameters, arguments, object)                                     \
+    answer rad_##name parameters                                                                   \
+    {                                                                                              \
+        if (is_point(RAD_AT_##name)) rad__point(RAD_AT_##name, object);                            \
+        return rad__op_##name arguments;                                                           \
+    }
+RAD_OPS(OP_DEFINE)

@@ -1,0 +1,33 @@
+/* sites.c — see sites.h. */
+#include "lab/fibers/sites.h"
+
+#include <string.h>
+
+const char *const rad__fiber_oracles[] = {"misuse", "exit", NULL};
+
+static const char *const site_texts[RAD_AT_COUNT] = {
+    [RAD_AT_BEGIN] = "begin", [RAD_AT_RESUME] = "continue", [RAD_AT_END] = "end",
+    [RAD_AT_MAIN] = "main",   [RAD_AT_THREAD] = "thread",   [RAD_AT_TICK] = "tick",
+#define TEXT_ROW(answer, name, parameters, arguments, object) [RAD_AT_##name] = #name,
+    RAD_OPS(TEXT_ROW)
+#undef TEXT_ROW
+};
+
+/* Without what it is done to, which stories add: "lock" and the name of the mutex. */
+const char *rad__site_text(uint32_t site)
+{
+    static const char *const kinds[] = {"mutex_",     "rwlock_", "cond_",    "semaphore_",
+                                        "waitgroup_", "once_",   "barrier_", "nursery_",
+                                        "stock_",     "timer_",  "ticker_",  "chan_"};
+    const char *text = rad__site_name(site);
+    for (uint32_t i = 0; text && i < sizeof kinds / sizeof *kinds; i++) {
+        size_t size = strlen(kinds[i]);
+        if (strncmp(text, kinds[i], size) == 0) return text + size;
+    }
+    return text;
+}
+
+const char *rad__site_name(uint32_t site)
+{
+    return site < RAD_AT_COUNT ? site_texts[site] : NULL;
+}

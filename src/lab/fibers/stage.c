@@ -1,0 +1,410 @@
+/* stage.c — runners and their steps: see stage.h. */
+#include "lab/fibers/stage.h"
+
+#include "base/error.h"
+#include "lab/fibers/tell.h"
+#include "os/context.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+rad_stage rad__stage;
+
+enum { STACK_SIZE = 8 << 20, GUARD_SIZE = 64 << 10 };
+
+/* Private, so that a child of fork has its own; reserved, and paid for page by page. */
+static void *reserve(size_t size)
+{
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+int rad__stage_open(rad_error *error)
+{
+    rad__stage.runners = reserve(RAD_RUNNERS_MAX * sizeof *rad__stage.runners);
+    return rad__stage.runners ? 0 : rad__error_memory(error);
+}
+
+/* ---- Runners ------------------------------------------------------------------------------------------ */
+
+static enum rad_access site_access(uint32_t site, const void *object)
+{
+    switch (site) {
+    case RAD_AT_chan_count:
+    case RAD_AT_chan_code:
+    case RAD_AT_stock_code:
+    case RAD_AT_semaphore_permits: return RAD_READ;
+    default: return object ? RAD_WRITE : RAD_LOCAL;
+    }
+}
+
+static void tell_announce(const rad_runner *r)
+{
+    uint32_t object = rad__object_at(r->object, r->site);
+    rad__tell_announce(r->number, r->site, object, site_access(r->site, r->object));
+}
+
+void rad__runner_announce(rad_runner *r, uint32_t site, const void *object)
+{
+    r->site = site;
+    r->object = object;
+    if (!rad__stage.prefix) tell_announce(r);
+}
+
+static void tell_runner(const rad_runner *r)
+{
+    uint32_t actor = rad__tell_actor(r->spawner, r->role);
+    rad__tell_action(r->kind == RAD_RUNNER_CLOCK ? RAD_FIBER_TICK : RAD_FIBER_RUN, actor);
+}
+
+rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role, uint32_t site)
+{
+    rad_stage *s = &rad__stage;
+    if (s->runner_count == RAD_RUNNERS_MAX)
+        rad__program_refused("rad_spawn", "more than a million fibers in one run");
+    rad_runner *r = &s->runners[s->runner_count];
+    *r = (rad_runner){.kind = (uint8_t)kind,
+                      .number = s->runner_count++,
+                      .spawner = s->current ? s->current->number : RAD_NONE,
+                      .role = role,
+                      .site = site,
+                      .deadline_ns = UINT64_MAX};
+    if (!s->prefix) {
+        tell_runner(r);
+        tell_announce(r);
+    }
+    return r;
+}
+
+void rad__runner_enable(rad_runner *r)
+{
+    if (r->enabled) return;
+    r->enabled = true;
+    rad__stage.enabled_count++;
+    if (!rad__stage.prefix) rad__tell_enable(r->number);
+}
+
+void rad__runner_disable(rad_runner *r)
+{
+    if (!r->enabled) return;
+    r->enabled = false;
+    rad__stage.enabled_count--;
+    if (!rad__stage.prefix) rad__tell_disable(r->number);
+}
+
+/* ---- Threads: coroutines ------------------------------------------------------------------------------ */
+
+static void thread_body(void *argument)
+{
+    rad_runner *r = argument;
+    r->body(r->argument);
+    for (;;) rad__thread_leave(RAD_RUN_DONE);
+}
+
+rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *), void *argument)
+{
+    rad_runner *r = rad__runner_add(RAD_RUNNER_THREAD, role, site);
+    char *stack = reserve(STACK_SIZE + GUARD_SIZE);
+    if (stack == NULL || mprotect(stack, GUARD_SIZE, PROT_NONE) != 0)
+        rad__program_refused("rad_blocking", "no memory for the stack of a thread");
+    r->body = body;
+    r->argument = argument;
+    rad__context_make(&r->context, stack + GUARD_SIZE, STACK_SIZE, thread_body, r);
+    rad__runner_enable(r);
+    return r;
+}
+
+void rad__thread_leave(enum rad_run answer)
+{
+    rad_runner *r = rad__stage.current;
+    r->answer = answer;
+    rad__context_switch(&r->context, &rad__stage.kernel);
+}
+
+uint32_t rad__threads_wake(const void *word, uint32_t count)
+{
+    uint32_t woken = 0;
+    for (uint32_t i = 0; i < rad__stage.runner_count && woken < count; i++) {
+        rad_runner *r = &rad__stage.runners[i];
+        if (r->kind != RAD_RUNNER_THREAD || r->word != word) continue;
+        r->word = NULL;
+        r->deadline_ns = UINT64_MAX;
+        r->woken = true;
+        rad__runner_enable(r);
+        woken++;
+    }
+    return woken;
+}
+
+/* ---- Points ------------------------------------------------------------------------------------------- */
+
+void rad__point(uint32_t site, const void *object)
+{
+    rad_runner *r = rad__stage.current;
+    if (!rad__stage.running) return;
+    rad__stage.points++;
+    r->site = site;
+    r->object = object;
+    if (r->kind == RAD_RUNNER_FIBER)
+        rad__strand_leave(RAD_LEAVE_YIELD);
+    else
+        rad__thread_leave(RAD_RUN_YIELD);
+}
+
+void rad__leave_for_good(void)
+{
+    rad__stage.over = true;
+    for (;;) {
+        rad_core *core = rad__core();
+        if (rad__stage.current->kind != RAD_RUNNER_FIBER) {
+            rad__thread_leave(RAD_RUN_BLOCKED);
+        } else { /* as if it parked, whatever it holds */
+            rad_strand *self = core->running;
+            self->leave = RAD_LEAVE_PARK;
+            core->left = self;
+            rad__context_switch(&self->berth->context, &core->context);
+        }
+    }
+}
+
+void rad__program_exits(int status)
+{
+    rad_stage_end *e = &rad__stage.end;
+    if (e->oracle == RAD_NONE && e->error == 0) {
+        e->status = status;
+        if (status != 0) {
+            e->oracle = RAD_ORACLE_EXIT;
+            snprintf(e->at, sizeof e->at, "%d", status);
+            snprintf(e->message, sizeof e->message, "the program ended with exit status %d",
+                     status);
+        }
+    }
+    rad__leave_for_good();
+}
+
+void rad__program_fails(uint32_t oracle, const char *at, const char *format, ...)
+{
+    rad_stage_end *e = &rad__stage.end;
+    rad_runner *r = rad__stage.current;
+    va_list args;
+    e->oracle = oracle;
+    if (oracle == RAD_ORACLE_MISUSE) {
+        e->object = r->object;
+        e->site = r->site;
+    }
+    snprintf(e->at, sizeof e->at, "%s", at);
+    va_start(args, format);
+    vsnprintf(e->message, sizeof e->message, format, args);
+    va_end(args);
+    rad__leave_for_good();
+}
+
+void rad__program_refused(const char *call, const char *why)
+{
+    rad_stage_end *e = &rad__stage.end;
+    e->error = RAD_EINPUT;
+    snprintf(e->message, sizeof e->message, "the program calls %s: %s", call, why);
+    rad__leave_for_good();
+}
+
+void rad__stage_tell_end(void)
+{
+    const rad_stage_end *e = &rad__stage.end;
+    rad__tell_evaluated(RAD_ORACLE_EXIT);
+    if (e->error != 0)
+        rad__tell_error(e->error, e->message);
+    else if (e->oracle != RAD_NONE)
+        rad__tell_failure(e->oracle, rad__object_at(e->object, e->site), e->at, e->message);
+    for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
+        rad_runner *r = &rad__stage.runners[i];
+        rad__runner_disable(r);
+        if (!r->ended) rad__tell_ended(r->number);
+        r->ended = true;
+    }
+}
+
+/* ---- Steps -------------------------------------------------------------------------------------------- */
+
+static enum rad_run run_fiber(rad_runner *r)
+{
+    rad_lab_exec *x = r->exec;
+    rad_task *task = &r->slot->strand.task;
+    rad__core_set(x->shell.scratch);
+    x->shell.worker.current = task;
+    enum rad_run answer = rad__strand_run(task, &x->shell.worker);
+    rad__core_set(NULL);
+    return answer;
+}
+
+static enum rad_run run_thread(rad_runner *r)
+{
+    rad__context_switch(&rad__stage.kernel, &r->context);
+    return r->answer;
+}
+
+static void runner_ended(rad_runner *r)
+{
+    r->ended = true;
+    rad__runner_disable(r);
+    if (!rad__stage.prefix) rad__tell_ended(r->number);
+    if (r->kind == RAD_RUNNER_FIBER)
+        rad__exec_ended(r->exec);
+    else
+        rad__threads_wake(r, UINT32_MAX); /* who joins it */
+}
+
+static void runner_waits(rad_runner *r)
+{
+    uint32_t object = RAD_NONE, holder = RAD_NONE;
+    rad__runner_disable(r);
+    if (rad__stage.prefix || r->kind != RAD_RUNNER_FIBER) return;
+    rad__fiber_waits(r, &object, &holder);
+    rad__tell_wait(r->number, object, holder);
+}
+
+void rad__stage_step(rad_runner *r)
+{
+    rad_stage *s = &rad__stage;
+    s->current = r;
+    if (r->kind == RAD_RUNNER_CLOCK) {
+        rad__time_tick();
+    } else {
+        s->running = true;
+        enum rad_run answer = r->kind == RAD_RUNNER_FIBER ? run_fiber(r) : run_thread(r);
+        s->running = false;
+        if (s->over) {
+            if (!s->prefix) rad__stage_tell_end();
+            return;
+        }
+        switch (answer) {
+        case RAD_RUN_YIELD:
+            if (!s->prefix) {
+                tell_announce(r);
+                if (r->site == RAD_AT_yield) rad__tell_yields();
+            }
+            break;
+        case RAD_RUN_AGAIN: rad__runner_announce(r, RAD_AT_RESUME, NULL); break;
+        case RAD_RUN_BLOCKED: runner_waits(r); break;
+        default: runner_ended(r);
+        }
+    }
+    rad__time_settle();
+}
+
+/* ---- From the beginning to the first decision ---------------------------------------------------------- */
+
+static void main_body(void *unused)
+{
+    rad_stage *s = &rad__stage;
+    (void)unused;
+    rad__program_exits(s->main(s->argc, s->argv, s->envp) & 0xff);
+}
+
+/* The only one that can run, if that is no choice. */
+static rad_runner *only_runner(void)
+{
+    rad_stage *s = &rad__stage;
+    if (s->over || s->enabled_count != 1) return NULL;
+    for (uint32_t i = 0; i < s->runner_count; i++)
+        if (s->runners[i].enabled)
+            return s->runners[i].site == RAD_AT_select ? NULL : &s->runners[i];
+    return NULL;
+}
+
+enum {
+    PREFIX_STEPS_MAX = 100000
+}; /* a program may yield for ever: the kernel has a limit for that */
+
+void rad__stage_begin(void)
+{
+    rad_stage *s = &rad__stage;
+    s->prefix = true;
+    s->now_ns = UINT64_C(1000000000);
+    s->end.oracle = RAD_NONE;
+    rad__thread_add("main", RAD_AT_MAIN, main_body, NULL);
+    s->clock = rad__runner_add(RAD_RUNNER_CLOCK, "clock", RAD_AT_TICK);
+    rad_runner *r;
+    for (uint32_t i = 0; i < PREFIX_STEPS_MAX && (r = only_runner()) != NULL; i++)
+        rad__stage_step(r);
+    s->current = NULL;
+    s->prefix = false;
+}
+
+static void tell_beginning(void)
+{
+    rad_stage *s = &rad__stage;
+    for (uint32_t i = 0; i < s->runner_count; i++) tell_runner(&s->runners[i]);
+    rad__objects_tell();
+    for (uint32_t i = 0; i < s->runner_count; i++) {
+        rad_runner *r = &s->runners[i];
+        uint32_t object = RAD_NONE, holder = RAD_NONE;
+        tell_announce(r);
+        if (r->ended) {
+            rad__tell_ended(r->number);
+        } else if (r->enabled) {
+            rad__tell_enable(r->number);
+        } else if (r->kind == RAD_RUNNER_FIBER) {
+            rad__fiber_waits(r, &object, &holder);
+            rad__tell_wait(r->number, object, holder);
+        }
+    }
+}
+
+/* ---- The machine -------------------------------------------------------------------------------------- */
+
+static int machine_create(void **self, const rad_case *c, rad_error *error)
+{
+    (void)c;
+    (void)error;
+    *self = &rad__stage;
+    return 0;
+}
+
+static void machine_destroy(void *self)
+{
+    (void)self;
+}
+
+/* A process takes one run through its steps, so this is called when the prefix has run, and only says what there is. */
+static void machine_reset(void *self, rad_kernel *k)
+{
+    rad_stage *s = self;
+    rad__tell_open(k);
+    tell_beginning();
+    if (s->points == 0)
+        rad__tell_error(RAD_EINPUT,
+                        s->end.error ? s->end.message
+                                     : "the program ended before it made an operation on fibers, "
+                                       "channels or locks: there is nothing to explore");
+    else if (s->over)
+        rad__stage_tell_end();
+}
+
+static void machine_step(void *self, rad_kernel *k, uint32_t action)
+{
+    rad_stage *s = self;
+    (void)k;
+    rad__stage_step(&s->runners[action]);
+}
+
+static enum rad_end machine_idle(void *self, rad_kernel *k)
+{
+    const rad_stage *s = self;
+    (void)k;
+    return s->over ? RAD_END_FINISHED : RAD_END_STUCK;
+}
+
+const rad_machine rad__fiber_machine = {
+    .name = "program",
+    .about = "a program with fibers",
+    .oracles = rad__fiber_oracles,
+    .bug_site = RAD_NONE,
+    .create = machine_create,
+    .destroy = machine_destroy,
+    .reset = machine_reset,
+    .step = machine_step,
+    .idle = machine_idle,
+};

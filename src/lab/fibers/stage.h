@@ -1,0 +1,182 @@
+/* stage.h — a program under test, seen from inside its own process: who runs, and what the kernel hears of it.
+ *
+ * The library that holds these files has the SONAME of libraddle and is loaded in its place. It contains the objects of
+ * rt as they are in production, joined at one seam: what rt asks of exec and of a part of os is answered here
+ * (executor.c, system.c; seam.txt lists the names), and each public operation first stops at a *point* (points.c).
+ *
+ * Runner    whatever the kernel can choose to run: a fiber, a thread (main, and those of rad_blocking, which are
+ *           coroutines here), or the clock. Its number is that of its actor and of its only action.
+ * Step      from one point of a runner to its next one. Fibers run in rad__strand_run, which finds no other fiber
+ *           in its queues and so returns after each point.
+ * Prefix    everything before two runners can run: there is nothing to choose, so the kernel is not asked. It runs
+ *           once; a run of the kernel begins where it ended (server.c).
+ *
+ * All state is in `rad__stage` and in memory that a fork copies. What the kernel keeps is shared with the parent
+ * (heap.c). */
+#ifndef RAD_LAB_FIBERS_STAGE_H
+#define RAD_LAB_FIBERS_STAGE_H
+
+#include "exec/shell.h"
+#include "lab/fibers/sites.h"
+#include "rt/ops.h"
+#include "rt/runtime.h"
+
+#include <raddle/machine.h>
+
+/* ---- Runners ------------------------------------------------------------------------------------------ */
+
+enum rad_runner_kind { RAD_RUNNER_FIBER, RAD_RUNNER_THREAD, RAD_RUNNER_CLOCK };
+
+typedef struct rad_lab_exec rad_lab_exec;
+
+typedef struct rad_runner {
+    uint8_t kind;
+    bool enabled, ended;
+    uint32_t number;  /* of its actor, and of its action */
+    uint32_t spawner; /* number, or RAD_NONE */
+    const char *role;
+    uint32_t site;      /* what it does when it runs next … */
+    const void *object; /* … and to what; NULL: to nothing */
+    /* A fiber. */
+    rad_slot *slot;
+    rad_fn fn;
+    void *arg;
+    rad_lab_exec *exec; /* also of a thread that joins it */
+    /* A thread. */
+    rad_context context;
+    void (*body)(void *argument);
+    void *argument;
+    enum rad_run answer;  /* why it left */
+    const void *word;     /* it waits for; NULL: for none */
+    uint64_t deadline_ns; /* of that wait */
+    bool woken;
+} rad_runner;
+
+/* An executor of production without threads and queues: its ready fibers are the enabled actions. */
+struct rad_lab_exec {
+    rad_exec exec; /* first */
+    rad_shell shell;
+    uint64_t fibers; /* that have not ended */
+    bool closed;
+    rad_lab_exec *next;
+};
+
+/* How the program ended, kept until the kernel can hear of it. */
+typedef struct rad_stage_end {
+    int status;      /* of exit, or of main */
+    uint32_t oracle; /* RAD_NONE: no failure */
+    int error;       /* it cannot be explored: a code of rad_error; 0: no */
+    const void *object;
+    uint32_t site; /* from which the role of the object follows */
+    char at[200];  /* the place that tells failures apart */
+    char message[400];
+} rad_stage_end;
+
+typedef struct rad_stage {
+    bool running; /* the program runs, in a step: calls are points */
+    bool prefix;  /* nothing is told to the kernel */
+    bool
+        over; /* the program has ended: main has returned, exit was called, or a failure was found */
+    rad_stage_end end;
+    uint64_t points; /* that were met */
+    uint64_t now_ns; /* virtual */
+    rad_runner *runners;
+    uint32_t runner_count, enabled_count;
+    rad_runner *current, *clock;
+    rad_context kernel; /* of the stack from which runners are stepped */
+    rad_lab_exec *execs;
+    int (*main)(int argc, char **argv, char **envp);
+    int argc;
+    char **argv, **envp;
+} rad_stage;
+
+RAD_INTERNAL extern rad_stage rad__stage;
+
+enum { RAD_RUNNERS_MAX = 1 << 20 };
+
+/* Memory for them, which is paid for when it is used. */
+RAD_INTERNAL int rad__stage_open(rad_error *error);
+
+RAD_INTERNAL rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role,
+                                         uint32_t site);
+RAD_INTERNAL void rad__runner_enable(rad_runner *r);
+RAD_INTERNAL void rad__runner_disable(rad_runner *r);
+
+/* Says what it will do when it runs next. */
+RAD_INTERNAL void rad__runner_announce(rad_runner *r, uint32_t site, const void *object);
+
+/* A coroutine with a stack of its own. */
+RAD_INTERNAL rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *),
+                                         void *argument);
+
+/* The thread that runs leaves its stack; returns when it is chosen again. */
+RAD_INTERNAL void rad__thread_leave(enum rad_run answer);
+
+/* Threads that wait for this word continue. Returns how many. */
+RAD_INTERNAL uint32_t rad__threads_wake(const void *word, uint32_t count);
+
+/* ---- Points and ends ---------------------------------------------------------------------------------- */
+
+/* The runner that runs is about to do this: the kernel decides who is next. Without effect outside a step. */
+RAD_INTERNAL void rad__point(uint32_t site, const void *object);
+
+/* Nothing of the program runs any more in this run: leaves for good, in any runner. */
+RAD_INTERNAL _Noreturn void rad__leave_for_good(void);
+
+/* The program has ended with this status. */
+RAD_INTERNAL _Noreturn void rad__program_exits(int status);
+
+/* A failure of the program, in the runner that runs. `at` tells failures of one oracle apart. */
+RAD_INTERNAL _Noreturn void rad__program_fails(uint32_t oracle, const char *at, const char *format,
+                                               ...) RAD_PRINTF(3, 4);
+
+/* The program makes a call that cannot be explored: the run ends with an error that names it. */
+RAD_INTERNAL _Noreturn void rad__program_refused(const char *call, const char *why);
+
+/* Tells the kernel how the program ended. */
+RAD_INTERNAL void rad__stage_tell_end(void);
+
+/* ---- Steps -------------------------------------------------------------------------------------------- */
+
+/* main becomes a runner; then everything runs that runs alone. */
+RAD_INTERNAL void rad__stage_begin(void);
+
+/* One step of a runner that is enabled. */
+RAD_INTERNAL void rad__stage_step(rad_runner *r);
+
+/* The executors of the program; a fiber of one of them has ended. */
+RAD_INTERNAL void rad__exec_ended(rad_lab_exec *x);
+
+/* ---- Time --------------------------------------------------------------------------------------------- */
+
+/* The earliest timer or deadline, or UINT64_MAX. */
+RAD_INTERNAL uint64_t rad__time_next(void);
+
+/* The clock goes there, and wakes. */
+RAD_INTERNAL void rad__time_tick(void);
+
+/* After each step: descriptors that have become ready, and whether the clock may go on. */
+RAD_INTERNAL void rad__time_settle(void);
+
+/* ---- Names -------------------------------------------------------------------------------------------- */
+
+/* The number of the object at this address, new or known; RAD_NONE for NULL. The role follows from the site. */
+RAD_INTERNAL uint32_t rad__object_at(const void *address, uint32_t site);
+
+/* A new object begins at this address. NULL: it is called after its kind. */
+RAD_INTERNAL void rad__object_begins(const void *address, uint32_t site, const char *role);
+
+/* All objects so far are told to the kernel, which knows none yet. */
+RAD_INTERNAL void rad__objects_tell(void);
+
+/* The name of a function of the program, for its fibers. Outlives the run. */
+RAD_INTERNAL const char *rad__function_name(rad_fn fn);
+
+/* What the fiber waits for, and who has it: numbers, or RAD_NONE. */
+RAD_INTERNAL void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder);
+
+/* ---- The machine -------------------------------------------------------------------------------------- */
+
+RAD_INTERNAL extern const rad_machine rad__fiber_machine;
+
+#endif

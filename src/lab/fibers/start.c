@@ -1,0 +1,123 @@
+/* start.c — from the loader to main, and how the program ends: the C library's calls that a process under test
+ * answers itself. */
+#define _GNU_SOURCE
+#include "lab/fibers/server.h"
+
+#include "base/error.h"
+#include "base/readable.h"
+#include "lab/fibers/stage.h"
+#include "lab/hello.h"
+#include "os/process.h"
+#include "os/term.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef int main_function(int argc, char **argv, char **envp);
+typedef int start_function(main_function *main, int argc, char **argv, void (*init)(void),
+                           void (*fini)(void), void (*loader_fini)(void), void *stack_end);
+
+RAD_API int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),
+                              void (*fini)(void), void (*loader_fini)(void), void *stack_end);
+RAD_API _Noreturn void __assert_fail(const char *expression, const char *file, unsigned line,
+                                     const char *function);
+RAD_API _Noreturn void rad__exit(int status) __asm__("exit");
+RAD_API _Noreturn void rad__exit_quick(int status) __asm__("quick_exit");
+RAD_API _Noreturn void rad__exit_now(int status) __asm__("_Exit");
+RAD_API _Noreturn void rad__exit_raw(int status) __asm__("_exit");
+
+void rad__process_exit(int status)
+{
+    for (;;) syscall(SYS_exit_group, status);
+}
+
+/* ---- The beginning --------------------------------------------------------------------------------------- */
+
+static _Noreturn void give_up(const char *why)
+{
+    rad__readable_print(stderr, "%s\n", why);
+    rad__process_exit(127);
+}
+
+static void greet(int in, int out, rad_setup *setup)
+{
+    rad_hello hello;
+    rad__hello_make(&hello);
+    if (rad__os_write_all(out, &hello, sizeof hello, NULL) != 0 ||
+        rad__os_read(in, setup, sizeof *setup, NULL) != sizeof *setup)
+        rad__process_exit(127);
+}
+
+/* Runs in the place of main. */
+static int lab_main(int argc, char **argv, char **envp)
+{
+    int in = -1, out = -1, memory = -1, used = 0;
+    char mode = 0;
+    rad_setup setup;
+    rad_error error = {0};
+    const char *how = rad__os_env(RAD_UNDER_TEST);
+    if (how == NULL || sscanf(how, "%d,%d,%d,%c%n", &in, &out, &memory, &mode, &used) != 4)
+        give_up("this library is the one that 'raddle explore' loads, and is for nothing else");
+    unsetenv(RAD_UNDER_TEST); /* the program sees the environment that raddle had */
+    unsetenv("LD_PRELOAD");
+    unsetenv("LD_BIND_NOW");
+    greet(in, out, &setup);
+    rad__stage.argc = argc;
+    rad__stage.argv = argv;
+    rad__stage.envp = envp;
+    if (rad__stage_open(&error) != 0) give_up(error.text);
+    rad__process_exit(mode == 't' ? rad__server_tells(in, out)
+                                  : rad__server_works(in, out, memory, setup.max_steps));
+}
+
+int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void *stack_end)
+{
+    start_function *real;
+    void *symbol = dlsym(RTLD_NEXT, "__libc_start_main");
+    if (symbol == NULL) give_up("no __libc_start_main in the C library");
+    memcpy(&real, &symbol, sizeof real);
+    rad__stage.main = main;
+    return real(lab_main, argc, argv, init, fini, loader_fini, stack_end);
+}
+
+/* ---- The end --------------------------------------------------------------------------------------------- */
+
+/* The end of the program is the end of a run. What atexit has registered is not called. */
+void rad__exit(int status)
+{
+    if (rad__stage.running) rad__program_exits(status & 0xff);
+    rad__process_exit(status);
+}
+
+void rad__exit_quick(int status)
+{
+    rad__exit(status);
+}
+
+void rad__exit_now(int status)
+{
+    rad__exit(status);
+}
+
+void rad__exit_raw(int status)
+{
+    rad__exit(status);
+}
+
+void __assert_fail(const char *expression, const char *file, unsigned line, const char *function)
+{
+    const char *slash = strrchr(file, '/');
+    if (rad__stage.running)
+        rad__program_fails(RAD_ORACLE_ASSERT, expression, "%s:%u: %s: assertion failed: %s",
+                           slash ? slash + 1 : file, line, function ? function : "?", expression);
+    rad__readable_print(stderr, "%s:%u: assertion failed: %s\n", file, line, expression);
+    signal(SIGABRT, SIG_DFL);
+    kill(getpid(), SIGABRT);
+    rad__process_exit(127);
+}

@@ -1,0 +1,161 @@
+/* tell.c — see tell.h. */
+#include "lab/fibers/tell.h"
+
+#include "core/kernel.h"
+#include "lab/fibers/server.h"
+#include "lab/stream.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* `kernel` NULL: to the stream. Numbers of the stream's kernel are counted here. */
+static struct {
+    rad_kernel *kernel;
+    uint32_t actors, objects, actions;
+    bool over;
+} tell;
+
+void rad__tell_open(rad_kernel *k)
+{
+    tell.kernel = k;
+    tell.actors = tell.objects = tell.actions = 0;
+    tell.over = false;
+}
+
+static void put(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value, const char *text)
+{
+    rad__stream_put(&rad__server_stream, &(rad_record){what, a, b, c, value, 0}, text);
+}
+
+uint32_t rad__tell_actor(uint32_t spawner, const char *role)
+{
+    if (tell.kernel) return rad_actor(tell.kernel, spawner, role);
+    put(RAD_STREAM_ACTOR, spawner, 0, 0, 0, role);
+    return tell.actors++;
+}
+
+uint32_t rad__tell_object(uint32_t creator, const char *role)
+{
+    if (tell.kernel) return rad_object(tell.kernel, creator, role);
+    put(RAD_STREAM_OBJECT, creator, 0, 0, 0, role);
+    return tell.objects++;
+}
+
+uint32_t rad__tell_action(uint32_t kind, uint32_t actor)
+{
+    if (tell.kernel) return rad_action(tell.kernel, kind, actor, RAD_NONE, 0);
+    put(RAD_STREAM_ACTION, kind, actor, 0, 0, NULL);
+    return tell.actions++;
+}
+
+void rad__tell_enable(uint32_t action)
+{
+    if (tell.kernel)
+        rad_enable(tell.kernel, action);
+    else
+        put(RAD_STREAM_ENABLE, action, 0, 0, 0, NULL);
+}
+
+void rad__tell_disable(uint32_t action)
+{
+    if (tell.kernel)
+        rad_disable(tell.kernel, action);
+    else
+        put(RAD_STREAM_DISABLE, action, 0, 0, 0, NULL);
+}
+
+void rad__tell_announce(uint32_t action, uint32_t site, uint32_t object, enum rad_access access)
+{
+    if (tell.kernel)
+        rad_announce(tell.kernel, action, site, object, access);
+    else
+        put(RAD_STREAM_ANNOUNCE, action, site, object, access, NULL);
+}
+
+uint32_t rad__tell_pick(enum rad_pick_kind kind, uint32_t site, uint32_t count)
+{
+    rad_record r;
+    if (tell.kernel) return rad_pick(tell.kernel, kind, site, count);
+    if (count <= 1 || tell.over) return 0;
+    put(RAD_STREAM_PICK, kind, site, count, 0, NULL);
+    if (!rad__stream_send(&rad__server_stream) || !rad__stream_get(&rad__server_stream, &r) ||
+        r.what != RAD_STREAM_PICKED)
+        rad__process_exit(0); /* nobody wants to know any more */
+    return r.a < count ? r.a : 0;
+}
+
+void rad__tell_touch(uint32_t object, enum rad_access access)
+{
+    if (tell.kernel)
+        rad_touch(tell.kernel, object, access);
+    else
+        put(RAD_STREAM_TOUCH, object, access, 0, 0, NULL);
+}
+
+void rad__tell_note(uint32_t kind, uint32_t object, uint64_t value)
+{
+    if (tell.kernel)
+        rad_note(tell.kernel, kind, object, value);
+    else
+        put(RAD_STREAM_NOTE, kind, object, 0, (int64_t)value, NULL);
+}
+
+void rad__tell_yields(void)
+{
+    if (tell.kernel)
+        rad_yields(tell.kernel);
+    else
+        put(RAD_STREAM_YIELDS, 0, 0, 0, 0, NULL);
+}
+
+void rad__tell_wait(uint32_t actor, uint32_t object, uint32_t holder)
+{
+    if (tell.kernel)
+        rad_wait(tell.kernel, actor, object, holder);
+    else
+        put(RAD_STREAM_WAIT, actor, object, holder, 0, NULL);
+}
+
+void rad__tell_ended(uint32_t actor)
+{
+    if (tell.kernel)
+        rad_ended(tell.kernel, actor);
+    else
+        put(RAD_STREAM_ENDED, actor, 0, 0, 0, NULL);
+}
+
+void rad__tell_evaluated(uint32_t oracle)
+{
+    if (tell.kernel)
+        rad_evaluated(tell.kernel, oracle);
+    else
+        put(RAD_STREAM_EVALUATED, oracle, 0, 0, 0, NULL);
+}
+
+void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site, const char *message)
+{
+    char text[RAD_STREAM_TEXT_MAX];
+    if (tell.kernel) {
+        rad_fail_at(tell.kernel, oracle, object, site, "%s", message);
+        return;
+    }
+    int size = snprintf(text, 300, "%s", site);
+    snprintf(text + (size < 300 ? size : 299), sizeof text - 300, "%s", message);
+    put(RAD_STREAM_FAIL, oracle, object, (uint32_t)(size < 300 ? size : 299), 0, text);
+    tell.over = true;
+}
+
+void rad__tell_error(int code, const char *text)
+{
+    if (tell.kernel) {
+        rad__kernel_error(tell.kernel, code, text);
+        return;
+    }
+    put(RAD_STREAM_ERROR, 0, 0, 0, code, text);
+    tell.over = true;
+}
+
+bool rad__tell_is_over(void)
+{
+    return tell.kernel ? tell.kernel->ended : tell.over;
+}

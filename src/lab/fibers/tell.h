@@ -1,0 +1,37 @@
+/* tell.h — what a program under test tells the kernel: straight, or by a stream when the kernel is in another process.
+ *
+ * Explorations have the kernel in the program's process, for speed. A run that is told step by step (a story, a log)
+ * has its kernel in raddle, where everything that watches a run works as for other machines; then each call is a
+ * record of a stream, and numbers are counted here as the kernel counts them (stream.h). */
+#ifndef RAD_LAB_FIBERS_TELL_H
+#define RAD_LAB_FIBERS_TELL_H
+
+#include "base/check.h"
+
+#include <raddle/machine.h>
+
+/* Where to: a kernel, or a stream (NULL). Numbers begin anew. */
+RAD_INTERNAL void rad__tell_open(rad_kernel *k);
+
+RAD_INTERNAL uint32_t rad__tell_actor(uint32_t spawner, const char *role);
+RAD_INTERNAL uint32_t rad__tell_object(uint32_t creator, const char *role);
+RAD_INTERNAL uint32_t rad__tell_action(uint32_t kind, uint32_t actor);
+RAD_INTERNAL void rad__tell_enable(uint32_t action);
+RAD_INTERNAL void rad__tell_disable(uint32_t action);
+RAD_INTERNAL void rad__tell_announce(uint32_t action, uint32_t site, uint32_t object,
+                                     enum rad_access access);
+RAD_INTERNAL uint32_t rad__tell_pick(enum rad_pick_kind kind, uint32_t site, uint32_t count);
+RAD_INTERNAL void rad__tell_touch(uint32_t object, enum rad_access access);
+RAD_INTERNAL void rad__tell_note(uint32_t kind, uint32_t object, uint64_t value);
+RAD_INTERNAL void rad__tell_yields(void);
+RAD_INTERNAL void rad__tell_wait(uint32_t actor, uint32_t object, uint32_t holder);
+RAD_INTERNAL void rad__tell_ended(uint32_t actor);
+RAD_INTERNAL void rad__tell_evaluated(uint32_t oracle);
+RAD_INTERNAL void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site,
+                                    const char *message);
+RAD_INTERNAL void rad__tell_error(int code, const char *text);
+
+/* The run ends after this step: it has failed, or there is an error. */
+RAD_INTERNAL bool rad__tell_is_over(void);
+
+#endif

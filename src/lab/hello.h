@@ -1,0 +1,27 @@
+/* hello.h — how raddle and a program under test, which it has started with the lab's library, find each other.
+ *
+ * The variable RADDLE_UNDER_TEST holds the numbers of three descriptors, and whether the program is to explore (w) or
+ * to tell (t). The program reads a rad_setup and writes a rad_hello: units and records are memory as it is, so both
+ * have to be of one build. Then it does units (serve.h), or what stream.h says. */
+#ifndef RAD_LAB_HELLO_H
+#define RAD_LAB_HELLO_H
+
+#include "base/check.h"
+
+#define RAD_UNDER_TEST "RADDLE_UNDER_TEST"
+#define RAD_LAB_SONAME "libraddle.so.0"
+
+typedef struct rad_setup {
+    uint64_t max_steps;
+} rad_setup;
+
+typedef struct rad_hello {
+    char magic[8];
+    uint64_t sizes; /* of what is passed on as it is */
+    char build[120];
+} rad_hello;
+
+/* Of this build. */
+RAD_INTERNAL void rad__hello_make(rad_hello *h);
+
+#endif

@@ -1,0 +1,15 @@
+/* serve.h — a process that does units: reads them from one pipe, writes the results to another. */
+#ifndef RAD_LAB_SERVE_H
+#define RAD_LAB_SERVE_H
+
+#include "lab/unit.h"
+
+/* A message is its size and its bytes. 1 = read, 0 = end of stream, negative = error. */
+RAD_INTERNAL int rad__message_read(int fd, rad_bytes *into, rad_error *error);
+RAD_INTERNAL int rad__message_write(int fd, const rad_bytes *b, rad_error *error);
+
+/* Until the stream of units ends: 0, or the exit status of a process that gives up, for a reason of ours. All it keeps
+ * is on the heap: a rig may run its kernel in children (rad_rig.apart), which share that. */
+RAD_INTERNAL int rad__serve_units(rad_rig *rig, int in, int out);
+
+#endif

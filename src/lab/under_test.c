@@ -1,0 +1,301 @@
+/* under_test.c — see under_test.h. */
+#include "lab/under_test.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/symbols.h"
+#include "core/kernel.h"
+#include "lab/fibers/sites.h"
+#include "lab/hello.h"
+#include "lab/json.h"
+#include "lab/program.h"
+#include "lab/stream.h"
+#include "os/process.h"
+#include "os/signal.h"
+#include "os/start.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_MAX_SIZE = 40, HELLO_SECONDS = 60 };
+
+static struct {
+    char *const *argv;
+    const char *library;
+    char name[NAME_MAX_SIZE + 1];
+    char *body; /* its arguments, as a case holds them */
+} under_test;
+
+const char *rad__under_test_name(void)
+{
+    return under_test.argv ? under_test.name : NULL;
+}
+
+/* ---- Its process ----------------------------------------------------------------------------------------- */
+
+void rad__tested_stop(rad_tested *t)
+{
+    rad_os_exit ignored;
+    rad__os_close(t->to);
+    rad__os_close(t->from);
+    if (t->pid > 0) {
+        rad__os_kill(t->pid, NULL);
+        rad__os_wait(t->pid, true, &ignored, NULL);
+    }
+    rad__os_close(t->output);
+    *t = (rad_tested){0, -1, -1, -1};
+}
+
+/* It has ended without a greeting, or does not come to it. */
+static int tested_mute(rad_tested *t, bool ended, rad_error *error)
+{
+    char text[160];
+    rad__os_output(t->output, text, sizeof text);
+    rad__text_clean(text);
+    rad__text_plain(text);
+    const char *path = under_test.argv[0];
+    if (!ended)
+        return rad__error(error, RAD_EINPUT, "'%.200s' did not come to its main within %d s", path,
+                          HELLO_SECONDS);
+    return rad__error(error, RAD_EINPUT, "'%.200s' ended before its main%s%.150s", path,
+                      text[0] ? ": " : "", text);
+}
+
+static int tested_greet(rad_tested *t, uint64_t max_steps, rad_error *error)
+{
+    rad_setup setup = {.max_steps = max_steps};
+    rad_hello hello, own;
+    bool ready = false;
+    int before = *rad__os_interrupted();
+    for (uint32_t i = 0; i < 10 * HELLO_SECONDS && !ready; i++) {
+        if (rad__os_poll(&t->from, 1, 100, &ready, error) < 0) return error->code;
+        if (rad__os_interrupted_since(before))
+            return rad__error(error, RAD_EINTERRUPTED, "interrupted");
+    }
+    if (!ready || rad__os_read(t->from, &hello, sizeof hello, NULL) != sizeof hello)
+        return tested_mute(t, ready, error);
+    rad__hello_make(&own);
+    if (memcmp(&hello, &own, sizeof own) != 0)
+        return rad__error(error, RAD_EINPUT, "'%.400s' is of another build than this raddle",
+                          under_test.library);
+    return rad__os_write_all(t->to, &setup, sizeof setup, error);
+}
+
+int rad__tested_start(rad_tested *t, int memory, uint64_t max_steps, rad_error *error)
+{
+    int request[2] = {-1, -1}, answer[2] = {-1, -1};
+    *t = (rad_tested){0, -1, -1, -1};
+    int code = rad__os_pipe(request, error);
+    if (code == 0) code = rad__os_pipe(answer, error);
+    t->to = request[1];
+    t->from = answer[0];
+    rad_os_start start = {.path = under_test.argv[0],
+                          .argv = under_test.argv,
+                          .preload = under_test.library,
+                          .variable = RAD_UNDER_TEST,
+                          .mode = memory < 0 ? "t" : "w",
+                          .given = {request[0], answer[1], memory}};
+    if (code == 0) code = rad__os_start(&t->pid, &t->output, &start, error);
+    rad__os_close(request[0]);
+    rad__os_close(answer[1]);
+    if (code == 0) code = tested_greet(t, max_steps, error);
+    if (code != 0) rad__tested_stop(t);
+    return code;
+}
+
+/* ---- A run that it tells --------------------------------------------------------------------------------- */
+
+typedef struct teller {
+    rad_tested process;
+    rad_call_stream stream;
+    rad_symbols roles; /* they have to outlive the run */
+} teller;
+
+static const char *role_of(teller *t, const char *text)
+{
+    uint32_t number = rad__symbol(&t->roles, text, strlen(text));
+    return number == RAD_NONE ? "actor" : t->roles.texts[number];
+}
+
+static void teller_fails(const teller *t, rad_kernel *k, const rad_record *r)
+{
+    char site[RAD_STREAM_TEXT_MAX + 1];
+    size_t size = strlen(t->stream.text), part = r->c < size ? r->c : size;
+    snprintf(site, sizeof site, "%.*s", (int)part, t->stream.text);
+    rad_fail_at(k, r->a, r->b, site, "%s", t->stream.text + part);
+}
+
+/* True: there is more. */
+static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
+{
+    switch ((enum rad_stream_what)r->what) {
+    case RAD_STREAM_ACTOR: rad_actor(k, r->a, role_of(t, t->stream.text)); break;
+    case RAD_STREAM_OBJECT: rad_object(k, r->a, role_of(t, t->stream.text)); break;
+    case RAD_STREAM_ACTION: rad_action(k, r->a, r->b, RAD_NONE, 0); break;
+    case RAD_STREAM_ENABLE: rad_enable(k, r->a); break;
+    case RAD_STREAM_DISABLE: rad_disable(k, r->a); break;
+    case RAD_STREAM_ANNOUNCE: rad_announce(k, r->a, r->b, r->c, (enum rad_access)r->value); break;
+    case RAD_STREAM_PICK: {
+        uint32_t picked = rad_pick(k, (enum rad_pick_kind)r->a, r->b, r->c);
+        rad__stream_put(&t->stream, &(rad_record){.what = RAD_STREAM_PICKED, .a = picked}, NULL);
+        return rad__stream_send(&t->stream);
+    }
+    case RAD_STREAM_TOUCH: rad_touch(k, r->a, (enum rad_access)r->b); break;
+    case RAD_STREAM_NOTE: rad_note(k, r->a, r->b, (uint64_t)r->value); break;
+    case RAD_STREAM_YIELDS: rad_yields(k); break;
+    case RAD_STREAM_WAIT: rad_wait(k, r->a, r->b, r->c); break;
+    case RAD_STREAM_ENDED: rad_ended(k, r->a); break;
+    case RAD_STREAM_EVALUATED: rad_evaluated(k, r->a); break;
+    case RAD_STREAM_FAIL: teller_fails(t, k, r); break;
+    case RAD_STREAM_ERROR: rad__kernel_error(k, (int)r->value, t->stream.text); break;
+    default: return false; /* RAD_STREAM_DONE */
+    }
+    return true;
+}
+
+/* The answer of DONE. */
+static uint32_t teller_does(teller *t, rad_kernel *k, rad_record what)
+{
+    rad_record r = {.what = 0};
+    rad__stream_put(&t->stream, &what, NULL);
+    bool more = rad__stream_send(&t->stream);
+    while (more && rad__stream_get(&t->stream, &r) && teller_apply(t, k, &r)) {
+    }
+    if (r.what != RAD_STREAM_DONE)
+        rad__kernel_error(k, RAD_EIO, "the process of the program died while it told a run");
+    return r.a;
+}
+
+static void teller_stop(teller *t)
+{
+    rad__bytes_free(&t->stream.written);
+    rad__tested_stop(&t->process);
+}
+
+static int machine_create(void **self, const rad_case *c, rad_error *error)
+{
+    *self = NULL;
+    if (c->body && strcmp(c->body, under_test.body) != 0)
+        return rad__error(error, RAD_EINPUT, "recorded with other arguments: %.200s, not %.200s",
+                          c->body, under_test.body);
+    teller *t = rad__alloc(1, sizeof *t);
+    if (t == NULL) return rad__error_memory(error);
+    t->process = (rad_tested){0, -1, -1, -1};
+    *self = t;
+    return 0;
+}
+
+static void machine_destroy(void *self)
+{
+    teller *t = self;
+    teller_stop(t);
+    rad__symbols_free(&t->roles);
+    rad__free(t);
+}
+
+static void machine_reset(void *self, rad_kernel *k)
+{
+    teller *t = self;
+    rad_error error = {0};
+    teller_stop(t);
+    if (rad__tested_start(&t->process, -1, 0, &error) != 0) {
+        rad__kernel_error(k, error.code, error.text);
+        return;
+    }
+    t->stream = (rad_call_stream){.in = t->process.from, .out = t->process.to};
+    teller_does(t, k, (rad_record){.what = RAD_STREAM_RESET});
+}
+
+static void machine_step(void *self, rad_kernel *k, uint32_t action)
+{
+    teller_does(self, k, (rad_record){.what = RAD_STREAM_STEP, .a = action});
+}
+
+static enum rad_end machine_idle(void *self, rad_kernel *k)
+{
+    return (enum rad_end)teller_does(self, k, (rad_record){.what = RAD_STREAM_IDLE});
+}
+
+static const char *machine_site(const void *self, uint32_t site)
+{
+    (void)self;
+    return rad__site_text(site);
+}
+
+static const char *machine_kind(const void *self, uint32_t kind)
+{
+    (void)self;
+    return kind == RAD_FIBER_TICK ? "tick" : "run";
+}
+
+static const char *machine_limits(const rad_machine *m, const rad_case *c)
+{
+    (void)m;
+    (void)c;
+    return "code between two operations was not interrupted";
+}
+
+static rad_machine the_machine = {
+    .name = under_test.name,
+    .about = "the program under test",
+    .oracles = rad__fiber_oracles,
+    .bug_site = RAD_NONE,
+    .create = machine_create,
+    .destroy = machine_destroy,
+    .reset = machine_reset,
+    .step = machine_step,
+    .idle = machine_idle,
+    .limits = machine_limits,
+    .kind_name = machine_kind,
+    .site_name = machine_site,
+};
+
+bool rad__program_is(const rad_machine *m)
+{
+    return m == &the_machine;
+}
+
+/* ---- Which program --------------------------------------------------------------------------------------- */
+
+/* The last part of its path, as names of machines are: a-z first, then a-z, 0-9, - and _. */
+static void name_of(const char *path, char *name)
+{
+    const char *slash = strrchr(path, '/');
+    size_t used = 0;
+    for (const char *at = slash ? slash + 1 : path; *at && used < NAME_MAX_SIZE; at++) {
+        int c = tolower((unsigned char)*at);
+        bool letter = c >= 'a' && c <= 'z', digit = c >= '0' && c <= '9';
+        if (used == 0 && !letter) name[used++] = 'p';
+        if (used < NAME_MAX_SIZE) name[used++] = letter || digit || c == '_' ? (char)c : '-';
+    }
+    name[used] = 0;
+}
+
+static int body_of(char *const *argv, char **body, rad_error *error)
+{
+    json_t *list = json_array(), *whole = json_object();
+    bool good = list && whole;
+    for (uint32_t i = 1; good && argv[i]; i++)
+        good = json_array_append_new(list, json_string(argv[i])) == 0;
+    good = good && json_object_set(whole, "arguments", list) == 0;
+    *body = good ? json_dumps(whole, JSON_COMPACT) : NULL;
+    json_decref(list);
+    json_decref(whole);
+    if (*body) return 0;
+    return rad__error(error, RAD_EINPUT, "the arguments of the program are not UTF-8");
+}
+
+int rad__under_test_set(char *const *argv, const char *library, rad_error *error)
+{
+    RAD_ASSERT(under_test.argv == NULL);
+    name_of(argv[0], under_test.name);
+    int code = body_of(argv, &under_test.body, error);
+    if (code != 0) return code;
+    under_test.argv = argv;
+    under_test.library = library;
+    the_machine.body = under_test.body;
+    code = rad_machine_add(&the_machine, error);
+    if (code == 0) rad__program_set_file(argv[0], library, &the_machine);
+    return code;
+}

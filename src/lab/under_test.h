@@ -1,0 +1,38 @@
+/* under_test.h — a program of the user's as a machine: from raddle's side.
+ *
+ * The program is a process that raddle starts, with the lab's library in the place of libraddle (fibers/stage.h says
+ * what happens there). It is a worker of the pool, with the kernel in it (pool.c), or it tells a run by a stream, with
+ * the kernel here: then the machine of this file calls what the stream says, so stories, logs and shrinking see what
+ * they see of every machine.
+ *
+ * Only a program that the user has typed is ever started: rad__under_test_set has it. A file names its arguments, which
+ * must be those that were typed. */
+#ifndef RAD_LAB_UNDER_TEST_H
+#define RAD_LAB_UNDER_TEST_H
+
+#include "base/check.h"
+
+#include <raddle/lab.h>
+
+/* `argv` is the program's, its path first; it stays the caller's. `library` is the lab's. Adds the machine. */
+RAD_INTERNAL int rad__under_test_set(char *const *argv, const char *library, rad_error *error);
+
+/* The name of its machine; NULL: there is none. */
+RAD_INTERNAL const char *rad__under_test_name(void);
+
+/* Whether this is the machine of the program under test. */
+RAD_INTERNAL bool rad__program_is(const rad_machine *m);
+
+typedef struct rad_tested {
+    int pid;
+    int to, from; /* pipes */
+    int output;   /* what the program printed: os/start.h */
+} rad_tested;
+
+/* Starts the program, and greets it. `memory` is the mapping of a rig, in which it works; -1: it tells. */
+RAD_INTERNAL int rad__tested_start(rad_tested *t, int memory, uint64_t max_steps, rad_error *error);
+
+/* Kills it, if it is still there. */
+RAD_INTERNAL void rad__tested_stop(rad_tested *t);
+
+#endif

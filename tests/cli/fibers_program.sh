@@ -1,0 +1,214 @@
+#!/bin/bash
+# Programs with fibers under test: `raddle explore ./program` on unmodified binaries that are linked with the shared
+# library. tests/programs has programs with a bug each.
+. "$(dirname "$0")/tap"
+. "$(dirname "$0")/user"
+cc=${CC:-cc}
+LC_ALL=C.UTF-8
+export LC_ALL
+under=$build/src/lab/fibers/libraddle.so.0
+programs=$src/tests/programs
+
+if [ ! -f "$under" ] || is_sanitized "$library"; then
+    skip "programs under test" "this build has no library for them"
+    finish
+fi
+makes() { # NAME PROGRAM FLAGS…
+    name=$1 program=$2
+    shift 2
+    # shellcheck disable=SC2086 # CC may have words
+    compiles "$name compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra "$@" "$programs/$program.c" -o "$name"
+}
+
+# ---- Planted bugs, and their fixed versions ---------------------------------------------------------
+finds() { # PROGRAM IDENTITY STEPS: found, shrunk to at most so many steps, replayed; the fixed version is silent
+    makes "$1" "$1" -O1
+    makes "$1-fixed" "$1" -O1 -DFIXED
+    try explore --runs 150 --output . "./$1"
+    status 1 "explore ./$1"
+    silent "explore ./$1"
+    has out "$2: first in run" "$1: $2"
+    try replay "$1.min.raddle.json" --json -- "./$1"
+    status 0 "$1: replay, as recorded"
+    check "$1: at most $3 steps" [ "$(sed -n 's/^ *"steps": \([0-9]*\),*/\1/p' out | head -1)" -le "$3" ]
+    try explore --runs 150 "./$1-fixed"
+    status 0 "explore ./$1-fixed"
+    has out "nothing found in" "$1-fixed: silent"
+    has out "code between two operations was not interrupted" "$1-fixed: says what was not tried"
+}
+finds abba deadlock:mutex+nursery 8
+finds lost_wakeup deadlock:condition+nursery 12
+finds leak deadlock:channel+nursery 10
+finds select_miss "assertion@done == 2" 16
+finds stranger misuse:mutex@rad_mutex_unlock 8
+
+# ---- What is told ---------------------------------------------------------------------------------
+try explore --runs 100 ./abba
+has out "one waits for mutex 1 (held by two); two" "fibers have the names of their functions, and locks their holders"
+has out "raddle replay abba.min.raddle.json -- ./abba" "the command to type"
+has out "● lock mutex 0" "each step is an operation and its object"
+has out "switch to two: one could have gone on" "and the switch that matters is named"
+try show abba.min.raddle.json -- ./abba
+status 0 "show"
+has out "a circle: one → two → one" "show tells the same"
+try run ./abba --unknown
+status 0 "words behind the program are its own"
+try explore --runs 50 --json ./abba-fixed
+has out '"limits": "code between two operations was not interrupted"' "JSON has the limits, too"
+mkdir -p one two
+try explore --runs 100 -j 1 --output one ./abba
+try explore --runs 100 -j 2 --output two ./abba
+same one/abba.min.raddle.json two/abba.min.raddle.json "-j does not change what is found"
+try explore --runs 60 --twice ./abba-fixed
+status 0 "every run can be repeated"
+try explore --runs 300 --strategy dfs ./stranger-fixed
+has out "every schedule was tried" "a search comes to its end"
+
+# ---- Files ----------------------------------------------------------------------------------------
+id() { readelf -n "$1" | sed -n 's/.*Build ID: //p'; }
+has abba.min.raddle.json "\"build_id\": \"$(id abba)\"" "a file has the build id of the program"
+has abba.min.raddle.json "\"library\": \"$(id "$under")\"" "and that of the library"
+has abba.min.raddle.json '"path": "./abba"' "and the path that was typed"
+try replay abba.min.raddle.json
+status 2 "replay without the program"
+has err "Type: raddle replay abba.min.raddle.json -- ./abba" "says what to type: a file starts nothing"
+try replay abba.min.raddle.json -- ./abba extra
+status 2 "replay with other arguments"
+has err 'recorded with other arguments: {"arguments":[]}, not {"arguments":["extra"]}' "names both"
+mkdir -p O3 && makes O3/abba abba -O3
+try replay abba.min.raddle.json -- ./O3/abba
+status 0 "replay with another build of the program"
+has out "as recorded" "it has the same trace"
+has err "was recorded with another build of the program" "which a note says"
+if command -v clang >/dev/null; then
+    mkdir -p clang && compiles "abba compiles with clang" "$library" clang -O0 "$programs/abba.c" -o clang/abba
+    try replay abba.min.raddle.json -- ./clang/abba
+    has out "as recorded" "and with another compiler"
+fi
+mkdir -p corpus && cp abba.min.raddle.json corpus/
+try corpus corpus -- ./abba
+status 0 "corpus"
+
+# ---- Ways to end -----------------------------------------------------------------------------------
+makes ends ends -O1
+ends() { # HOW IDENTITY
+    try explore --runs 60 --stop-on-first ./ends "$1"
+    status 1 "ends: $1"
+    has out "$2: first in run" "$1 is a failure: $2"
+    hasnt out "to be swallowed" "the output of runs is swallowed"
+    hasnt err "this, too" "both of them"
+    try replay ends.min.raddle.json -- ./ends "$1"
+    status 0 "$1: replayed"
+}
+ends crash crash:SIGSEGV
+ends abort crash:SIGABRT
+ends kill crash:SIGTERM
+ends exit exit@3
+ends _exit exit@4
+ends overflow crash:SIGSEGV
+ends assert "assertion@!ran && how[0] == 'b'"
+for call in fork execvp system popen pthread_create; do
+    try explore --runs 60 ./ends $call
+    status 2 "ends: $call"
+    has err "the program calls $call: " "$call is refused by name"
+done
+check "nothing of it ran" [ ! -e it_ran ]
+try explore --runs 20 ./ends crash early
+status 1 "a crash before the first decision"
+has out "crash:SIGSEGV: first in run 0" "is a failure of the first run"
+try explore --runs 20 ./ends exit early
+status 2 "an end before the first operation"
+has err "ended before it made an operation" "is an error"
+try explore --runs 60 ./ends
+status 0 "and without a word nothing is found"
+sleep 0.2
+check "no process is left" [ -z "$(pgrep -f "^./ends" || true)" ]
+
+# ---- What cannot be put under test ------------------------------------------------------------------
+refused() { # PROGRAM TEXT
+    try explore "./$1"
+    status 2 "explore ./$1"
+    has err "$2" "$1: $2"
+}
+# shellcheck disable=SC2086
+check "a static program" $cc -std=gnu11 -I"$src/include" "$programs/abba.c" "$build/libraddle.a" -lpthread -o static
+refused static "linked with the static libraddle.a; link it with the shared library"
+echo 'int main(void) { return 0; }' >plain.c
+# shellcheck disable=SC2086
+check "a program without fibers" $cc plain.c -o plain
+refused plain "uses no fibers of raddle"
+# shellcheck disable=SC2086
+check "a program that makes no operation" $cc plain.c -Wl,--no-as-needed "$library" -Wl,-rpath,"$build" -o idle
+refused idle "ended before it made an operation"
+echo 'int rad_main(void) { return 0; }' >later.c
+# shellcheck disable=SC2086
+check "a later libraddle" $cc -shared -fPIC -Wl,-soname,libraddle.so.9 later.c -o libraddle.so.9
+echo 'int rad_main(void); int main(void) { return rad_main(); }' >newer.c
+# shellcheck disable=SC2086
+check "a program that is linked with it" $cc newer.c ./libraddle.so.9 -o newer
+refused newer "linked with libraddle.so.9, but this raddle explores programs of libraddle.so.0"
+# shellcheck disable=SC2086
+if $cc -fsanitize=address -I"$src/include" "$programs/abba.c" "$library" -o asan 2>/dev/null; then
+    refused asan "compiled with the address sanitizer"
+else
+    skip "a program with a sanitizer" "the compiler has none"
+fi
+cp abba setuid && chmod u+s setuid
+refused setuid "runs as another user or group"
+
+# ---- The same code as in production -------------------------------------------------------------------
+check "rt is production's, byte for byte" python3 - "$build" <<'END'
+import subprocess, sys, tempfile, os
+build = sys.argv[1]
+def text(path):
+    with tempfile.NamedTemporaryFile() as out:
+        subprocess.run(["objcopy", "-O", "binary", "-j", ".text", path, out.name], check=True)
+        return open(out.name, "rb").read()
+whole = text(build + "/src/lab/fibers/production.o")
+members = subprocess.run(["ar", "t", build + "/libraddle.a"], capture_output=True, text=True).stdout.split()
+with tempfile.TemporaryDirectory() as dir:
+    count = 0
+    for member in members:
+        if not member.startswith("src_rt_") or member in ("src_rt_ops.c.o", "src_rt_watch.c.o"):
+            continue
+        path = os.path.join(dir, member)
+        with open(path, "wb") as out:
+            subprocess.run(["ar", "p", build + "/libraddle.a", member], stdout=out, check=True)
+        assert text(path) in whole, member
+        count += 1
+    assert count > 30
+END
+
+# ---- The guide ------------------------------------------------------------------------------------------
+mkdir -p guide && cd guide || exit 1
+guide=$src/docs/fibers-under-test.md
+sed -n '/^```c$/,/^```$/p' "$guide" | grep -v '^```' >abba.c
+# shellcheck disable=SC2086
+compiles "the program of the guide compiles" "$library" $cc -g -Wall -Wextra -Werror abba.c -o abba
+sed -n 's/^raddle \([^#]*[^ #]\) *#.*/\1/p' "$guide" >commands
+check "it has commands" [ "$(wc -l <commands)" = 3 ]
+while read -r words; do
+    # shellcheck disable=SC2086
+    try $words
+    check "raddle $words (status $status)" [ $status -le 1 ]
+done <commands
+try explore ./abba
+sed -n '/^FAILED/,/^```$/p' "$guide" | grep -v '^```' >said
+grep -A1 '^FAILED' out >found
+same said found "it prints what the guide says"
+cd .. || exit 1
+
+# ---- Examples, as they are -----------------------------------------------------------------------------
+for example in worker_pool pub_sub rate_limiter fan_out; do
+    # shellcheck disable=SC2086
+    compiles "$example compiles" "$library" $cc -std=gnu11 -O2 "$src/examples/$example.c" -o "$example"
+    try explore --runs 6 --twice "./$example"
+    status 0 "$example: clean, and each run can be repeated"
+    silent "$example"
+done
+for example in pipeline fork_join; do
+    # shellcheck disable=SC2086
+    compiles "$example compiles" "$library" $cc -std=gnu11 -O2 "$src/examples/$example.c" -o "$example"
+    refused $example "the program calls rad_exec_create: "
+done
+finish

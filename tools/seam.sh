@@ -1,0 +1,40 @@
+#!/bin/sh
+# seam.sh LD OBJCOPY NM SEAM OUT OBJECT… — production's objects for the library that is loaded under test.
+#
+# Joins the objects of rt (but for ops.c and watch.c, which the library has of its own) with those of base, os and exec
+# into OUT. Code and data stay as they are, bit for bit; only symbols are renamed: what rt asks of the others under a
+# name of the file SEAM becomes rad__seam_NAME, which the library answers, and every other global symbol of base, os and
+# exec becomes rad__real_NAME, because the lab brings a copy of its own.
+set -eu
+ld=$1 objcopy=$2 nm=$3 seam=$4 out=$5
+shift 5
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+runtime= rest=
+for object; do
+    case ${object##*/} in
+    src_rt_ops.c.o | src_rt_watch.c.o) ;;
+    src_rt_*) runtime="$runtime $object" ;;
+    *) rest="$rest $object" ;;
+    esac
+done
+# shellcheck disable=SC2086 # lists of files
+{
+    "$ld" -r -o "$scratch/rt.o" $runtime
+    "$ld" -r -o "$scratch/rest.o" $rest
+}
+"$nm" -g --defined-only "$scratch/rest.o" | awk '{ print $NF }' | LC_ALL=C sort -u >"$scratch/names"
+LC_ALL=C sort -u "$seam" >"$scratch/seam"
+missing=$(LC_ALL=C comm -13 "$scratch/names" "$scratch/seam")
+[ -z "$missing" ] || {
+    echo "seam.sh: nothing of base, os and exec is called" $missing >&2
+    exit 1
+}
+sed -n 's/^rad_\(.*\)/& rad__real_\1/p' "$scratch/names" >"$scratch/rest.map"
+{
+    LC_ALL=C comm -23 "$scratch/names" "$scratch/seam" | sed -n 's/^rad_\(.*\)/& rad__real_\1/p'
+    sed -n 's/^rad_\(.*\)/& rad__seam_\1/p' "$scratch/seam"
+} >"$scratch/rt.map"
+"$objcopy" --redefine-syms="$scratch/rest.map" "$scratch/rest.o"
+"$objcopy" --redefine-syms="$scratch/rt.map" "$scratch/rt.o"
+"$ld" -r -o "$out" "$scratch/rt.o" "$scratch/rest.o"
