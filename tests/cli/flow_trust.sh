@@ -404,6 +404,11 @@ wait $bystander 2>/dev/null
 # In another PID namespace the number means another process, or none.
 if unshare -p -f true 2>/dev/null; then
     for how in "" --mount-proc; do
+        # shellcheck disable=SC2086 # none or one
+        unshare -p -f $how true 2>/dev/null || { # in a chroot, for instance, nothing can be mounted over /proc
+            skip "PID namespaces $how" "unshare is not allowed to"
+            continue
+        }
         rm -rf apart pid_apart
         echo "flow long { task t { run \"sleep 99999.$$ & echo ok > pid_apart; wait\" } do t }" >apart.flow
         # shellcheck disable=SC2086 # none or one
