@@ -5,8 +5,8 @@
 # one entry per program and strategy: found_seeds of seeds, mean, median, and what was published. Exits 1 when a
 # bug was missed or a twin reported something; `reach` only measures.
 #
-# A suite is a program that writes one entry per line: bench/scoreboard_*.c, and tools/planted.sh for
-# the bugs planted in raddle itself.
+# A suite is a program that writes one entry per line: bench/scoreboard_*.c, bench/scoreboard_kernels.sh for the fiber
+# programs of tests/kernels, and tools/planted.sh for the bugs planted in raddle itself.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 build=$(cd "$1" && pwd) || exit 2
@@ -20,6 +20,9 @@ for path in bench/scoreboard_*.c; do
     "$build/tests/$name" --json "$parts/$name.jsonl" || { echo "$name: status $?"; status=1; }
     echo
 done
+echo "== fiber programs with bugs of real projects"
+bench/scoreboard_kernels.sh "$build" --json "$parts/kernels.jsonl" || { echo "kernels: status $?"; status=1; }
+echo
 echo "== planted bugs"
 PLANTED_JSON=$parts/planted.jsonl bash tools/planted.sh || { echo "planted: status $?"; status=1; }
 {
