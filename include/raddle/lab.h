@@ -239,7 +239,8 @@ typedef struct rad_phase {
 
 typedef struct rad_exploration {
     uint64_t runs, steps, failures;
-    uint64_t cut;              /* runs that were not finished at the step limit */
+    uint64_t cut;  /* runs that were not finished at the step limit */
+    uint64_t held; /* runs in which an actor that yields or spins was held back: docs/machine.md */
     uint64_t classes;          /* distinct trace classes seen */
     bool classes_capped;       /* more than the counter holds */
     uint64_t races_suppressed; /* how often a race did not count */
@@ -247,7 +248,8 @@ typedef struct rad_exploration {
      * that died are counted anew. */
     uint64_t states;
     uint64_t evaluations[RAD_ORACLES_MAX];
-    bool complete; /* some phase tried every schedule there is, each to its end */
+    bool
+        complete; /* some phase tried every schedule there is (held > 0: every fair one), each to its end */
     bool interrupted, out_of_time, out_of_steps; /* why it stopped before its runs were used up */
     uint32_t
         killed; /* workers that somebody else killed (SIGKILL); what they were at was done again */
@@ -271,7 +273,7 @@ RAD_API int rad_suppressions_read(const char *const **list, const char *path, ra
 RAD_API void rad_suppressions_free(const char *const *list); /* may be NULL */
 
 /* What is known now, in one sentence with its limits: what was found, what was tried, which bound was exhausted, how
- * many runs were cut, and what the machine leaves out. */
+ * many runs were cut, and what the machine and fairness leave out. */
 enum { RAD_STATEMENT_MAX = 600 };
 RAD_API void rad_exploration_text(const rad_target *t, const rad_exploration *e,
                                   char text[RAD_STATEMENT_MAX]);
@@ -323,6 +325,8 @@ typedef struct rad_shrink_report {
     enum rad_certificate certificate;
     uint64_t certified_runs; /* made for it: those of every bound from 0 to one preemption fewer */
     uint64_t certified_cut; /* those that were not finished at the step limit: they prove nothing */
+    uint64_t
+        certified_held; /* those in which an actor was held back: only fair schedules were tried */
     enum rad_budget certificate_ended; /* NONE: all schedules with fewer preemptions were tried */
     rad_artifact *second; /* another bug met on the way that fails on the original case, or NULL */
 } rad_shrink_report;

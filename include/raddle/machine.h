@@ -79,8 +79,14 @@ RAD_API void rad_value(rad_kernel *k, uint64_t value);
  * follows unless it is 0 and there is no object. */
 RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value);
 
-/* The current actor offers its turn: the baseline goes to another one, and that is no preemption. */
+/* The current actor offers its turn: the baseline goes to another one, and that is no preemption. Call it in a step
+ * that found nothing to do. An actor that yields twice lets those go first that it kept waiting in between
+ * (docs/machine.md, "Spinning"). */
 RAD_API void rad_yields(rad_kernel *k);
+
+/* The step changed nothing, although its action announced a write: a compare-and-swap that failed. The lab recognises
+ * an actor that spins by steps without effect, and takes announced writes for effects. */
+RAD_API void rad_looked(rad_kernel *k);
 
 /* `actor` now waits for `object`, which `holder` has (or RAD_NONE). For reports; ends when any action
  * of the actor is enabled. */
@@ -208,6 +214,8 @@ typedef struct rad_machine {
     /* Every run ends, under every schedule: one that takes max_steps steps is a failure, `step-limit`. Without this
      * it is cut, which is neither a pass nor a failure: machines that spin do not end under an unfair schedule. */
     bool ends;
+    /* Steps that only read are progress, too: none of them counts as spinning, however often it repeats itself. */
+    bool progresses;
     bool self_test; /* tests raddle itself: 'raddle list' shows it only with --all */
     /* The preset document of a machine that takes one, the text of a JSON object without blanks; NULL: numbers
      * are enough. Its fields stand beside the parameters in a case file, so they have other names; `machine`,

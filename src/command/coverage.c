@@ -100,6 +100,11 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
         report_label(c, "cut");
         out(c, "%s run%s, neither passed nor failed\n", number(e->cut), plural(e->cut));
     }
+    if (e->held) {
+        report_label(c, "fair");
+        out(c, "in %s run%s actors that yield or spin were held back\n", number(e->held),
+            plural(e->held));
+    }
     if (e->races_suppressed) {
         report_label(c, "suppressed");
         out(c, "%s data race%s\n", number(e->races_suppressed), plural(e->races_suppressed));
@@ -129,6 +134,7 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_count(j, "steps", e->steps);
     put_count(j, "failures", e->failures);
     put_count(j, "cut", e->cut);
+    put_count(j, "held", e->held);
     put_count(j, "races_suppressed", e->races_suppressed);
     put_count(j, "classes", e->classes);
     put_bool(j, "classes_capped", e->classes_capped);

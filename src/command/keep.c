@@ -100,9 +100,9 @@ void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *t
     } else if (r->after.preemptions == 0) {
         snprintf(text, size, "minimal: fails without any preemption");
     } else {
-        snprintf(text, size, "minimal: no failure with %llu preemptions%s%s",
+        snprintf(text, size, "minimal: no failure with %llu preemptions%s%s%s",
                  (unsigned long long)(r->after.preemptions - 1), limits ? ", " : "",
-                 limits ? limits : "");
+                 limits ? limits : "", r->certified_held ? ", under fair schedules" : "");
     }
 }
 
@@ -118,8 +118,8 @@ static void report_because(cli *c, const rad_shrink_report *r)
     const char *all = number(r->certified_runs);
     report_label(c, "because");
     if (r->certificate == RAD_MINIMAL) {
-        out(c, "all %s schedule%s with fewer preemptions were tried\n", all,
-            plural(r->certified_runs));
+        out(c, "all %s%s schedule%s with fewer preemptions were tried\n", all,
+            r->certified_held ? " fair" : "", plural(r->certified_runs));
     } else if (*c->stop) {
         out(c,
             "it was interrupted before all schedules with fewer preemptions were tried (%s were)\n",
@@ -193,6 +193,7 @@ void shrunk_json(writer *j, const shrunk *s)
     put_text(j, "stopped", *j->c->stop ? "interrupted" : budget_name(s->report.stopped));
     put_count(j, "certified_runs", s->report.certified_runs);
     put_count(j, "certified_cut", s->report.certified_cut);
+    put_count(j, "certified_held", s->report.certified_held);
     put_text(j, "certificate_stopped", budget_name(s->report.certificate_ended));
     put_failure(j, "failure", rad_artifact_verdict(s->artifact));
 }

@@ -6,7 +6,9 @@
  *
  *     NONE --enable--> FRESH --settle--> LIST --disable--> NONE
  *     LIST --it was stepped--> LIST, at the end: its waiting begins anew
- *     FRESH --disable--> FRESH with its bit clear; settle drops it */
+ *     FRESH --disable--> FRESH with its bit clear; settle drops it
+ *     LIST --its actor is set aside (fair.h)--> ASIDE --it comes back--> FRESH
+ *     NONE --enable, of an actor that is aside--> ASIDE --disable--> NONE */
 #include "core/kernel.h"
 
 #include "base/alloc.h"
@@ -42,14 +44,35 @@ static void enabled_refresh(rad_kernel *k, uint32_t action)
     k->fresh[k->fresh_count++] = action;
 }
 
+/* Of an actor that is aside. */
+static void enable_aside(rad_kernel *k, uint32_t action)
+{
+    rad_action_entry *a = &k->actions[action];
+    if (a->link == RAD_LINK_ASIDE) return;
+    a->link = RAD_LINK_ASIDE;
+    k->actors[a->actor].enabled++;
+    k->actors[a->actor].waiting = false;
+    k->fair.actions_aside++;
+    k->stirred = true;
+}
+
 void rad_enable(rad_kernel *k, uint32_t action)
 {
-    if (action >= k->action_count || !rad__bitset_add(&k->enabled, action)) return;
+    if (action >= k->action_count) return;
     rad_action_entry *a = &k->actions[action];
+    if (RAD_UNLIKELY(k->fair.actors_aside) && a->actor < k->actor_count &&
+        k->actors[a->actor].aside) {
+        enable_aside(k, action);
+        return;
+    }
+    if (!rad__bitset_add(&k->enabled, action)) return;
+    k->stirred = true;
     k->set_hash += a->hash;
     if (a->actor < k->actor_count) {
         k->actors[a->actor].enabled++;
         k->actors[a->actor].waiting = false;
+    } else {
+        k->fair.world++;
     }
     enabled_refresh(k, action);
     enabled_tell(k, action, true);
@@ -57,12 +80,23 @@ void rad_enable(rad_kernel *k, uint32_t action)
 
 void rad_disable(rad_kernel *k, uint32_t action)
 {
-    if (action >= k->action_count || !rad__bitset_remove(&k->enabled, action)) return;
+    if (action >= k->action_count) return;
     rad_action_entry *a = &k->actions[action];
+    if (!rad__bitset_remove(&k->enabled, action)) {
+        if (a->link != RAD_LINK_ASIDE) return;
+        a->link = RAD_LINK_NONE;
+        k->actors[a->actor].enabled--;
+        k->fair.actions_aside--;
+        k->stirred = true;
+        return;
+    }
+    k->stirred = true;
     k->set_hash -= a->hash;
     if (a->actor < k->actor_count) {
         k->actors[a->actor].enabled--;
         if (k->actors[a->actor].action == action) k->actors[a->actor].action = RAD_NONE;
+    } else {
+        k->fair.world--;
     }
     enabled_unlink(k, action);
     enabled_tell(k, action, false);
@@ -85,6 +119,45 @@ void rad__enabled_stepped(rad_kernel *k, uint32_t action)
 {
     if (k->fresh_count) rad__enabled_settle(k);
     if (k->actions[action].link == RAD_LINK_LIST) enabled_to_end(k, action);
+}
+
+static void enabled_leave(rad_kernel *k, uint32_t action)
+{
+    rad_action_entry *a = &k->actions[action];
+    if (!rad__bitset_remove(&k->enabled, action)) return;
+    k->set_hash -= a->hash;
+    enabled_unlink(k, action);
+    a->link = RAD_LINK_ASIDE;
+    k->fair.actions_aside++;
+    enabled_tell(k, action, false);
+}
+
+static void enabled_return(rad_kernel *k, uint32_t action)
+{
+    rad_action_entry *a = &k->actions[action];
+    if (a->link != RAD_LINK_ASIDE) return;
+    a->link = RAD_LINK_NONE;
+    k->fair.actions_aside--;
+    rad__bitset_add(&k->enabled, action);
+    k->set_hash += a->hash;
+    enabled_refresh(k, action);
+    enabled_tell(k, action, true);
+}
+
+void rad__enabled_aside(rad_kernel *k, uint32_t actor, bool aside)
+{
+    rad_actor_entry *of = &k->actors[actor];
+    if (of->aside == aside) return;
+    of->aside = aside;
+    of->action = RAD_NONE;
+    k->fair.actors_aside += aside ? 1 : UINT32_MAX;
+    for (uint32_t i = 0; i < k->action_count; i++) {
+        if (k->actions[i].actor != actor) continue;
+        if (aside)
+            enabled_leave(k, i);
+        else
+            enabled_return(k, i);
+    }
 }
 
 uint32_t rad__enabled_newest_of(const rad_kernel *k, uint32_t actor)

@@ -77,6 +77,7 @@ uint32_t rad_pick(rad_kernel *k, enum rad_pick_kind kind, uint32_t site, uint32_
         kind = RAD_PICK_VALUE; /* for people only */
     rad_decision d = {.kind = kind, .site = site, .count = count, .baseline = RAD_NONE};
     uint32_t chosen = kernel_choose(k, &d);
+    k->chose = true;
     kernel_event(k, &(rad_event){
                         .step = (uint32_t)k->step,
                         .kind = (uint16_t)kind,
@@ -151,6 +152,37 @@ static void kernel_tell_ran(rad_kernel *k, uint32_t action)
     }
 }
 
+/* What a step without effect saw: where, what, and which value. */
+static uint64_t kernel_look(const rad_kernel *k, uint32_t action, uint32_t site)
+{
+    uint64_t look = rad__mix2((uint64_t)action << 32 | site, k->value);
+    for (uint32_t i = 0; i < k->touched_count; i++) look = rad__mix2(look, k->touched[i].object);
+    return look;
+}
+
+/* After the machine's part of a step: has its actor now made the same round of looks three times? A step is a look if
+ * it touched something, wrote to nothing, chose nothing, changed no actions, and said what it saw. Steps that touch
+ * nothing do not count, those with an effect let the looks be forgotten. */
+__attribute__((noinline)) static void kernel_recognise(rad_kernel *k, uint32_t action,
+                                                       uint32_t site)
+{
+    uint32_t actor = k->actions[action].actor;
+    bool effect = k->stirred || k->chose, reads = k->looked;
+    for (uint32_t i = 0; i < k->touched_count; i++) {
+        effect |= k->touched[i].access == RAD_WRITE && !k->looked;
+        reads |= k->touched[i].access == RAD_READ;
+    }
+    if (!effect && !reads) return;
+    if (effect || !k->valued) {
+        k->actors[actor].looks = 0;
+    } else if (!RAD_GROW(&k->looks, &k->looks_capacity, actor + 1)) {
+        rad__kernel_error(k, RAD_ENOMEM, "out of memory while watching for actors that spin");
+    } else if (rad__looks_add(&k->looks[actor], &k->actors[actor].looks,
+                              kernel_look(k, action, site))) {
+        k->yielded = k->gives_way = true;
+    }
+}
+
 static void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
 {
     const rad_action_entry *a = &k->actions[action];
@@ -168,14 +200,19 @@ static void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
     k->streak = same && !k->yielded ? k->streak + 1 : 1;
     k->switches += !same && k->current != RAD_NONE;
     k->current = action;
-    k->yielded = false;
     k->value = 0;
-    k->valued = false;
+    k->valued = k->looked = k->stirred = k->chose = k->yielded = k->gives_way = false;
     k->touched[0] = (rad_touched){event.object, event.access};
     k->touched_count = 1;
     if (event.site < RAD_SITES_MAX) k->reached[event.site] = 1;
     k->machine->step(k->self, k, action);
+    if (RAD_LIKELY(event.access == RAD_WRITE && !k->looked) && event.actor < k->actor_count)
+        k->actors[event.actor].looks = 0; /* what follows would come to the same */
+    else if (k->recognises && event.actor < k->actor_count)
+        kernel_recognise(k, action, event.site);
     rad__enabled_stepped(k, action);
+    if (RAD_UNLIKELY(k->gives_way | k->fair.active) && k->options.fair)
+        rad__fair_stepped(k, action, k->gives_way, k->chose);
     event.value = k->value;
     if (k->valued) event.access |= RAD_EVENT_VALUED;
     kernel_event(k, &event);
@@ -245,6 +282,8 @@ static void kernel_reset(rad_kernel *k, const rad_run_options *options)
     k->root_actors = k->root_objects = 0;
     rad__actions_forget(k);
     rad__bitset_clear(&k->enabled);
+    rad__fair_reset(&k->fair);
+    k->recognises = options->fair && !k->machine->progresses;
     k->set_hash = k->set_roll = 0;
     k->oldest = k->newest = k->current = RAD_NONE;
     k->fresh_count = k->touched_count = 0;
@@ -339,6 +378,8 @@ void rad__kernel_close(rad_kernel *k)
     rad__free(k->fresh);
     rad__free(k->touched);
     rad__free(k->set_hashes);
+    rad__free(k->looks);
+    rad__fair_free(&k->fair);
     rad__bitset_free(&k->enabled);
     rad__trace_free(&k->trace);
     rad__free(k);

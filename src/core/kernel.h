@@ -5,6 +5,8 @@
  *              two or more: the policy gives an index, the kernel records it
  *              none: the machine says finished or stuck
  *
+ * Fair         with options.fair, who yields or spins is set aside for those it starved: fair.h, spin.h
+ *
  * Enabled set  dense action numbers in a bitmap (canonical order = ascending number) and, threaded
  *              through the actions, a list in the order of enabling (for the baseline)
  * Index        0 is the baseline: the current actor's action while it can go on, has not yielded and has
@@ -20,7 +22,9 @@
 
 #include "base/bitset.h"
 #include "base/error.h"
+#include "core/fair.h"
 #include "core/policy.h"
+#include "core/spin.h"
 #include "core/trace.h"
 
 enum { RAD_BASELINE_STREAK = 1000, RAD_SITES_MAX = 1024 };
@@ -95,6 +99,7 @@ typedef struct rad_run_options {
     const char *const *
         suppressed; /* patterns of functions and files whose races do not count, NULL at the end; or NULL */
     bool may_prune;      /* a user's policy may leave the rest of the run out */
+    bool fair;           /* who yields or spins lets others go first: fair.h */
     bool whole_trace;    /* keep every event, not only the last ones */
     rad_estimates *into; /* what the policy learned is added here; may be NULL */
     rad_beacon *beacon;  /* where the run is, for the supervisor; may be NULL */
@@ -110,11 +115,13 @@ typedef struct rad_actor_entry {
     uint32_t actors_spawned;
     uint32_t objects_made;
     uint32_t action;  /* the newest enabled one; RAD_NONE: ask rad__actor_action */
-    uint32_t enabled; /* how many */
+    uint32_t enabled; /* how many, also aside */
     uint32_t waits_for;
     uint32_t holder;
+    uint32_t looks; /* since it did anything else: spin.h */
     bool waiting;
     bool ended;
+    bool aside; /* fair.h */
 } rad_actor_entry;
 
 typedef struct rad_object_entry {
@@ -122,7 +129,7 @@ typedef struct rad_object_entry {
     const char *role;
 } rad_object_entry;
 
-enum rad_link { RAD_LINK_NONE = 0, RAD_LINK_LIST, RAD_LINK_FRESH };
+enum rad_link { RAD_LINK_NONE = 0, RAD_LINK_LIST, RAD_LINK_FRESH, RAD_LINK_ASIDE };
 
 typedef struct rad_action_entry {
     uint64_t hash; /* of the four fields: its share of set_hash */
@@ -162,11 +169,20 @@ struct rad_kernel {
     uint32_t current;  /* action being stepped, or the last one */
     uint32_t streak;   /* how often in a row the current actor was chosen */
     uint64_t switches; /* how often another actor ran than before */
-    bool yielded;
     uint64_t value;
-    bool valued; /* the step said `value` */
+    bool valued;    /* the step said `value` */
+    bool looked;    /* … that it wrote nothing */
+    bool stirred;   /* it enabled or disabled something */
+    bool chose;     /* it made a choice */
+    bool yielded;   /* the baseline goes to another actor */
+    bool gives_way; /* it yielded, or spins: fair.h */
     rad_touched *touched;
     uint32_t touched_count, touched_capacity;
+
+    rad_fair fair;
+    bool recognises;  /* who spins: spin.h */
+    rad_looks *looks; /* per actor */
+    uint32_t looks_capacity;
 
     rad_choice_buffer choices;
     uint64_t decisions;
@@ -227,10 +243,16 @@ RAD_INTERNAL void rad__action_name(const rad_kernel *k, uint32_t action,
 /* A new run has no actions yet; the kernel's own files only. */
 RAD_INTERNAL void rad__actions_forget(rad_kernel *k);
 
+/* The baseline goes to another actor, and that is no preemption; fairness is not concerned. For machines whose steps
+ * yield in a sense of their own: a worker whose task does has not stopped making progress. */
+RAD_INTERNAL void rad__turn_ends(rad_kernel *k);
+
 /* Links what was enabled in reset, or in the step of `action`; the kernel's own files only. */
 RAD_INTERNAL void rad__enabled_settle(rad_kernel *k);
 RAD_INTERNAL uint32_t rad__enabled_newest_of(const rad_kernel *k, uint32_t actor);
 RAD_INTERNAL void rad__enabled_stepped(rad_kernel *k, uint32_t action);
+/* All enabled actions of an actor leave the set, or come back to its end (after rad__enabled_settle). */
+RAD_INTERNAL void rad__enabled_aside(rad_kernel *k, uint32_t actor, bool aside);
 RAD_INTERNAL bool rad__enabled_valid(const rad_kernel *k);
 RAD_INTERNAL void rad__deadlock_report(rad_kernel *k);
 

@@ -236,7 +236,7 @@ static bool surw_is_selected(surw_policy *s, const rad_kernel *k, uint32_t objec
 static void surw_place(surw_policy *s, rad_kernel *k, uint32_t action)
 {
     const rad_action_entry *a = &k->actions[action];
-    bool enabled = rad_is_enabled(k, action);
+    bool enabled = rad__bitset_has(&k->enabled, action);
     bool selected = surw_is_selected(s, k, a->target, a->access);
     if (!rad__bitset_reserve(&s->waiting, action + 1) ||
         !rad__bitset_reserve(&s->free, action + 1)) {

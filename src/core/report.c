@@ -35,7 +35,17 @@ void rad_value(rad_kernel *k, uint64_t value)
 
 void rad_yields(rad_kernel *k)
 {
+    k->yielded = k->gives_way = true;
+}
+
+void rad__turn_ends(rad_kernel *k)
+{
     k->yielded = true;
+}
+
+void rad_looked(rad_kernel *k)
+{
+    k->looked = true;
 }
 
 void rad_wait(rad_kernel *k, uint32_t actor, uint32_t object, uint32_t holder)
@@ -311,10 +321,11 @@ uint32_t rad_current_actor(const rad_kernel *k)
 
 bool rad_is_enabled(const rad_kernel *k, uint32_t action)
 {
-    return rad__bitset_has(&k->enabled, action);
+    return rad__bitset_has(&k->enabled, action) ||
+           (action < k->action_count && k->actions[action].link == RAD_LINK_ASIDE);
 }
 
 uint32_t rad_enabled_count(const rad_kernel *k)
 {
-    return k->enabled.count;
+    return k->enabled.count + k->fair.actions_aside;
 }

@@ -171,6 +171,7 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     out->states += r->states;
     out->failures += r->failures;
     out->cut += r->cut;
+    out->held += r->held;
     out->races_suppressed += r->suppressed;
     l->phase->cut += r->cut;
     l->phase->runs += r->runs;

@@ -296,7 +296,7 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
     report->certificate = RAD_MINIMAL;
     report->certificate_ended =
         RAD_BUDGET_NONE; /* what an earlier round found says nothing of this run */
-    report->certified_runs = report->certified_cut = 0;
+    report->certified_runs = report->certified_cut = report->certified_held = 0;
     if (s->measure.preemptions == 0) return false;
     if (s->measure.preemptions > CERTIFY_BOUND) {
         report->certificate = RAD_NOT_CERTIFIED;
@@ -325,6 +325,7 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
     s->certify_steps += found.steps;
     report->certified_runs = found.runs;
     report->certified_cut = found.cut;
+    report->certified_held = found.held;
     report->certificate_ended = certify_ended(&found, strategy);
     /* A run that was cut may fail later; one of the failures that did not fit into the table may have been this one. */
     if (report->certificate_ended != RAD_BUDGET_NONE || found.cut > 0 || found.findings_dropped ||

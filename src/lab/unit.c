@@ -189,6 +189,7 @@ static bool unit_fold(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
     bool limit = failed && (k->failure.oracle == RAD_ORACLE_LIVELOCK ||
                             k->failure.oracle == RAD_ORACLE_STEP_LIMIT);
     out->cut += k->outcome == RAD_OUTCOME_CUT;
+    out->held += k->fair.held > 0;
     out->endless |= limit || k->outcome == RAD_OUTCOME_CUT;
     for (uint32_t i = 0; i < k->report_count; i++) unit_race(b, out, &k->reports[i], run);
     uint32_t races = k->report_count;
@@ -265,6 +266,7 @@ static bool dedup_deciding(rad_observer *o, rad_kernel *k)
     dedup *d = (dedup *)o;
     rad_state_hash h = {{0, 0}};
     k->machine->state(k->self, &h);
+    rad__fair_state(k, &h);
     bool again = rad__set128_add(&d->bench->passed, h.digest) == RAD_SET_KNOWN;
     if (k->decisions < d->prefix) return false;
     if (again)

@@ -66,6 +66,7 @@ typedef struct rad_unit_finding {
 typedef struct rad_unit_result {
     uint64_t runs, steps, failures;
     uint64_t cut;          /* runs that were not finished at the step limit */
+    uint64_t held;         /* runs in which an actor was held back: core/fair.h */
     uint64_t suppressed;   /* races that did not count */
     uint64_t states;       /* tree with dedup: new ones */
     rad_verdict last;      /* of the last run */

@@ -5,7 +5,7 @@
  *     finished after 100,000 steps: neither passed nor failed.
  *
  * What stopped it comes with the number of runs, what was tried after it, then what was not, and last what the machine
- * leaves out. */
+ * and fairness leave out. */
 #include <raddle/lab.h>
 
 #include "base/readable.h"
@@ -73,12 +73,13 @@ static const rad_phase *last_bound(const rad_exploration *e)
     return last;
 }
 
-static void say_bound(sentence *s, const rad_phase *p)
+static void say_bound(sentence *s, const rad_phase *p, bool fair)
 {
     const char *bound = strchr(p->name, ':');
     const char *what = strncmp(p->name, "delay", 5) == 0 ? "delay" : "preemption";
     if (bound == NULL) return;
-    say(s, ", but all with at most %s %s%s", bound + 1, what, strcmp(bound, ":1") == 0 ? "" : "s");
+    say(s, ", but all%s with at most %s %s%s", fair ? " fair ones" : "", bound + 1, what,
+        strcmp(bound, ":1") == 0 ? "" : "s");
 }
 
 static void say_tried(sentence *s, const rad_exploration *e)
@@ -89,12 +90,19 @@ static void say_tried(sentence *s, const rad_exploration *e)
     if (visited)
         say(s, "; every state was visited");
     else if (e->complete)
-        say(s, "; every schedule was tried");
+        say(s, "; every %sschedule was tried", e->held ? "fair " : "");
     else if (last && last->bounded && last->exhausted && !last->pruned)
         say(s, "; not every schedule was tried to its end");
     else
         say(s, "; not every schedule was tried");
-    if (!e->complete && bound) say_bound(s, bound);
+    if (!e->complete && bound) say_bound(s, bound, e->held > 0);
+}
+
+static void say_fair(sentence *s, const rad_exploration *e)
+{
+    char number[32];
+    say(s, "; fair schedules only: in %s run%s actors that yield or spin let others go first",
+        rad__readable_count(e->held, number), plural_of(e->held));
 }
 
 static void say_cut(sentence *s, const rad_target *t, const rad_exploration *e)
@@ -123,6 +131,7 @@ void rad_exploration_text(const rad_target *t, const rad_exploration *e,
     if (e->complete || e->failures == 0) { /* a failure is one, whatever else was tried */
         say_tried(&s, e);
         if (limits) say(&s, ", %s", limits);
+        if (e->held) say_fair(&s, e);
     }
     say_cut(&s, t, e);
     say(&s, ".");

@@ -23,7 +23,7 @@ static uint32_t choose_first(void *context, const struct weave_decision *d)
     return d->kind == RAD_PICK_ACTION ? d->first : 0;
 }
 
-/* What the machine prefers: the last action, if an even number of steps was made. */
+/* What the machine prefers: the last action, if an even number of steps was made. It does not know who is held back. */
 static uint32_t choose_own(void *context, const struct weave_decision *d)
 {
     uint32_t best = 0;
@@ -31,6 +31,9 @@ static uint32_t choose_own(void *context, const struct weave_decision *d)
     if (d->kind != RAD_PICK_ACTION || d->step % 2 == 1) return 0;
     for (uint32_t i = 1; i < d->count; i++) {
         if (d->actions[i] > d->actions[best]) best = i;
+    }
+    for (uint32_t i = d->actions[best] + 1u; i < WEAVE_ACTIONS; i++) {
+        if (d->enabled[i]) return 0;
     }
     return best;
 }
@@ -310,7 +313,7 @@ static void pct_keeps_priorities(void **state)
     for (uint32_t n = weave_times(8); n > 0;) {
         struct weave_trial trial;
         weave_draw(&trial, &at, WEAVE_FEW, false);
-        if (trial.b.picks == 0 && trial.b.yields == 0) {
+        if (trial.b.picks == 0 && trial.b.yields + trial.b.spins == 0) {
             struct chances c = {0};
             n--;
             judge_pct(&trial, n, &c, changed);

@@ -92,6 +92,20 @@ static void make_additions(struct weave *w, const struct weave_case *c)
     }
 }
 
+/* One that waits for cell 0 to become 1 by looking at it, with or without a yield, and one that lets it. */
+static void draw_spin(struct dice *d, struct weave *w)
+{
+    uint32_t spinner = roll(d, w->first_actors), other = (spinner + 1) % w->first_actors;
+    struct weave_op spin = {.kind = WEAVE_SPIN, .value = 1, .count = (uint8_t)(1 + roll(d, 2))};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct weave_actor *a = &w->actors[i == 0 ? spinner : other];
+        if (a->count == 0) a->count = 1;
+        a->ops[roll(d, a->count)] =
+            i == 0 ? spin : (struct weave_op){.kind = WEAVE_ADD, .value = 1};
+    }
+    if (roll(d, 3) == 0) w->actors[other].ops[0] = spin;
+}
+
 void weave_make(struct weave *w, const struct weave_case *c)
 {
     struct dice d = {weave_mix((uint64_t)c->seed)};
@@ -110,6 +124,7 @@ void weave_make(struct weave *w, const struct weave_case *c)
         struct dice own = {weave_mix((uint64_t)c->seed + 1000 * (i + 1))};
         draw_actor(&own, c, &w->actors[i], may_spawn && i < 2);
     }
+    if (c->fixed == WEAVE_SPINNING) draw_spin(&d, w);
 }
 
 const char *weave_role(const struct weave *w, uint32_t object)
@@ -121,7 +136,7 @@ const char *weave_role(const struct weave *w, uint32_t object)
 
 static const char *const op_names[] = {"read",  "write", "store",  "add",  "move",
                                        "local", "lock",  "unlock", "pick", "spawn",
-                                       "yield", "check", "await",  "race"};
+                                       "yield", "check", "await",  "race", "spin"};
 
 const char *weave_op_name(uint32_t kind)
 {

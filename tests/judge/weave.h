@@ -20,7 +20,8 @@ enum {
     WEAVE_GATES = 2,
     WEAVE_OBJECTS = WEAVE_CELLS + WEAVE_GATES,
     WEAVE_ACTIONS = 2 * WEAVE_ACTORS, /* go, give up */
-    WEAVE_STEPS = WEAVE_ACTORS * WEAVE_OPS,
+    WEAVE_STEPS =
+        31, /* runs with more are not drawn: WEAVE_ACTORS * WEAVE_OPS, and some that spin */
     WEAVE_PICKS = 2, /* within one step */
     WEAVE_DECISIONS = WEAVE_STEPS * (1 + WEAVE_PICKS)
 };
@@ -40,6 +41,7 @@ enum weave_op_kind {
     WEAVE_CHECK, /* fails if the cell has the value */
     WEAVE_AWAIT, /* enabled while the cell is at least the value */
     WEAVE_RACE,  /* the same; or give up, which is always enabled and stores 9 in the register */
+    WEAVE_SPIN,  /* always enabled; the actor stays at it while the cell is less than the value */
     WEAVE_OP_KINDS
 };
 
@@ -78,6 +80,7 @@ struct weave {
 /* The case of a weave: what the parameters of the machine are, in this order. `fixed` is one of these. */
 enum {
     WEAVE_DRAWN = 3,
+    WEAVE_SPINNING = 4, /* drawn, and some operations are WEAVE_SPIN */
     WEAVE_EQUAL = 8,
     WEAVE_UNEQUAL = 9
 }; /* additions to cell 0: the same for all, one more for each */

@@ -20,6 +20,14 @@ struct trail {
     uint8_t current;              /* actor, or NOBODY */
     uint8_t last;                 /* its action */
     bool yielded;
+    bool held[WEAVE_ACTORS]; /* not offered */
+    struct weave_window {
+        bool open;
+        bool able[WEAVE_ACTORS], stopped[WEAVE_ACTORS], ran[WEAVE_ACTORS]; /* since it is open */
+    } window[WEAVE_ACTORS];
+    bool behind[WEAVE_ACTORS][WEAVE_ACTORS];
+    uint32_t looks[WEAVE_ACTORS][WEAVE_STEPS];
+    uint8_t look_count[WEAVE_ACTORS];
     uint8_t evaluations[RAD_ORACLES_MAX];
     uint64_t event[WEAVE_ACTORS]; /* the last event of each actor, with its causes */
     uint64_t written[WEAVE_OBJECTS], read[WEAVE_OBJECTS]; /* the last write, the reads since */
@@ -39,7 +47,7 @@ static void look_around(const struct weave *w, struct trail *t, uint32_t ran, st
     for (uint32_t i = 0; i < WEAVE_ACTIONS; i++) {
         bool on = weave_enabled(w, &t->s, i);
         if (on) number_action(t, i);
-        if (on && !t->on[i]) t->since[i] = (uint8_t)(2 * t->leaf.steps + (i == ran));
+        if (on && !t->on[i]) t->since[i] = (uint8_t)(3 * t->leaf.steps + (i == ran));
         if (!on && t->on[i] && weave_next(w, &t->s, i / 2)) b->blocked++;
         t->on[i] = on;
     }
@@ -61,16 +69,92 @@ static void begin(const struct weave *w, struct trail *t, struct weave_book *b)
     if (w->invariant != 0) t->evaluations[RAD_ORACLE_INVARIANT]++;
 }
 
-/* The action of choice 0. */
-static uint32_t baseline(const struct trail *t)
+/* ---- Fairness -------------------------------------------------------------------------------------------- */
+
+/* What an actor saw, from the last look on, are three equal rounds. */
+static bool spins(const uint32_t *looks, uint32_t count)
+{
+    for (uint32_t period = 1; period <= 8 && 3 * period <= count; period++) {
+        uint32_t at = count - 2 * period;
+        while (at < count && looks[at] == looks[at - period]) at++;
+        if (at == count) return true;
+    }
+    return false;
+}
+
+static bool repeats(const uint32_t *looks, uint32_t count)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t j = 0; j < i; j++) found = found || looks[i] == looks[j];
+    return found;
+}
+
+/* A step of an actor, which touched an object or WEAVE_OBJECTS, and changed something or not. */
+static bool note_look(struct trail *t, uint32_t action, const struct weave_op *op, uint32_t value,
+                      bool effect)
+{
+    uint32_t actor = action / 2, object = weave_object(op);
+    if (!effect && object == WEAVE_OBJECTS) return false;
+    if (effect || weave_access(op) == RAD_WRITE || op->kind == WEAVE_MOVE) {
+        t->look_count[actor] = 0;
+        return false;
+    }
+    t->looks[actor][t->look_count[actor]++] =
+        ((action * WEAVE_OP_KINDS + op->kind) * WEAVE_OBJECTS + object) * 256 + value;
+    return spins(t->looks[actor], t->look_count[actor]);
+}
+
+static bool can_go(const bool on[WEAVE_ACTIONS], uint32_t actor)
+{
+    return on[2 * actor] || on[2 * actor + 1];
+}
+
+static void close_window(struct trail *t, uint32_t actor)
+{
+    struct weave_window *w = &t->window[actor];
+    for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
+        if (w->open && !w->ran[i] && (w->able[i] || w->stopped[i])) t->behind[actor][i] = true;
+        w->able[i] = can_go(t->on, i);
+        w->stopped[i] = w->ran[i] = false;
+    }
+    w->open = true;
+}
+
+/* After a step of `actor`; `before` is what was enabled before it. */
+static void be_fair(struct trail *t, uint32_t actor, const bool before[WEAVE_ACTIONS])
+{
+    for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
+        struct weave_window *w = &t->window[i];
+        t->behind[i][actor] = false;
+        w->ran[actor] = true;
+        for (uint32_t j = 0; j < WEAVE_ACTORS; j++) {
+            w->able[j] = w->able[j] && can_go(t->on, j);
+            if (i == actor && can_go(before, j) && !can_go(t->on, j)) w->stopped[j] = true;
+        }
+    }
+    if (t->yielded) close_window(t, actor);
+    for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
+        bool held = false;
+        for (uint32_t j = 0; j < WEAVE_ACTORS; j++)
+            held = held || (t->behind[i][j] && can_go(t->on, j));
+        for (uint32_t a = 2 * i; a < 2 * i + 2 && t->held[i] && !held; a++)
+            if (t->on[a]) t->since[a] = (uint8_t)(3 * t->leaf.steps + 2);
+        t->held[i] = held;
+    }
+}
+
+/* ---- Choices ---------------------------------------------------------------------------------------------- */
+
+/* The action of choice 0, of those that are offered. */
+static uint32_t baseline(const struct trail *t, const bool on[WEAVE_ACTIONS])
 {
     uint32_t best = WEAVE_ACTIONS;
-    bool stays =
-        t->current != NOBODY && !t->yielded && (t->on[2 * t->current] || t->on[2 * t->current + 1]);
-    if (stays && t->on[t->last]) return t->last;
+    bool stays = t->current != NOBODY && !t->yielded && can_go(on, t->current);
+    if (stays && on[t->last]) return t->last;
     for (int others = 1; others >= 0 && best == WEAVE_ACTIONS; others--) {
         for (uint32_t i = 0; i < WEAVE_ACTIONS; i++) {
-            if (!t->on[i] || (stays && i / 2 != t->current)) continue;
+            if (!on[i] || (stays && i / 2 != t->current)) continue;
             if (!stays && others && t->yielded && i / 2 == t->current) continue;
             if (best == WEAVE_ACTIONS || (!stays && t->since[i] < t->since[best]) ||
                 ((stays || t->since[i] == t->since[best]) && t->number[i] < t->number[best]))
@@ -84,11 +168,13 @@ static uint32_t baseline(const struct trail *t)
 static uint32_t choices_of(const struct trail *t, uint8_t order[WEAVE_ACTIONS], uint32_t *first)
 {
     uint32_t count = 0, smallest = WEAVE_ACTIONS;
-    uint32_t base = baseline(t);
+    bool on[WEAVE_ACTIONS];
+    for (uint32_t i = 0; i < WEAVE_ACTIONS; i++) on[i] = t->on[i] && !t->held[i / 2];
+    uint32_t base = baseline(t, on);
     if (base < WEAVE_ACTIONS) order[count++] = (uint8_t)base;
     for (uint32_t number = 0; number < t->numbers; number++) {
         for (uint32_t i = 0; i < WEAVE_ACTIONS; i++) {
-            if (t->number[i] != number || !t->on[i]) continue;
+            if (t->number[i] != number || !on[i]) continue;
             if (smallest == WEAVE_ACTIONS) smallest = i;
             if (i != base) order[count++] = (uint8_t)i;
         }
@@ -118,7 +204,8 @@ static void note_switch(struct trail *t, uint32_t actor)
     if (t->current == NOBODY || t->current == actor) return;
     t->leaf.turns[t->leaf.steps] = RAD_SWITCH_FORCED;
     t->leaf.switches++;
-    if (t->yielded || t->on[2 * t->current] == t->on[2 * t->current + 1]) return;
+    if (t->yielded || t->held[t->current] || t->on[2 * t->current] == t->on[2 * t->current + 1])
+        return;
     t->leaf.turns[t->leaf.steps] = RAD_SWITCH_PREEMPTIVE;
     t->leaf.preemptions++;
 }
@@ -275,8 +362,10 @@ static bool advance(const struct weave *w, struct trail *t, uint32_t action, str
                     struct weave_book *b)
 {
     struct weave_deed deed;
-    uint32_t actor = action / 2;
+    uint32_t actor = action / 2, decisions = t->leaf.decisions;
     const struct weave_op *op = weave_next(w, &t->s, actor);
+    bool before[WEAVE_ACTIONS];
+    memcpy(before, t->on, sizeof before);
     in->t = t;
     note_switch(t, actor);
     t->current = (uint8_t)actor;
@@ -299,6 +388,14 @@ static bool advance(const struct weave *w, struct trail *t, uint32_t action, str
     }
     t->on[action] = false; /* it waits anew, behind those that this step enabled */
     look_around(w, t, action, b);
+    bool effect = decisions != t->leaf.decisions || memcmp(before, t->on, sizeof before) != 0;
+    if (note_look(t, action, op, deed.value, effect)) {
+        t->yielded = true;
+        b->spins++;
+    }
+    b->plain = b->plain && !t->yielded && !repeats(t->looks[actor], t->look_count[actor]);
+    be_fair(t, actor, before);
+    for (uint32_t i = 0; i < WEAVE_ACTORS; i++) b->held += t->held[i] && can_go(t->on, i);
     if (t->s.failed < 0 && w->invariant != 0) {
         t->evaluations[RAD_ORACLE_INVARIANT]++;
         if (weave_broken(w, &t->s)) {
@@ -340,6 +437,10 @@ static void walk(const struct weave *w, const struct trail *t, uint32_t limit, s
         add_leaf(w, &cut, limit, b);
         return;
     }
+    if (count > 0 && t->leaf.steps == WEAVE_STEPS) {
+        b->too_many = true; /* perhaps it does not end */
+        return;
+    }
     if (count > 1) add_state(&t->s, b);
     for (uint32_t i = 0; i < count; i++) {
         struct wheel wheel = {0};
@@ -375,6 +476,7 @@ void weave_brute(const struct weave *w, uint32_t limit, struct weave_book *b)
 {
     struct trail t;
     memset(b, 0, sizeof *b);
+    b->plain = true;
     begin(w, &t, b);
     walk(w, &t, limit, b);
 }
@@ -400,6 +502,7 @@ void weave_run_by(const struct weave *w, weave_chooser *choose, void *context, s
         struct weave_decision d = {.actions = order,
                                    .numbers = t.number,
                                    .since = t.since,
+                                   .enabled = t.on,
                                    .current = t.current,
                                    .number = t.leaf.decisions,
                                    .step = t.leaf.steps};

@@ -7,6 +7,12 @@
  *    enabled it; one that ran waits anew, behind those that its step enabled. The other choices follow in the order of
  *    numbers.
  *  - A preemption is a switch away from an actor that could have run and did not yield, and has one action enabled.
+ *  - A look is a step that reads and writes nothing, chooses nothing and enables or disables nothing. An actor spins
+ *    when its last looks, since it did anything else, are three equal rounds of up to eight. Steps that touch nothing
+ *    do not count. A step that spins, or says so, yields.
+ *  - A window goes from one yield of an actor to the next. At its end the actor comes behind those that made no step in
+ *    it and could all the time, or were disabled by a step of the actor. It is not offered while one of them is
+ *    enabled; being behind somebody ends with a step of that one. What is offered again waits anew, behind all.
  *  - Choice i of a decision between actions costs i delays. Choices inside a step cost nothing. */
 #ifndef RADDLE_TESTS_WEAVE_BRUTE_H
 #define RADDLE_TESTS_WEAVE_BRUTE_H
@@ -31,6 +37,7 @@ struct weave_leaf {
 struct weave_book {
     struct weave_leaf *leaves;
     uint32_t count, room;
+    bool plain;    /* nobody yields, and nobody sees the same twice while it does nothing else */
     bool too_many; /* more than the limit: nothing else holds */
     char identities[WEAVE_IDENTITIES][WEAVE_NAME];
     uint32_t identity_count;
@@ -40,7 +47,7 @@ struct weave_book {
     uint64_t evaluations[RAD_ORACLES_MAX];
     bool reached[WEAVE_OP_KINDS];
     /* What there is to be seen, for the coverage of the generator. */
-    uint32_t spawns, yields, picks, blocked, alternatives, gone_and_back;
+    uint32_t spawns, yields, spins, held, picks, blocked, alternatives, gone_and_back;
 };
 
 /* All schedules of a weave, unless there are more than `limit`. */
@@ -56,6 +63,7 @@ struct weave_decision {
     const uint8_t
         *numbers; /* of actions: those of "go" are in the order in which their actors came */
     const uint8_t *since;  /* of actions: the smallest has waited longest */
+    const bool *enabled;   /* of actions, also of those that are not offered */
     uint32_t current;      /* the actor of the step before, WEAVE_ACTORS: none */
     uint32_t number, step; /* of this decision in the run, from 0; steps before it */
 };

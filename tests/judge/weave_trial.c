@@ -25,15 +25,14 @@ uint32_t weave_times(uint32_t count)
     return count * (uint32_t)number_from("RADDLE_STRESS", 1);
 }
 
-void weave_draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool crashing)
+static void draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool crashing, int fixed)
 {
     uint64_t base = number_from("RADDLE_STRESS_SEED", 1) % 1000000000;
     for (;;) {
         uint64_t seed = base * 1000000 + (*at)++;
         uint64_t mixed = weave_mix(seed);
         struct weave_case c = {(int64_t)seed, (int64_t)(2 + mixed % 3),
-                               WEAVE_OPS - (int64_t)(mixed / 3 % 2), mixed / 6 % 6 == 0,
-                               WEAVE_DRAWN};
+                               WEAVE_OPS - (int64_t)(mixed / 3 % 2), mixed / 6 % 6 == 0, fixed};
         trial->c = c;
         weave_make(&trial->w, &c);
         if (trial->w.crashes != crashing) continue;
@@ -42,6 +41,20 @@ void weave_draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool cr
         weave_book_free(&trial->b);
     }
     trial->t = weave_target(&trial->c);
+}
+
+void weave_draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool crashing)
+{
+    draw(trial, at, limit, crashing, WEAVE_DRAWN);
+}
+
+void weave_draw_spinning(struct weave_trial *trial, uint32_t *at, uint32_t limit)
+{
+    do {
+        draw(trial, at, limit, false, WEAVE_SPINNING);
+        if (trial->b.held > 0) return;
+        weave_trial_free(trial);
+    } while (true);
 }
 
 void weave_trial_free(struct weave_trial *trial)

@@ -20,6 +20,8 @@ uint32_t weave_times(uint32_t count);
 /* The next weave with 2 to `limit` schedules that crashes, or does not. *at counts the seeds that were tried;
  * RADDLE_STRESS_SEED (1) says where they begin. */
 void weave_draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool crashing);
+/* The next one that spins, and in which somebody is held back for that. */
+void weave_draw_spinning(struct weave_trial *trial, uint32_t *at, uint32_t limit);
 void weave_trial_free(struct weave_trial *trial);
 
 rad_exploration weave_explore(const struct weave_trial *trial, const rad_explore_options *o);

@@ -68,6 +68,7 @@ static void do_op(struct weave_world *s, uint32_t actor, bool gives_up, const st
         if (*cell == op->value) fail(s, op->oracle, op->blind, op->object);
         break;
     case WEAVE_RACE: s->reg[actor] = gives_up ? 9 : *cell; break;
+    case WEAVE_SPIN: deed->yields = op->count > 1 && *cell < op->value; break;
     case WEAVE_LOCAL:
     case WEAVE_PICK:
     case WEAVE_AWAIT:
@@ -84,7 +85,7 @@ void weave_step(const struct weave *w, struct weave_world *s, uint32_t action, w
     *deed = (struct weave_deed){.checked = -1, .spawned = -1};
     if (op->kind == WEAVE_PICK) s->cells[op->object] = pick_twice(op, pick, context);
     do_op(s, actor, action % 2 == 1, op, deed);
-    s->pc[actor]++;
+    if (op->kind != WEAVE_SPIN || s->cells[op->object] >= op->value) s->pc[actor]++;
     deed->ended = weave_next(w, s, actor) == NULL;
 }
 
@@ -111,6 +112,7 @@ enum rad_access weave_access(const struct weave_op *op)
     case WEAVE_MOVE:
     case WEAVE_CHECK:
     case WEAVE_AWAIT:
+    case WEAVE_SPIN:
     case WEAVE_RACE: return RAD_READ;
     default: return RAD_WRITE;
     }

@@ -45,6 +45,7 @@ rad_run_options bare_options(bare_rig *b, rad_policy *policy)
         .max_steps = b->max_steps,
         .limit = b->limit,
         .whole_trace = b->whole_trace,
+        .fair = b->fair,
         .observers = {b->observer},
     };
 }

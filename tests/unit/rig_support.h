@@ -23,7 +23,7 @@ typedef struct bare_rig {
     rad_policy *guide;
     uint64_t max_steps;
     enum rad_limit limit;
-    bool whole_trace;
+    bool whole_trace, fair;
     rad_observer *observer;
 } bare_rig;
 

@@ -183,7 +183,7 @@ static void step_worker(rad_exec_world *w, uint32_t i)
                         (uint64_t)(step.woken & 0xffff) << 48);
     note_step(w, production, &step);
     rad__ledger_stepped(w, i, &step);
-    if (step.phase == RAD_PHASE_RUN && step.run == RAD_RUN_YIELD) rad_yields(w->k);
+    if (step.phase == RAD_PHASE_RUN && step.run == RAD_RUN_YIELD) rad__turn_ends(w->k);
     worker_settle(w, i);
     if (step.woken != i) rad__world_wake(w, step.woken);
 }
@@ -530,6 +530,7 @@ static const char *exec_limits(const rad_machine *m, const rad_case *c)
 }
 
 const rad_machine rad__machine_exec = {
+    .progresses = true,
     .name = "exec",
     .about = "the work-stealing executor: production's steps under bytecode tasks",
     .oracles = oracle_names,

@@ -329,6 +329,7 @@ static void trial_describe(const void *self, void (*line)(void *context, const c
 }
 
 const rad_machine rad__machine_flow = {
+    .progresses = true,
     .name = "flow",
     .about = "a workflow, in any order, with any outcome of its tasks: raddle explore FILE.flow",
     .params = flow_params,

@@ -272,7 +272,8 @@ const rad_machine *rad__l2_machine(uint32_t index)
         .bug = model->bug,
         .bug_site = rad__l2_bug_site(model),
         .limits = l2_limits,
-        .ends = true, /* a thread that spins gives way: threads.c */
+        .progresses = true, /* threads.c knows who spins */
+        .ends = true,       /* a thread that spins gives way: threads.c */
         .self_test = true,
         .create = creators[index],
         .destroy = l2_destroy,

@@ -401,6 +401,7 @@ static void trial_describe(const void *self, void (*line)(void *context, const c
 }
 
 const rad_machine rad__machine_load = {
+    .progresses = true,
     .name = "load",
     .about =
         "the load tester's scheduler: users, timeouts, cohorts, a pool; any answer at any time",
@@ -420,6 +421,7 @@ const rad_machine rad__machine_load = {
 };
 
 const rad_machine rad__machine_scenario = {
+    .progresses = true,
     .name = "load-scenario",
     .about = "a load scenario of yours, with the lab as its server: raddle explore FILE.toml",
     .params = scenario_params,

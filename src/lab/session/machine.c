@@ -304,7 +304,7 @@ static bool run_picked(rad_session_trial *t, rad_co *co)
     if (vm->no_memory) rad__kernel_error(t->k, RAD_ENOMEM, "out of memory in the machine");
     for (uint64_t i = before; i < vm->event_count; i++) tell_event(t, &vm->events[i]);
     if (co->state == RAD_CO_BLOCKED) rad_note(t->k, RAD_TELL_BLOCK + co->reason, RAD_NONE, 0);
-    if (co->yielded) rad_yields(t->k);
+    if (co->yielded) rad__turn_ends(t->k);
     return enter_new(t, t->actors[co->id]) && !vm->no_memory;
 }
 
@@ -423,6 +423,7 @@ static void trial_describe(const void *self, void (*line)(void *context, const c
 }
 
 const rad_machine rad__machine_session = {
+    .progresses = true,
     .name = "session",
     .about = "roles of a protocol, in any order: every thread sees the same",
     .params = session_params,

@@ -278,14 +278,21 @@ static inline void vm_run_memory(rad_vm *vm, rad_kernel *k, vm_thread *t, const 
         rad_value(k, (uint64_t)old);
         return;
     case VM_FETCH_ADD: *word = old + vm_value(t, op->x); break;
-    case VM_EXCHANGE: *word = vm_value(t, op->x); break;
+    case VM_EXCHANGE:
+        *word = vm_value(t, op->x);
+        if (*word == old) rad_looked(k);
+        break;
     case VM_COMPARE:
-        if (old == vm_value(t, op->x)) *word = vm_value(t, op->y);
+        if (old == vm_value(t, op->x))
+            *word = vm_value(t, op->y);
+        else
+            rad_looked(k);
         break;
     case VM_CAS:
         if (old == vm_value(t, op->x)) *word = vm_value(t, op->y);
         rad_value(k, (uint64_t)old);
         t->regs[op->to] = old == vm_value(t, op->x);
+        if (!t->regs[op->to]) rad_looked(k);
         return;
     default: break;
     }

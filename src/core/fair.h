@@ -1,0 +1,57 @@
+/* fair.h — fair schedules: who yields, or spins, does not keep others waiting (Musuvathi and Qadeer, PLDI 2008).
+ *
+ * A *window* of an actor goes from one of its yields to the next. When a window ends, the actor comes behind every
+ * other one that it starved: one that did not run in the window although it could all the time, or that the actor
+ * itself disabled. It is not offered while one of those can run; each of them counts until it has run once. So a loop
+ * that yields is left as soon as somebody else has something to do, and what does not yield has every schedule.
+ *
+ * What is not offered is *aside*: enabled for the machine, but neither in the kernel's enabled set nor in its list.
+ * Policies and observers see it disabled, so nothing else in the kernel knows of fairness. All actions without an
+ * actor are one party here; it never yields.
+ *
+ * For each actor that has yielded, four sets:
+ *   BEHIND   those it lets go first (its row of the relation P of the paper)
+ *   ABLE     who could run all the time since its last yield (E)
+ *   STOPPED  whom it disabled since then (D)
+ *   RAN      who has run since then (S)
+ *
+ * F1  P has no circle: whoever yields has just run, and running takes one out of every BEHIND. So somebody is offered
+ *     exactly when somebody can run.
+ * F2  an actor is aside <=> BEHIND has somebody who can run; then all its enabled actions are. */
+#ifndef RAD_CORE_FAIR_H
+#define RAD_CORE_FAIR_H
+
+#include "base/digest.h"
+
+#include <raddle/machine.h>
+
+typedef struct rad_fair {
+    bool active;    /* somebody has yielded in this run */
+    bool varies;    /* since the mark, somebody could have done something else than it did */
+    uint32_t slots; /* actors that have yielded */
+    uint32_t *party;
+    uint32_t party_capacity;
+    uint32_t *slot; /* of a party, + 1; 0: it has not yielded */
+    uint32_t slot_capacity;
+    uint64_t *sets; /* a few for all (fair.c), then four for each slot */
+    uint32_t set_capacity;
+    uint32_t words; /* of a set */
+    uint32_t actors_aside, actions_aside;
+    uint32_t world; /* enabled actions without an actor */
+    uint64_t held;  /* steps of this run after which somebody was aside */
+    /* The search for a state that comes back. */
+    rad_digest mark;
+    uint64_t mark_step, yields, next_mark;
+} rad_fair;
+
+RAD_INTERNAL void rad__fair_reset(rad_fair *f);
+RAD_INTERNAL void rad__fair_free(rad_fair *f);
+
+/* After a step of `action`, once the enabled set has settled: the sets, and who is aside now. `yields`: it gave way;
+ * `chose`: it made choices. Fails the run when it has come to a livelock. */
+RAD_INTERNAL void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool chose);
+
+/* What the schedules to come depend on besides the machine's state. */
+RAD_INTERNAL void rad__fair_state(const rad_kernel *k, rad_state_hash *h);
+
+#endif
