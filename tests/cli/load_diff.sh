@@ -113,6 +113,21 @@ for order in "even.log uneven.log" "uneven.log even.log"; do
     has out "requests total" "$order: both"
 done
 
+# Of a failed share, too, the threshold decides while there is no test; from none to some is beyond any.
+sed 's/^latency_ms.*/&\nstatus = { "200" = 0.9, "503" = 0.1 }/' even.toml >ill.toml
+sed 's/0\.9,/0.87,/; s/0\.1 }/0.13 }/' ill.toml >worse.toml
+try load run ill.toml --seed 1 --quiet --output ill.log
+try load run worse.toml --seed 1 --quiet --output worse.log
+try load diff ill.log worse.log --threshold 60
+status 0 "a failed share that grows by less than the threshold"
+check "is told" grep -qE '^GET / failed +[0-9.]+ % +[0-9.]+ % +\+[0-9.]+ %$' out
+try load diff ill.log worse.log --threshold 10
+status 1 "by more than that"
+check "is what fails" grep -qE '^GET / failed .* worse$' out
+try load diff even.log ill.log --threshold 500
+status 1 "from none to some"
+check "also" grep -qE '^GET / failed .* worse$' out
+
 # ---- What is no gate --------------------------------------------------------------------------------------------------
 size=$(wc -c <slow/1.log)
 head -c $((size / 2)) slow/1.log >cut.log
