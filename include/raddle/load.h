@@ -132,7 +132,7 @@ typedef struct rad_load_verdict {
 } rad_load_verdict;
 
 /* Replays a log. 0 also when it differs, or was cut off. `output` (may be NULL): the log is written anew; one that was
- * cut off only if `partial` is set, and then without an end, too. *r may be NULL. */
+ * cut off only if `partial` is set, and then without an end, too, unless only that was missing. *r may be NULL. */
 RAD_API int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path,
                             const char *output, bool partial, rad_error *error);
 

@@ -30,6 +30,13 @@ static void close_log(struct opened *o)
     rad__os_unmap(o->data, o->size);
 }
 
+/* What came of reading it, unless it was not all there any more. */
+static int outcome(const struct opened *o, int code, rad_error *error)
+{
+    int whole = rad__os_map_is_whole(o->data, o->reader.name, error);
+    return whole != 0 ? whole : code;
+}
+
 static int open_log(struct opened *o, const char *path, rad_error *error)
 {
     *o = (struct opened){0};
@@ -47,16 +54,10 @@ static int open_log(struct opened *o, const char *path, rad_error *error)
         o->result->engine = o->reader.header.engine;
         o->result->log_bytes = o->size;
     } else {
+        code = outcome(o, code, error);
         close_log(o);
     }
     return code;
-}
-
-/* What came of reading it, unless it was not all there any more. */
-static int outcome(const struct opened *o, int code, rad_error *error)
-{
-    int whole = rad__os_map_is_whole(o->data, o->reader.name, error);
-    return whole != 0 ? whole : code;
 }
 
 /* As open_log; what comes of it goes to a file, which must not be the log itself: it would be emptied first. */
@@ -207,8 +208,9 @@ int rad_load_survey(rad_load_extent *extent, const char *path, rad_error *error)
                                     .in_header = stub,
                                     .turns = e.turns,
                                     .records = e.records};
+    int whole = rad__os_map_is_whole(data, path, error);
     rad__os_unmap(data, size);
-    return code;
+    return whole != 0 ? whole : code;
 }
 
 int rad_load_strip(const char *path, const char *output, rad_error *error)

@@ -110,6 +110,37 @@ status=$?
 status 3 "load replay --step: the log becomes shorter"
 has err "some.log: it became shorter while it was read" "load replay --step: says so"
 
+# Also while it is only looked at how much there is of it, and whatever is read of it then: no log is called damaged.
+cat >long.toml <<'X'
+[runtime]
+duration_seconds = 800
+vus = 10
+[[requests]]
+path = "/"
+[simulated]
+latency_ms = 30
+X
+"$RADDLE" load run long.toml --seed 1 --quiet --output long.log >made 2>&1
+is_mapped() { # PID: it has the log, or has ended
+    grep -q '/shrinks.log$' "/proc/$1/maps" 2>/dev/null || ! kill -0 "$1" 2>/dev/null
+}
+for verb in strip export replay; do
+    for _ in 1 2 3; do
+        cp long.log shrinks.log
+        "$RADDLE" load $verb shrinks.log --output made.$verb >out 2>err </dev/null &
+        pid=$!
+        soon is_mapped $pid
+        truncate -s 5000 shrinks.log
+        wait $pid
+        status=$?
+        [ $status = 0 ] || break # else it was faster than we are, and has read all of it
+    done
+    check "load $verb: a log that becomes shorter is not called damaged (status $status: $(cat err))" \
+        [ $status = 0 -o $status = 3 ]
+    [ $status = 0 ] || check "load $verb: nothing is left of what was begun" [ ! -e made.$verb ]
+    rm -f made.$verb
+done
+
 # ---- Every verb -------------------------------------------------------------------------------------
 # These read no file that is named; the parts of a flow's folder are above.
 cat >>tried <<'END'
