@@ -126,7 +126,10 @@ int rad__flow_read_copy(rad_flow_program **p, const rad_flow_host *host, const c
     size_t size;
     *p = NULL;
     int got = host->read(host->context, "flow", &text, &size, error);
-    if (got == 0) return rad__error(error, RAD_EINPUT, "there is no case in this folder");
+    if (got == 0) /* the journal was there */
+        return rad__error(error, RAD_EINPUT,
+                          "the file \"flow\", with the text that the case was begun with, is gone: "
+                          "'raddle flow resume DIR FILE.flow' takes it from elsewhere");
     if (got < 0) return got;
     int code = rad__flow_program_read(p, "flow", text, size, flow, error);
     rad__free(text);

@@ -66,6 +66,17 @@ try flow resume opened3
 status 2 "and the whole"
 try flow status opened
 status 0 "looking at it runs nothing, and is allowed"
+
+# Without the text it was begun with, a case is still one: what is gone is named, and the text is taken from elsewhere.
+cp -r readable textless && rm textless/flow
+for verb in status logs replay resume; do
+    try flow $verb textless
+    status 2 "flow $verb of a case whose text was deleted"
+    has err 'textless: the file "flow", with the text that the case was begun with, is gone' "flow $verb: is named"
+done
+try flow resume textless one.flow
+status 0 "with the text from elsewhere it is resumed"
+
 if [ "$(id -u)" = 0 ]; then
     cp -r readable foreign && chown -R 12345 foreign
     try flow resume foreign
