@@ -199,7 +199,8 @@ enum { RAD_COROUTINE_STATE_MAX = 1 << 20 };
 RAD_API int rad_session_coroutine_state(rad_session_vm *vm, size_t size, void (*drop)(void *state),
                                         rad_error *error);
 
-/* Opens so many; they are numbered 0, 1, … in order. NULL: the protocol that was written last. */
+/* Opens so many, or none; they are numbered 0, 1, … in order. NULL: the protocol that was written last.
+ * RAD_EINTERRUPTED: there were many, and options.interrupted became non-zero meanwhile. */
 RAD_API int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count,
                              rad_error *error);
 

@@ -247,6 +247,14 @@ static bool open_root(rad_session_vm *vm, uint32_t protocol)
     return true;
 }
 
+enum { LOOK_EVERY = 1024 }; /* sessions */
+
+static bool is_interrupted(const rad_session_vm *vm, uint32_t opened)
+{
+    return opened % LOOK_EVERY == LOOK_EVERY - 1 && vm->options.interrupted != NULL &&
+           *vm->options.interrupted != 0;
+}
+
 /* All of them, or none. */
 int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count, rad_error *error)
 {
@@ -258,12 +266,15 @@ int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count, r
     if (count > RAD_SESSIONS_MAX - first)
         return rad__error(error, RAD_ELIMIT, "%d sessions at most", RAD_SESSIONS_MAX);
     uint32_t cos = vm->co_count, opened = 0;
-    while (opened < count && open_root(vm, which)) opened++;
+    bool stop = false;
+    while (opened < count && !(stop = is_interrupted(vm, opened)) && open_root(vm, which)) opened++;
     if (opened < count || (vm->options.start != 0 && !begin_shuffled(vm, first))) {
         while (vm->session_count > first) session_free(vm, vm->sessions[--vm->session_count]);
         vm->root_count -= opened;
         vm->co_count = cos;
-        return rad__error_memory(error);
+        return stop ? rad__error(error, RAD_EINTERRUPTED,
+                                 "interrupted: %u of %u sessions were open", opened, count)
+                    : rad__error_memory(error);
     }
     for (uint32_t i = first; vm->options.start == 0 && i < vm->session_count; i++)
         begin_roles(vm, vm->sessions[i]);

@@ -106,6 +106,29 @@ static void what_ends_early_is_not_called_faulted(void **state)
     assert_int_equal(r.faulted + r.complete + r.stuck, 0);
 }
 
+/* A million take a while to open: whoever is told to stop stops, and leaves none. */
+static void opening_many_can_be_interrupted(void **state)
+{
+    (void)state;
+    static volatile int stop;
+    rad_protocols *p = session_parse(pair);
+    rad_session_options o = rad_session_preset();
+    rad_session_vm *vm;
+    rad_error error = {0};
+    o.interrupted = &stop;
+    stop = 1;
+    assert_int_equal(rad_session_create(&vm, p, &o, &error), 0);
+    assert_int_equal(rad_session_open(vm, NULL, 1000000, &error), RAD_EINTERRUPTED);
+    assert_non_null(strstr(error.text, "of 1000000 sessions were open"));
+    assert_int_equal(session_info(vm).sessions, 0);
+    stop = 0;
+    assert_int_equal(rad_session_open(vm, NULL, 3000, &error), 0);
+    assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
+    assert_int_equal(session_info(vm).sessions_closed, 3000);
+    rad_session_destroy(vm);
+    rad_protocols_free(p);
+}
+
 /* In events of a run to its end: all have as many. */
 static void events_of_all_runs_are_counted(void **state)
 {
@@ -325,6 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_n_policy_and_start_is_tried),
         cmocka_unit_test(what_ends_early_is_not_called_faulted),
+        cmocka_unit_test(opening_many_can_be_interrupted),
         cmocka_unit_test(events_of_all_runs_are_counted),
         cmocka_unit_test(progress_goes_from_nothing_to_all),
         cmocka_unit_test(the_digest_is_of_the_first_seed),
