@@ -417,6 +417,9 @@ typedef struct rad_invariance {
 
 /* Runs the sessions with every N, policy and start, and compares each run with N = 1, round robin, plain start.
  *
+ * A run that is out of fuel may be the beginning of another; one that is stuck is not: if another one is complete,
+ * these two differ.
+ *
  * With handlers (`prepare`), also whether they keep apart: the plain run again, with handlers of some coroutines called
  * and the answers of the others taken from the record; so often that of any two coroutines each one runs without
  * the other. A handler that uses what another coroutine has left somewhere answers something else then, even if every

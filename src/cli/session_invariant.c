@@ -249,8 +249,14 @@ static void report_text(cli *c, const invariant_args *a, const rad_invariance *r
         return;
     }
     if (r->holds) {
-        out(c, "%sstuck%s, in all of these runs alike: see 'raddle session check'\n",
-            style(c, STYLE_BAD), style(c, STYLE_OFF));
+        out(c, "%sstuck%s, ", style(c, STYLE_BAD), style(c, STYLE_OFF));
+        if (r->stuck == r->runs) {
+            out(c, "in all of these runs alike");
+        } else {
+            out(c, "in %s of these runs, with the same seeds whatever the schedule",
+                number(r->stuck));
+        }
+        out(c, ": see 'raddle session check'\n");
         return;
     }
     char n[16];

@@ -1,7 +1,8 @@
 /* invariant.c — the search for two runs of the same sessions that some thread could tell apart, and for handlers that
  * depend on more than they may.
  *
- * Schedules   every N, policy and start, compared with N = 1, round robin, plain start (same.c).
+ * Schedules   every N, policy and start, compared with N = 1, round robin, plain start (same.c). A run that is stuck
+ *             goes no farther, so it is not the beginning of one that is complete: these two differ, too.
  * Apart       handlers that share something may do so in the same order in every schedule: one writes before it sends,
  *             the other reads after it has received. So the plain run is repeated with handlers of some coroutines
  *             only, while the answers of the others are those on record. A handler that answers something else then,
@@ -23,6 +24,12 @@ typedef struct search {
     rad_error *error;
     uint64_t done, all;
 } search;
+
+/* What all others are compared with. */
+typedef struct plain_run {
+    rad_session_vm *vm;
+    enum rad_session_end end;
+} plain_run;
 
 static void count_run(rad_invariance *out, const rad_session_vm *vm, enum rad_session_end end)
 {
@@ -56,16 +63,16 @@ static int run(const search *s, rad_session_vm *vm, uint64_t rounds, enum rad_se
     return rad__error(s->error, RAD_EINTERRUPTED, "interrupted"); /* it may have been cut short */
 }
 
-static int run_one(search *s, const rad_session_options *o, rad_session_vm **out)
+static int run_one(search *s, const rad_session_options *o, rad_session_vm **out,
+                   enum rad_session_end *end)
 {
-    enum rad_session_end end;
     int status = prepare(s, o, out);
-    if (status == 0) status = run(s, *out, s->o->rounds, &end);
+    if (status == 0) status = run(s, *out, s->o->rounds, end);
     if (status != 0) {
         rad_session_destroy(*out);
         return status;
     }
-    count_run(s->out, *out, end);
+    count_run(s->out, *out, *end);
     if (s->o->progress) s->o->progress(s->o->context, ++s->done, s->all);
     return 0;
 }
@@ -80,14 +87,35 @@ static void found(rad_invariance *r, const rad_session_options *o)
     r->start = o->start;
 }
 
-static int try_one(search *s, const rad_session_vm *reference, const rad_session_options *o)
+/* One is stuck, and the other is complete: it says who waits for what. */
+static enum rad_comparison compare_ends(const rad_session_vm *stuck, rad_invariance *r)
+{
+    size_t size = sizeof r->difference, length;
+    char *report = rad_session_report(stuck);
+    if (report == NULL) return RAD_RUNS_NOT_COMPARED;
+    size_t used =
+        (size_t)snprintf(r->difference, size, "complete in one run, stuck in the other: ");
+    for (const char *line = report; *line != 0 && used < size; line += length + 1) {
+        length = strcspn(line, "\n");
+        used += (size_t)snprintf(r->difference + used, size - used, "%s%.*s",
+                                 line > report ? "; " : "", (int)length, line);
+    }
+    rad__free(report);
+    return RAD_RUNS_DIFFER;
+}
+
+static int try_one(search *s, const plain_run *plain, const rad_session_options *o)
 {
     rad_session_vm *vm;
-    int status = run_one(s, o, &vm);
+    enum rad_session_end end;
+    int status = run_one(s, o, &vm, &end);
     if (status != 0) return status;
     rad_invariance *r = s->out;
+    bool both_end = end != RAD_SESSION_EXHAUSTED && plain->end != RAD_SESSION_EXHAUSTED;
     enum rad_comparison c =
-        rad__session_compare(reference, vm, r->difference, sizeof r->difference);
+        rad__session_compare(plain->vm, vm, r->difference, sizeof r->difference);
+    if (c == RAD_RUNS_ARE_SAME && both_end && end != plain->end)
+        c = compare_ends(end == RAD_SESSION_STUCK ? vm : plain->vm, r);
     if (c == RAD_RUNS_NOT_COMPARED) status = rad__error_memory(s->error);
     if (c == RAD_RUNS_DIFFER) found(r, o);
     rad_session_destroy(vm);
@@ -156,11 +184,11 @@ static int try_seed(search *s, uint64_t seed, const uint32_t *ns, uint32_t n_cou
                              .interrupted = s->o->interrupted};
     uint32_t policies = s->o->policies ? s->o->policies : 7,
              starts = s->o->starts ? s->o->starts : 1;
-    rad_session_vm *reference;
-    int status = run_one(s, &o, &reference);
+    plain_run reference;
+    int status = run_one(s, &o, &reference.vm, &reference.end);
     if (status != 0) return status;
     rad_session_info info;
-    rad_session_look(reference, &info);
+    rad_session_look(reference.vm, &info);
     if (seed == s->o->seed) memcpy(s->out->digest, info.digest, sizeof info.digest);
     const rad_session_options plain = o;
     for (uint32_t i = 0; i < n_count; i++)
@@ -170,10 +198,10 @@ static int try_seed(search *s, uint64_t seed, const uint32_t *ns, uint32_t n_cou
                 o.n = ns[i];
                 o.policy = (enum rad_session_policy)policy;
                 o.start = start ? rad__mix2(seed, start) | 1 : 0;
-                status = try_one(s, reference, &o);
+                status = try_one(s, &reference, &o);
             }
-    if (status == 0 && s->out->holds) status = try_all_apart(s, reference, &plain);
-    rad_session_destroy(reference);
+    if (status == 0 && s->out->holds) status = try_all_apart(s, reference.vm, &plain);
+    rad_session_destroy(reference.vm);
     return status;
 }
 

@@ -140,6 +140,30 @@ try session invariant two.session --json
 status 1 "stuck everywhere"
 adds_up "stuck runs"
 has out '"complete": 0' "none is complete"
+try session invariant two.session
+has out "stuck, in all of these runs alike" "in words"
+cat >mixed.session <<'X'
+locals Mixed {
+  roles A, B
+  local A { choice at A { A -> B: x } or { A -> B: y  B -> A: z } }
+  local B { choice at A { A -> B: x } or { A -> B: y } }
+}
+X
+try session invariant mixed.session
+status 1 "stuck with some seeds"
+check "says in how many runs" grep -qE 'stuck, in [1-9][0-9]* of these runs, with the same seeds whatever the schedule' out
+cat >lossy.session <<'X'
+protocol Lossy {
+  roles A, B
+  A -> B: x
+  A -> B: y
+}
+X
+try session invariant lossy.session --full drop
+status 1 "who was faster decides what is lost"
+has out "not the same: complete in one run, stuck in the other: " "that is a difference"
+has out "; session 0, B: waits for a message on A -> B (0 of 1 in the buffer), line 4" "with who waits for what"
+hasnt out "alike" "and not the same everywhere"
 cat >fault.session <<'X'
 protocol Fault {
   roles A, B, C

@@ -106,6 +106,25 @@ static void what_ends_early_is_not_called_faulted(void **state)
     assert_int_equal(r.faulted + r.complete + r.stuck, 0);
 }
 
+/* It went as far as it could: that it did the same until then does not make it the beginning of another run. */
+static void stuck_and_complete_are_not_the_same(void **state)
+{
+    (void)state;
+    rad_invariance_options o = {.full = RAD_FULL_DROP};
+    rad_invariance r = search("protocol P { roles A, B A -> B: x A -> B: y }", o);
+    assert_false(r.holds);
+    assert_int_equal(r.complete + r.stuck, r.runs);
+    assert_true(r.complete > 0 && r.stuck > 0);
+    assert_string_equal(
+        r.difference,
+        "complete in one run, stuck in the other: session 0, A: waits for the session to drain; "
+        "session 0, B: waits for a message on A -> B (0 of 1 in the buffer), line 1");
+    o.rounds = 2; /* out of fuel before anybody is */
+    r = search("protocol P { roles A, B A -> B: x A -> B: y }", o);
+    assert_true(r.holds);
+    assert_int_equal(r.exhausted, r.runs);
+}
+
 /* A million take a while to open: whoever is told to stop stops, and leaves none. */
 static void opening_many_can_be_interrupted(void **state)
 {
@@ -348,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_n_policy_and_start_is_tried),
         cmocka_unit_test(what_ends_early_is_not_called_faulted),
+        cmocka_unit_test(stuck_and_complete_are_not_the_same),
         cmocka_unit_test(opening_many_can_be_interrupted),
         cmocka_unit_test(events_of_all_runs_are_counted),
         cmocka_unit_test(progress_goes_from_nothing_to_all),
