@@ -187,6 +187,9 @@ adds_up "runs with faults"
 has out '"complete": 0' "none of them is complete"
 check "they are counted as faulted" grep -qE '"faulted": [1-9]' out
 check "and the verdict says so" grep -qE '"verdict": ".* apart, up to the faults: .* of .* had faulted sessions"' out
+try session invariant fault.session --seeds 2 --sessions 20 --fuel 20 --json
+adds_up "runs that are out of fuel after a fault"
+check "which are out of fuel" grep -qE '"exhausted": [1-9]' out
 try session invariant buyer.session --n 1,x
 status 2 "bad list"
 
