@@ -243,4 +243,23 @@ for name in SEEDS MAX_STEPS MAX_PROGRAMS MAX_TASKS SEED_BASE; do
 done
 SCHEDULER_SIM_STRESS_SEEDS=x try exec gen
 status 0 "nobody else minds"
+# A worker that somebody kills when it has done some of its work begins again where it was, not with what is done.
+has_done_some() { # PID: one of its workers has waited for processes that took 0.08 s, or all has ended
+    local worker
+    for worker in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+        awk '{ exit !($16 + $17 >= 8) }' "/proc/$worker/stat" 2>/dev/null && return 0
+    done
+    ! kill -0 "$1" 2>/dev/null
+}
+"$RADDLE" exec stress --seeds 80 -j 2 --json | grep -v elapsed >whole
+"$RADDLE" exec stress --seeds 80 -j 2 --json >out 2>err </dev/null &
+pid=$!
+soon has_done_some $pid
+for worker in $(cat "/proc/$pid/task/$pid/children" 2>/dev/null); do kill -s KILL "$worker" 2>/dev/null; done
+wait $pid
+status=$?
+status 0 "killed workers"
+grep -v elapsed out >survived
+same whole survived "killed workers: the results are the same"
+
 finish
