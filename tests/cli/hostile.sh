@@ -283,6 +283,15 @@ for args in "list $program" "show $(printf %q "$found") -- $program" "load analy
     check "LC_ALL=C: ${args%% *}" eval "! LC_ALL=C grep -q '[^ -~]' out err"
 done
 
+# A command to type names the same file for the shell, whatever its name has: ticks, backslashes, what cannot be shown.
+names=0
+for name in "tick's" 'back\slash' "tick's, back\\slash, \\x41$evil" "\\$evil\\"; do
+    cp "$evil.log" "$name.log"
+    "$RADDLE" load strip "$name.log" --output "$name.strip" >out 2>err
+    word=$(sed -n "s/.*'raddle load replay \(.*\) --output FILE' makes it whole\$/\1/p" out)
+    check "a command to type, name $((++names))" eval "[ $word = \"\$name.strip\" ]"
+done
+
 check "all JSON is JSON" python3 -c 'import json, sys
 for name in sys.argv[1:]: json.load(open(name, encoding="utf-8"))' json.*
 
