@@ -1,19 +1,25 @@
 #!/bin/sh
-# seam.sh LD OBJCOPY NM SEAM OUT OBJECT… — production's objects for the library that is loaded under test.
+# seam.sh LD OBJCOPY NM SEAM POINTS OUT OBJECT… — production's objects for the library that is loaded under test.
 #
 # Joins the objects of rt (but for ops.c and watch.c, which the library has of its own) with those of base, os and exec
 # into OUT. Code and data stay as they are, bit for bit; only symbols are renamed: what rt asks of the others under a
 # name of the file SEAM becomes rad__seam_NAME, which the library answers, and every other global symbol of base, os and
-# exec becomes rad__real_NAME, because the lab brings a copy of its own.
+# exec becomes rad__real_NAME, because the lab brings a copy of its own. The public calls in the file POINTS, which are no
+# rows of RAD_OPS, become rad__op_NAME like those. order.c puts operations together: those in it are points, too.
 set -eu
-ld=$1 objcopy=$2 nm=$3 seam=$4 out=$5
-shift 5
+ld=$1 objcopy=$2 nm=$3 seam=$4 points=$5 out=$6
+shift 6
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 runtime= rest=
 for object; do
     case ${object##*/} in
     src_rt_ops.c.o | src_rt_watch.c.o) ;;
+    src_rt_order.c.o)
+        "$objcopy" --redefine-sym rad__op_send=rad__part_send --redefine-sym rad__op_recv=rad__part_recv \
+            --redefine-sym rad__op_join=rad__part_join "$object" "$scratch/order.o"
+        runtime="$runtime $scratch/order.o"
+        ;;
     src_rt_*) runtime="$runtime $object" ;;
     *) rest="$rest $object" ;;
     esac
@@ -34,6 +40,7 @@ sed -n 's/^rad_\(.*\)/& rad__real_\1/p' "$scratch/names" >"$scratch/rest.map"
 {
     LC_ALL=C comm -23 "$scratch/names" "$scratch/seam" | sed -n 's/^rad_\(.*\)/& rad__real_\1/p'
     sed -n 's/^rad_\(.*\)/& rad__seam_\1/p' "$scratch/seam"
+    sed -n 's/^rad_\(.*\)/& rad__op_\1/p' "$points"
 } >"$scratch/rt.map"
 "$objcopy" --redefine-syms="$scratch/rest.map" "$scratch/rest.o"
 "$objcopy" --redefine-syms="$scratch/rt.map" "$scratch/rt.o"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct explore_args {
-    const char *strategy, *output, *races, *suppress;
+    const char *strategy, *output, *races, *suppress, *clock;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
     bool stop_on_first, repaired, twice, no_shrink, json;
@@ -37,6 +37,8 @@ static const option EXPLORE_OPTIONS[] = {
      "after a data race: continue the run, or fatal (default: continue)", 0, 0, 0},
     {"suppress", OPTION_TEXT, AT(suppress), "FILE",
      "races that do not count: lines race:FUNCTION or race:FILE, * for anything", 0, 0, 0},
+    {"clock", OPTION_TEXT, AT(clock), "HOW",
+     "of programs: time passes when nothing can run: quiet; or at any time: free", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: the current folder)", 0,
      0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "keep what was found as it is", 0, 0, 0},
@@ -107,6 +109,21 @@ static int check_races(cli *c, const char *word)
     return bad_usage(c, "--races '%.80s': expected continue or fatal", word);
 }
 
+/* `word` may be NULL. */
+static int set_clock(cli *c, const char *word, rad_target *t)
+{
+    rad_error error = {.code = 0};
+    if (word == NULL) {
+        return 0;
+    }
+    bool is_free = strcmp(word, "free") == 0;
+    if (!is_free && strcmp(word, "quiet") != 0) {
+        return bad_usage(c, "--clock '%.80s': expected quiet or free", word);
+    }
+    int code = rad_target_set(t, is_free ? "clock=1" : "clock=0", &error);
+    return code == 0 ? 0 : bad_usage(c, "--clock is for programs with fibers");
+}
+
 static int explore(hunt *h, const rad_target *t, const explore_args *a,
                    const char *const *suppressed)
 {
@@ -171,6 +188,11 @@ static int explore_run(cli *c, int argc, char **argv)
     }
     if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) {
         rad_suppressions_free(suppressed);
+        return status;
+    }
+    if ((status = set_clock(c, a.clock, &t)) != 0) {
+        rad_suppressions_free(suppressed);
+        rad_target_free(&t);
         return status;
     }
     h = (hunt){.c = c, .dir = a.output, .json = a.json};

@@ -13,6 +13,7 @@
 
 typedef struct rad_setup {
     uint64_t max_steps;
+    uint64_t clock_free; /* 1: fibers/time.c */
 } rad_setup;
 
 typedef struct rad_hello {

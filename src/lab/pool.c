@@ -64,7 +64,7 @@ static void worker_stop(worker *w)
 static int worker_start_program(worker *w, rad_error *error)
 {
     rad_tested t;
-    int code = rad__tested_start(&t, w->rig.memory, w->rig.target.c.max_steps, error);
+    int code = rad__tested_start(&t, w->rig.memory, &w->rig.target.c, error);
     if (code != 0) return code;
     rad__os_close(t.output);
     w->pid = t.pid;

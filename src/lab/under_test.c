@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_MAX_SIZE = 40, HELLO_SECONDS = 60 };
+enum { NAME_MAX_SIZE = 40, HELLO_SECONDS = 60, PARAM_CLOCK = 0 };
 
 static struct {
     char *const *argv;
@@ -62,9 +62,9 @@ static int tested_mute(rad_tested *t, bool ended, rad_error *error)
                       text[0] ? ": " : "", text);
 }
 
-static int tested_greet(rad_tested *t, uint64_t max_steps, rad_error *error)
+static int tested_greet(rad_tested *t, const rad_case *c, rad_error *error)
 {
-    rad_setup setup = {.max_steps = max_steps};
+    rad_setup setup = {.max_steps = c->max_steps, .clock_free = c->params[PARAM_CLOCK] != 0};
     rad_hello hello, own;
     bool ready = false;
     int before = *rad__os_interrupted();
@@ -82,7 +82,7 @@ static int tested_greet(rad_tested *t, uint64_t max_steps, rad_error *error)
     return rad__os_write_all(t->to, &setup, sizeof setup, error);
 }
 
-int rad__tested_start(rad_tested *t, int memory, uint64_t max_steps, rad_error *error)
+int rad__tested_start(rad_tested *t, int memory, const rad_case *c, rad_error *error)
 {
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     *t = (rad_tested){0, -1, -1, -1};
@@ -99,7 +99,7 @@ int rad__tested_start(rad_tested *t, int memory, uint64_t max_steps, rad_error *
     if (code == 0) code = rad__os_start(&t->pid, &t->output, &start, error);
     rad__os_close(request[0]);
     rad__os_close(answer[1]);
-    if (code == 0) code = tested_greet(t, max_steps, error);
+    if (code == 0) code = tested_greet(t, c, error);
     if (code != 0) rad__tested_stop(t);
     return code;
 }
@@ -108,6 +108,7 @@ int rad__tested_start(rad_tested *t, int memory, uint64_t max_steps, rad_error *
 
 typedef struct teller {
     rad_tested process;
+    rad_case c; /* without its body */
     rad_call_stream stream;
     rad_symbols roles; /* they have to outlive the run */
 } teller;
@@ -182,6 +183,8 @@ static int machine_create(void **self, const rad_case *c, rad_error *error)
     teller *t = rad__alloc(1, sizeof *t);
     if (t == NULL) return rad__error_memory(error);
     t->process = (rad_tested){0, -1, -1, -1};
+    t->c = *c;
+    t->c.body = NULL;
     *self = t;
     return 0;
 }
@@ -199,7 +202,7 @@ static void machine_reset(void *self, rad_kernel *k)
     teller *t = self;
     rad_error error = {0};
     teller_stop(t);
-    if (rad__tested_start(&t->process, -1, 0, &error) != 0) {
+    if (rad__tested_start(&t->process, -1, &t->c, &error) != 0) {
         rad__kernel_error(k, error.code, error.text);
         return;
     }
@@ -226,19 +229,27 @@ static const char *machine_site(const void *self, uint32_t site)
 static const char *machine_kind(const void *self, uint32_t kind)
 {
     (void)self;
-    return kind == RAD_FIBER_TICK ? "tick" : "run";
+    return kind == RAD_NOTE_TIME ? "to % us" : kind == RAD_FIBER_TICK ? "tick" : "run";
 }
 
 static const char *machine_limits(const rad_machine *m, const rad_case *c)
 {
     (void)m;
-    (void)c;
-    return "code between two operations was not interrupted";
+    return c->params[PARAM_CLOCK] ? "code between two operations was not interrupted"
+                                  : "code between two operations was not interrupted, and time "
+                                    "passed only when nothing could run";
 }
+
+static const rad_param machine_params[] = {
+    {.name = "clock",
+     .max = 1,
+     .about = "0 quiet: time passes when nothing can run; 1 free: at any time"},
+    {.name = NULL}};
 
 static rad_machine the_machine = {
     .name = under_test.name,
     .about = "the program under test",
+    .params = machine_params,
     .oracles = rad__fiber_oracles,
     .bug_site = RAD_NONE,
     .create = machine_create,

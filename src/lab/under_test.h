@@ -30,7 +30,7 @@ typedef struct rad_tested {
 } rad_tested;
 
 /* Starts the program, and greets it. `memory` is the mapping of a rig, in which it works; -1: it tells. */
-RAD_INTERNAL int rad__tested_start(rad_tested *t, int memory, uint64_t max_steps, rad_error *error);
+RAD_INTERNAL int rad__tested_start(rad_tested *t, int memory, const rad_case *c, rad_error *error);
 
 /* Kills it, if it is still there. */
 RAD_INTERNAL void rad__tested_stop(rad_tested *t);

@@ -21,26 +21,46 @@ makes() { # NAME PROGRAM FLAGS…
 }
 
 # ---- Planted bugs, and their fixed versions ---------------------------------------------------------
-finds() { # PROGRAM IDENTITY STEPS: found, shrunk to at most so many steps, replayed; the fixed version is silent
+finds() { # PROGRAM IDENTITY STEPS [OPTIONS…]: found, shrunk to at most so many steps, replayed; the fixed version is silent
     makes "$1" "$1" -O1
-    makes "$1-fixed" "$1" -O1 -DFIXED
-    try explore --runs 150 --output . "./$1"
+    try explore --runs 150 "${@:4}" "./$1"
     status 1 "explore ./$1"
     silent "explore ./$1"
     has out "$2: first in run" "$1: $2"
     try replay "$1.min.raddle.json" --json -- "./$1"
     status 0 "$1: replay, as recorded"
     check "$1: at most $3 steps" [ "$(sed -n 's/^ *"steps": \([0-9]*\),*/\1/p' out | head -1)" -le "$3" ]
-    try explore --runs 150 "./$1-fixed"
-    status 0 "explore ./$1-fixed"
-    has out "nothing found in" "$1-fixed: silent"
-    has out "code between two operations was not interrupted" "$1-fixed: says what was not tried"
+    try explore --runs 150 "${@:4}" "./$1" fixed
+    status 0 "explore ./$1 fixed"
+    has out "nothing found in" "$1 fixed: silent"
+    has out "code between two operations was not interrupted" "$1 fixed: says what was not tried"
 }
 finds abba deadlock:mutex+nursery 8
 finds lost_wakeup deadlock:condition+nursery 12
 finds leak deadlock:channel+nursery 10
 finds select_miss "assertion@done == 2" 16
 finds stranger misuse:mutex@rad_mutex_unlock 8
+finds parts "assertion@got[0] == got[1] && got[2] == got[3]" 20
+finds calls "assertion@sum == 2" 45
+
+# ---- Time: quiet, and free ---------------------------------------------------------------------------
+finds timer_sync "assertion@value == 42" 8 --clock free
+has timer_sync.min.raddle.json '"clock": 1' "the file has the kind of clock"
+try replay timer_sync.min.raddle.json -- ./timer_sync
+has out "to be delayed beyond 10.000 ms)" "what a free clock has overtaken is named"
+finds timeout_leak deadlock:channel+nursery 12 --clock free
+for program in timer_sync timeout_leak; do
+    try explore --runs 150 ./$program
+    status 0 "$program: nothing with a quiet clock"
+    has out "and time passed only when nothing could run" "which the verdict says"
+done
+try explore --runs 100 --clock free ./abba
+has abba.min.raddle.json '"clock": 0' "shrinking goes back to a quiet clock if that is enough"
+try explore --clock loud ./abba
+status 2 "another clock"
+try explore event --clock free
+status 2 "the clock of a machine"
+has err "--clock is for programs with fibers" "is not there"
 
 # ---- What is told ---------------------------------------------------------------------------------
 try explore --runs 100 ./abba
@@ -53,15 +73,15 @@ status 0 "show"
 has out "a circle: one → two → one" "show tells the same"
 try run ./abba --unknown
 status 0 "words behind the program are its own"
-try explore --runs 50 --json ./abba-fixed
-has out '"limits": "code between two operations was not interrupted"' "JSON has the limits, too"
+try explore --runs 50 --json ./abba fixed
+has out '"limits": "code between two operations was not interrupted, and time passed only when nothing could run"' "JSON has the limits, too"
 mkdir -p one two
 try explore --runs 100 -j 1 --output one ./abba
 try explore --runs 100 -j 2 --output two ./abba
 same one/abba.min.raddle.json two/abba.min.raddle.json "-j does not change what is found"
-try explore --runs 60 --twice ./abba-fixed
+try explore --runs 60 --twice ./abba fixed
 status 0 "every run can be repeated"
-try explore --runs 300 --strategy dfs ./stranger-fixed
+try explore --runs 300 --strategy dfs ./stranger fixed
 has out "every schedule was tried" "a search comes to its end"
 
 # ---- Files ----------------------------------------------------------------------------------------
@@ -192,7 +212,7 @@ while read -r words; do
     try $words
     check "raddle $words (status $status)" [ $status -le 1 ]
 done <commands
-try explore ./abba
+try explore --stop-on-first --no-shrink ./abba
 sed -n '/^FAILED/,/^```$/p' "$guide" | grep -v '^```' >said
 grep -A1 '^FAILED' out >found
 same said found "it prints what the guide says"

@@ -30,8 +30,3 @@ static int start(void *arg)
     (void)arg;
     return both(one, two);
 }
-
-int main(void)
-{
-    return rad_main(NULL, start, NULL, NULL);
-}

@@ -1,5 +1,6 @@
 /* ends.c — ends in the way that its first argument names, if another fiber ran first; with a second one, before there
  * is anything to choose. */
+#define OWN_MAIN
 #include "planted.h"
 
 #include <pthread.h>

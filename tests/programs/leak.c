@@ -22,8 +22,3 @@ static int start(void *arg)
     int waited = rad_nursery_wait(&n);
     return code ? code : waited;
 }
-
-int main(void)
-{
-    return rad_main(NULL, start, NULL, NULL);
-}

@@ -37,8 +37,3 @@ static int start(void *arg)
     (void)arg;
     return both(waiter, waker);
 }
-
-int main(void)
-{
-    return rad_main(NULL, start, NULL, NULL);
-}

@@ -1,5 +1,6 @@
 /* planted.h — what the programs beside it share: programs with fibers that have a scheduling bug, for `raddle explore`.
- * With -DFIXED the bug is mended. */
+ * With the argument `fixed` the bug is mended. Each defines `start`, the first fiber; one with a main of its own says
+ * OWN_MAIN before. */
 #ifndef PLANTED_H
 #define PLANTED_H
 
@@ -10,10 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef FIXED
-enum { fixed = 1 };
-#else
-enum { fixed = 0 };
+#ifndef OWN_MAIN
+static bool fixed;
+
+static int start(void *arg);
+
+int main(int argc, char **argv)
+{
+    fixed = argc > 1 && strcmp(argv[1], "fixed") == 0;
+    return rad_main(NULL, start, NULL, NULL);
+}
 #endif
 
 /* Runs both, and waits for them. */

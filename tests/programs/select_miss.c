@@ -46,8 +46,3 @@ static int start(void *arg)
     assert(done == 2);
     return code;
 }
-
-int main(void)
-{
-    return rad_main(NULL, start, NULL, NULL);
-}

@@ -25,8 +25,3 @@ static int start(void *arg)
     (void)arg;
     return both(holder, tries);
 }
-
-int main(void)
-{
-    return rad_main(NULL, start, NULL, NULL);
-}

@@ -51,6 +51,7 @@ static bool begins_with(const char *text, const char *start)
 /* Operations are called after what they work on. */
 static uint8_t site_kind(uint32_t site)
 {
+    if (site >= RAD_AT_read && site <= RAD_AT_fd_close) return RAD_KIND_FILE;
     static const struct {
         const char *start;
         uint8_t kind;
@@ -162,10 +163,10 @@ void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder)
     }
     switch ((enum rad_kind)kind) {
     case RAD_KIND_NOTHING:
-    case RAD_KIND_FILE:
-    case RAD_KIND_DESCRIPTOR:
     case RAD_KIND_ROOM:
     case RAD_KIND_BLOCKING_CALL: return;
+    case RAD_KIND_FILE:
+    case RAD_KIND_DESCRIPTOR: *object = rad__object_at(&rad__files, RAD_AT_read); return;
     case RAD_KIND_NURSERY: *object = rad__object_at(r->object, RAD_AT_nursery_wait); return;
     case RAD_KIND_MUTEX: *holder = runner_of_strand(rad__mutex_holder(o)); break;
     case RAD_KIND_RWLOCK: {

@@ -2,6 +2,7 @@
 #include "lab/fibers/stage.h"
 
 #include "lab/fibers/tell.h"
+#include "rt/chan.h"
 
 #include <string.h>
 
@@ -119,6 +120,72 @@ static int select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
     return (int)at;
 }
 
+/* ---- Operations in parts ------------------------------------------------------------------------------------ */
+
+/* Production waits until one can be sent, lets the channel go, and then sends as many as there is room for. */
+static int send_in_parts(rad_chan *chan, const void *values, uint32_t count, rad_time until)
+{
+    if (!rad__stage.running || count < 2) return rad__op_send_many(chan, values, count, until);
+    int first = rad__op_send_many(chan, values, 1, until);
+    if (first != 1) return first;
+    rad__point(RAD_AT_send_many, chan);
+    int more = rad__op_send_many(chan, (const char *)values + chan->size, count - 1, 0);
+    return more < 0 ? first : first + more;
+}
+
+static int recv_in_parts(rad_chan *chan, void *values, uint32_t count, rad_time until)
+{
+    if (!rad__stage.running || count < 2) return rad__op_recv_many(chan, values, count, until);
+    int first = rad__op_recv_many(chan, values, 1, until);
+    if (first != 1) return first;
+    rad__point(RAD_AT_recv_many, chan);
+    int more = rad__op_recv_many(chan, (char *)values + chan->size, count - 1, 0);
+    return more < 0 ? first : first + more;
+}
+
+/* What order.c does in one call: tools/seam.sh renames it there. */
+RAD_INTERNAL int rad__part_send(rad_chan *chan, const void *value, rad_time until);
+RAD_INTERNAL int rad__part_recv(rad_chan *chan, void *value, rad_time until);
+RAD_INTERNAL int rad__part_join(rad_fiber fiber, rad_gift *result, rad_time until);
+
+int rad__part_send(rad_chan *chan, const void *value, rad_time until)
+{
+    rad__point(RAD_AT_send, chan);
+    return rad__op_send(chan, value, until);
+}
+
+int rad__part_recv(rad_chan *chan, void *value, rad_time until)
+{
+    rad__point(RAD_AT_recv, chan);
+    return rad__op_recv(chan, value, until);
+}
+
+int rad__part_join(rad_fiber fiber, rad_gift *result, rad_time until)
+{
+    rad__point(RAD_AT_join, fiber.slot);
+    return rad__op_join(fiber, result, until);
+}
+
+/* ---- Looking at the clock ------------------------------------------------------------------------------------ */
+
+/* A loop that looks at the clock and yields waits for it: see time.c. */
+static void looks(void)
+{
+    if (rad__stage.running) rad__stage.current->looks++;
+}
+
+static rad_time look_now(void)
+{
+    looks();
+    return rad__op_now();
+}
+
+static rad_time look_after(uint64_t ns)
+{
+    looks();
+    return rad__op_after(ns);
+}
+
 /* ---- The public calls -------------------------------------------------------------------------------------- */
 
 /* The point gives the others their turn already. */
@@ -128,6 +195,14 @@ static void yield_once(void)
         rad__op_yield(); /* says that it is no fiber */
 }
 
+#define RAD_OP_DECLARE(answer, name, parameters, arguments, object)                                \
+    RAD_INTERNAL answer rad__op_##name parameters;
+RAD_MORE_OPS(RAD_OP_DECLARE)
+
+#define rad__op_now          look_now
+#define rad__op_after        look_after
+#define rad__op_send_many    send_in_parts
+#define rad__op_recv_many    recv_in_parts
 #define rad__op_yield        yield_once
 #define rad__op_select       select_chosen
 #define rad__op_chan_create  create_chan
@@ -141,4 +216,5 @@ static void yield_once(void)
         if (is_point(RAD_AT_##name)) rad__point(RAD_AT_##name, object);                            \
         return rad__op_##name arguments;                                                           \
     }
+RAD_MORE_OPS(OP_DEFINE)
 RAD_OPS(OP_DEFINE)

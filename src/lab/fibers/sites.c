@@ -3,13 +3,18 @@
 
 #include <string.h>
 
-const char *const rad__fiber_oracles[] = {"misuse", "exit", NULL};
+const char *const rad__fiber_oracles[] = {"misuse", "exit", "uncontrolled", NULL};
 
-static const char *const site_texts[RAD_AT_COUNT] = {
-    [RAD_AT_BEGIN] = "begin", [RAD_AT_RESUME] = "continue", [RAD_AT_END] = "end",
-    [RAD_AT_MAIN] = "main",   [RAD_AT_THREAD] = "thread",   [RAD_AT_TICK] = "tick",
+const char rad__files = 0;
+
+static const char *const site_texts[RAD_AT_COUNT] = {[RAD_AT_BEGIN] = "begin",
+                                                     [RAD_AT_RESUME] = "continue",
+                                                     [RAD_AT_END] = "end",
+                                                     [RAD_AT_MAIN] = "main",
+                                                     [RAD_AT_THREAD] = "thread",
+                                                     [RAD_AT_TICK] = "tick",
 #define TEXT_ROW(answer, name, parameters, arguments, object) [RAD_AT_##name] = #name,
-    RAD_OPS(TEXT_ROW)
+                                                     RAD_MORE_OPS(TEXT_ROW) RAD_OPS(TEXT_ROW)
 #undef TEXT_ROW
 };
 

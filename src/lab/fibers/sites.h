@@ -7,6 +7,26 @@
 
 #include <raddle/machine.h>
 
+/* Public calls that production has outside of RAD_OPS; points.txt lists them for tools/seam.sh. All descriptors are one
+ * object: the two ends of a pipe are different numbers. */
+/* clang-format off */
+#define RAD_MORE_OPS(OP) \
+    OP(int64_t, read, (int fd, void *to, size_t size, rad_time until), (fd, to, size, until), &rad__files) \
+    OP(int64_t, write, (int fd, const void *from, size_t size, rad_time until), (fd, from, size, until), &rad__files) \
+    OP(int64_t, accept, (int fd, struct sockaddr *address, uint32_t *length, rad_time until), \
+       (fd, address, length, until), &rad__files) \
+    OP(int64_t, connect, (int fd, const struct sockaddr *address, uint32_t length, rad_time until), \
+       (fd, address, length, until), &rad__files) \
+    OP(int, fd_wait, (int fd, unsigned interest, rad_time until), (fd, interest, until), &rad__files) \
+    OP(int, fd_close, (int fd), (fd), &rad__files) \
+    OP(int, blocking, (rad_fn fn, void *arg, int *answer, rad_time until), (fn, arg, answer, until), NULL) \
+    OP(int, runtime_spawn, (rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg), (rt, fiber, fn, arg), NULL) \
+    OP(void, runtime_shutdown, (rad_runtime *rt), (rt), NULL) \
+    OP(void, runtime_destroy, (rad_runtime *rt), (rt), NULL)
+/* clang-format on */
+
+RAD_INTERNAL extern const char rad__files;
+
 /* Sites of the machine. Their numbers are in files: a new operation is added at the end of RAD_OPS. */
 enum {
     RAD_AT_BEGIN = 0, /* a fiber's function is called */
@@ -16,18 +36,23 @@ enum {
     RAD_AT_THREAD,
     RAD_AT_TICK,
 #define RAD_AT_ROW(answer, name, parameters, arguments, object) RAD_AT_##name,
-    RAD_OPS(RAD_AT_ROW)
+    RAD_MORE_OPS(RAD_AT_ROW) RAD_OPS(RAD_AT_ROW)
 #undef RAD_AT_ROW
         RAD_AT_COUNT
 };
 
 /* Oracles of the machine, from RAD_ORACLE_OWN on. */
-enum { RAD_ORACLE_MISUSE = RAD_ORACLE_OWN, RAD_ORACLE_EXIT };
+enum {
+    RAD_ORACLE_MISUSE = RAD_ORACLE_OWN,
+    RAD_ORACLE_EXIT,
+    /* Reports nothing: its evaluations are runs that waited for the system, which the kernel did not decide. */
+    RAD_ORACLE_UNCONTROLLED
+};
 
 RAD_INTERNAL extern const char *const rad__fiber_oracles[];
 
 /* Kinds of actions and notes. */
-enum { RAD_FIBER_RUN = 0, RAD_FIBER_TICK };
+enum { RAD_FIBER_RUN = 0, RAD_FIBER_TICK, RAD_NOTE_TIME };
 
 /* "mutex_lock", and "lock" for stories; NULL beyond the last. */
 RAD_INTERNAL const char *rad__site_name(uint32_t site);

@@ -83,6 +83,7 @@ void rad__runner_enable(rad_runner *r)
 {
     if (r->enabled) return;
     r->enabled = true;
+    r->since_ns = rad__stage.now_ns;
     rad__stage.enabled_count++;
     if (!rad__stage.prefix) rad__tell_enable(r->number);
 }
@@ -148,6 +149,7 @@ void rad__point(uint32_t site, const void *object)
     rad__stage.points++;
     r->site = site;
     r->object = object;
+    if (site != RAD_AT_yield) r->looks = 0;
     if (r->kind == RAD_RUNNER_FIBER)
         rad__strand_leave(RAD_LEAVE_YIELD);
     else
@@ -210,14 +212,30 @@ void rad__program_refused(const char *call, const char *why)
     rad__leave_for_good();
 }
 
+void rad__stage_waits(void)
+{
+    if (!rad__stage.waited && !rad__stage.prefix) rad__tell_evaluated(RAD_ORACLE_UNCONTROLLED);
+    rad__stage.waited = true;
+}
+
+/* A failure that came after the clock had overtaken a runner: with a faster one it might not have been. */
+static void add_delay(char *message, size_t size)
+{
+    size_t used = strlen(message);
+    if (rad__stage.delayed == NULL) return;
+    snprintf(message + used, size - used, " (needs %s to be delayed beyond %.3f ms)",
+             rad__stage.delayed, (double)rad__stage.delay_ns / 1e6);
+}
+
 void rad__stage_tell_end(void)
 {
-    const rad_stage_end *e = &rad__stage.end;
+    rad_stage_end *e = &rad__stage.end;
     rad__tell_evaluated(RAD_ORACLE_EXIT);
-    if (e->error != 0)
-        rad__tell_error(e->error, e->message);
-    else if (e->oracle != RAD_NONE)
+    if (e->error != 0) rad__tell_error(e->error, e->message);
+    if (e->error == 0 && e->oracle != RAD_NONE) {
+        add_delay(e->message, sizeof e->message);
         rad__tell_failure(e->oracle, rad__object_at(e->object, e->site), e->at, e->message);
+    }
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         rad_runner *r = &rad__stage.runners[i];
         rad__runner_disable(r);
@@ -322,7 +340,7 @@ void rad__stage_begin(void)
 {
     rad_stage *s = &rad__stage;
     s->prefix = true;
-    s->now_ns = UINT64_C(1000000000);
+    s->now_ns = RAD_TIME_BEGINS;
     s->end.oracle = RAD_NONE;
     rad__thread_add("main", RAD_AT_MAIN, main_body, NULL);
     s->clock = rad__runner_add(RAD_RUNNER_CLOCK, "clock", RAD_AT_TICK);
@@ -374,6 +392,7 @@ static void machine_reset(void *self, rad_kernel *k)
     rad_stage *s = self;
     rad__tell_open(k);
     tell_beginning();
+    if (s->waited) rad__tell_evaluated(RAD_ORACLE_UNCONTROLLED);
     if (s->points == 0)
         rad__tell_error(RAD_EINPUT,
                         s->end.error ? s->end.message

@@ -37,6 +37,8 @@ typedef struct rad_runner {
     const char *role;
     uint32_t site;      /* what it does when it runs next … */
     const void *object; /* … and to what; NULL: to nothing */
+    uint32_t looks;     /* at the clock, with nothing but yields in between */
+    uint64_t since_ns;  /* it can run */
     /* A fiber. */
     rad_slot *slot;
     rad_fn fn;
@@ -78,8 +80,13 @@ typedef struct rad_stage {
     bool
         over; /* the program has ended: main has returned, exit was called, or a failure was found */
     rad_stage_end end;
-    uint64_t points; /* that were met */
-    uint64_t now_ns; /* virtual */
+    uint64_t points;   /* that were met */
+    uint64_t now_ns;   /* virtual */
+    bool clock_free;   /* the clock may move while others can run: time.c */
+    uint64_t delay_ns; /* the longest time by which the clock overtook a runner that could run … */
+    const char *delayed; /* … and which: its role; NULL: none */
+    bool waited;         /* for the system */
+    uint32_t idle_ticks; /* in a row, for nobody but those who look at the clock */
     rad_runner *runners;
     uint32_t runner_count, enabled_count;
     rad_runner *current, *clock;
@@ -93,6 +100,8 @@ typedef struct rad_stage {
 RAD_INTERNAL extern rad_stage rad__stage;
 
 enum { RAD_RUNNERS_MAX = 1 << 20 };
+
+#define RAD_TIME_BEGINS UINT64_C(1000000000)
 
 /* Memory for them, which is paid for when it is used. */
 RAD_INTERNAL int rad__stage_open(rad_error *error);
@@ -132,6 +141,9 @@ RAD_INTERNAL _Noreturn void rad__program_fails(uint32_t oracle, const char *at, 
 
 /* The program makes a call that cannot be explored: the run ends with an error that names it. */
 RAD_INTERNAL _Noreturn void rad__program_refused(const char *call, const char *why);
+
+/* The run waits for the system, which the kernel does not control. */
+RAD_INTERNAL void rad__stage_waits(void);
 
 /* Tells the kernel how the program ended. */
 RAD_INTERNAL void rad__stage_tell_end(void);

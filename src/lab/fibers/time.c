@@ -1,18 +1,23 @@
 /* time.c — the clock, which is a runner, and descriptors, which are the system's.
  *
  * Quiet     The clock moves when nothing else can run: to the next timer or deadline, and all that it makes ready is
- *           enabled. So a timeout that is shorter than what others do first never comes before it.
+ *           enabled. So no timeout comes before what others can do without waiting.
+ * Free      It may move at any time: a runner that can run may be slower than any timer. That finds programs that take
+ *           a time for a synchronisation, and also reports those whose times are far apart for good reasons.
+ * Looking   A loop that looks at the clock and yields waits for the clock: then it moves, although the loop can run.
  * Files     After each step the system is asked which descriptors are ready, without waiting. It is waited for only
  *           when no runner can run. */
 #include "lab/fibers/stage.h"
 
+#include "lab/fibers/tell.h"
 #include "rt/ready.h"
 #include "rt/timer.h"
 
-enum { EXPIRED_AT_ONCE = 64 };
+enum { EXPIRED_AT_ONCE = 64, LOOKS = 3 };
 
-#define PATIENCE_NS                                                                                \
-    UINT64_C(2000000000) /* of real time, for a descriptor when nothing else can happen */
+/* Real time that is spent on waiting for a descriptor when nothing can run; less when the clock could move instead. */
+#define PATIENCE_NS       UINT64_C(2000000000)
+#define PATIENCE_TIMED_NS UINT64_C(10000000)
 
 static rad_seat *seat_of(rad_lab_exec *x)
 {
@@ -66,17 +71,60 @@ static bool threads_expire(void)
     return any;
 }
 
+/* Loops that wait for the clock by looking at it say not until when: it moves by 1 ms, then 2, 4, … */
+static uint64_t time_for_lookers(void)
+{
+    uint32_t doublings = rad__stage.idle_ticks < 40 ? rad__stage.idle_ticks : 40;
+    return rad__stage.now_ns + (UINT64_C(1000000) << doublings);
+}
+
+static bool is_looker(const rad_runner *r)
+{
+    return r->enabled && r->site == RAD_AT_yield && r->looks >= LOOKS;
+}
+
+static uint32_t lookers(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rad__stage.runner_count; i++)
+        count += is_looker(&rad__stage.runners[i]);
+    return count;
+}
+
+/* Who could have run instead, for longest, and for how long: a free clock has overtaken it. */
+static void note_delay(void)
+{
+    const rad_runner *slow = NULL;
+    for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
+        const rad_runner *r = &rad__stage.runners[i];
+        if (!r->enabled || r->kind == RAD_RUNNER_CLOCK) continue;
+        if (slow == NULL || r->since_ns < slow->since_ns) slow = r;
+    }
+    if (slow == NULL) return;
+    uint64_t delay = rad__stage.now_ns - slow->since_ns;
+    if (delay <= rad__stage.delay_ns) return;
+    rad__stage.delay_ns = delay;
+    rad__stage.delayed = slow->role;
+}
+
 /* The wheel's next time may be that of a coarse slot, in which nothing is due yet. */
 void rad__time_tick(void)
 {
-    uint64_t next;
-    bool any = false;
-    while (!any && (next = rad__time_next()) != UINT64_MAX) {
+    bool looked = lookers() > 0, any = false;
+    uint64_t limit = looked ? time_for_lookers() : UINT64_MAX, next;
+    while (!any && (next = rad__time_next()) <= limit && next != UINT64_MAX) {
         if (next > rad__stage.now_ns) rad__stage.now_ns = next;
         any = fibers_expire();
         any |= threads_expire();
     }
+    if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
+    rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;
+    note_delay();
+    if (!rad__stage.prefix)
+        rad__tell_note(RAD_NOTE_TIME, RAD_NONE, (rad__stage.now_ns - RAD_TIME_BEGINS) / 1000);
 }
+
+/* ---- After each step ------------------------------------------------------------------------------------- */
 
 static bool can_others_run(void)
 {
@@ -89,8 +137,12 @@ static void files_settle(void)
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
         rad_runtime *rt = seat_of(x)->core.runtime;
         if (rt == NULL || rad__ready_waits(&rt->ready) == 0) continue;
-        uint64_t wait_ns = can_others_run() ? 0 : PATIENCE_NS;
-        uint32_t count = rad__ready_listen(&rt->ready, events, wait_ns);
+        uint32_t count = rad__ready_listen(&rt->ready, events, 0);
+        if (count == 0 && !can_others_run()) { /* nothing in the program will make it ready */
+            rad__stage_waits();
+            bool timed = rad__time_next() != UINT64_MAX;
+            count = rad__ready_listen(&rt->ready, events, timed ? PATIENCE_TIMED_NS : PATIENCE_NS);
+        }
         rad__core_set(&seat_of(x)->core);
         rad__ready_answer(&rt->ready, events, count);
         rad__core_set(NULL);
@@ -100,7 +152,13 @@ static void files_settle(void)
 void rad__time_settle(void)
 {
     files_settle();
-    if (!can_others_run() && rad__time_next() != UINT64_MAX)
+    uint32_t others = rad__stage.enabled_count - rad__stage.clock->enabled;
+    uint32_t wait_for_it = others > 0 && rad__stage.current->looks >= LOOKS ? lookers() : 0;
+    bool timers = rad__time_next() != UINT64_MAX;
+    bool moves = rad__stage.clock_free
+                     ? timers || wait_for_it > 0
+                     : (others == 0 && timers) || (others > 0 && others == wait_for_it);
+    if (moves)
         rad__runner_enable(rad__stage.clock);
     else
         rad__runner_disable(rad__stage.clock);
