@@ -21,7 +21,7 @@ all: setup ## build everything: build/raddle, build/libraddle{,-lab}.{a,so}, exa
 	@tools/build.sh $(BUILD)
 
 run: setup ## set up, build, and take the tour
-	@tools/build.sh $(BUILD) raddle
+	@tools/build.sh $(BUILD) command
 	@$(BUILD)/raddle tour
 	@echo; echo "The command is $(BUILD)/raddle; to type it as above: PATH=\$$PWD/$(BUILD):\$$PATH"
 
