@@ -38,7 +38,8 @@ typedef struct rad_fair {
     uint32_t words; /* of a set */
     uint32_t actors_aside, actions_aside;
     uint32_t world; /* enabled actions without an actor */
-    uint64_t held;  /* steps of this run after which somebody was aside */
+    uint64_t
+        held; /* steps of this run after which somebody was aside; machines may count their own, too */
     /* The search for a state that comes back. */
     rad_digest mark;
     uint64_t mark_step, yields, next_mark;

@@ -100,6 +100,40 @@ static void what_is_heard_too_late_or_by_hearsay_is_a_race(void **state)
     }
 }
 
+/* Locks that spin: the correct ones end and are clean, the others are found, in the same words as at L1. */
+static void locks_that_spin_end_or_are_found(void **state)
+{
+    static const char *const wrong[] = {"data race:inside", "data race:inside", "data race:inside",
+                                        "data race:inside", "assertion",        "livelock:lock"};
+    (void)state;
+    if (is_missing()) skip();
+    for (uint32_t i = 0; i < 6; i++) {
+        char words[40], text[RAD_STATEMENT_MAX];
+        bool found = false;
+        snprintf(words, sizeof words, "l2-spin lock=%u", (unsigned)i);
+        rad_target t = target_of(words, true);
+        rad_exploration e = explored(&t, "dfs", 10000);
+        rad_exploration_text(&t, &e, text);
+        if (e.failures) fail_msg("%s: the twin fails", words);
+        assert_true(e.complete && e.held > 0);
+        assert_non_null(
+            strstr(text, "; every fair schedule was tried, under sequential consistency"));
+        assert_non_null(strstr(text, "; fair schedules only: in "));
+        rad_exploration_free(&e);
+        t.c.repaired = false;
+        e = explored(&t, "preempt:2", 1000);
+        for (uint32_t f = 0; f < e.finding_count; f++) {
+            const rad_verdict *v = rad_artifact_verdict(e.findings[f].artifact);
+            found |= names(v->identity, wrong[i]);
+            if (strcmp(v->kind, "livelock") == 0)
+                assert_non_null(strstr(v->message, " change nothing and can repeat for ever"));
+            assert_string_not_equal(v->kind, "step-limit");
+        }
+        if (!found) fail_msg("%s: no %s", words, wrong[i]);
+        rad_exploration_free(&e);
+    }
+}
+
 static void every_thread_has_its_own_variables(void **state)
 {
     (void)state;
@@ -467,6 +501,7 @@ int main(void)
         cmocka_unit_test(every_schedule_comes_once),
         cmocka_unit_test(what_is_not_published_is_a_race),
         cmocka_unit_test(what_is_heard_too_late_or_by_hearsay_is_a_race),
+        cmocka_unit_test(locks_that_spin_end_or_are_found),
         cmocka_unit_test(every_thread_has_its_own_variables),
         cmocka_unit_test(every_mistake_is_found_and_no_twin_is),
         cmocka_unit_test(the_twins_of_the_oracles_are_asked),

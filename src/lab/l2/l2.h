@@ -34,10 +34,9 @@ enum {
     L2_HEAP = 1 << 20,
     L2_NAMES_MAX = 32,
     L2_FIBERS_MAX = 16,
-    L2_SPIN_LIMIT = 3,  /* equal observations after which a thread stands aside */
-    L2_TURN = 256,      /* steps in a row that one thread may make while others could */
-    L2_STALLS_MAX = 64, /* how often all may stand aside before that is a livelock */
-    L2_SEEN = 4,        /* what a thread remembers per site: loops look at several locations */
+    L2_SPIN_LIMIT = 3, /* equal observations after which a thread stands aside */
+    L2_TURN = 256,     /* steps in a row that one thread may make while others could */
+    L2_SEEN = 4,       /* what a thread remembers per site: loops look at several locations */
 };
 
 enum l2_oracle {
@@ -182,8 +181,11 @@ typedef struct l2 {
     uint32_t spinning; /* threads that stand aside */
     uint32_t resting;  /* those of them that had too long a turn */
     uint32_t turn_of, turn;
-    uint32_t stalls;  /* in a row */
-    uint32_t stalled; /* who was let go last */
+    uint32_t stalls;       /* in a row */
+    uint32_t stalled;      /* who was let go last */
+    rad_digest stall_mark; /* stall.c */
+    uint32_t stall_went;   /* since the mark */
+    uint64_t stall_step;   /* the first after the mark */
 
     uint8_t *coarse;       /* by global number of a point: whether it stops there, see threads.c */
     const char *coarse_by; /* what the model said */
@@ -317,5 +319,8 @@ RAD_INTERNAL _Noreturn void rad__l2_error(l2 *l, int code, const char *text);
 /* The running thread saw something without changing anything; or the value of a location changed. */
 RAD_INTERNAL void rad__l2_observed(l2 *l, uint32_t location, uint32_t site);
 RAD_INTERNAL void rad__l2_changed(l2 *l, uint32_t location);
+
+/* Nobody can go on except those who stand aside: the one to let go, or 0 after reporting a livelock. */
+RAD_INTERNAL uint32_t rad__l2_stall(l2 *l);
 
 #endif

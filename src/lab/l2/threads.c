@@ -4,8 +4,7 @@
  * Spinning  A loop such as `while (load(x) == old);` never blocks, so it could be chosen for ever. When a thread
  *           sees the same unchanged value at the same place L2_SPIN_LIMIT times without having changed
  *           anything itself, it stands aside until one of the locations it looked at changes. When everybody
- *           who could go on stands aside one is let go again, in turn, for it may be a loop that gives up; if
- *           that happens L2_STALLS_MAX times without any change, it is a livelock.
+ *           who could go on stands aside one is let go again, in turn, for it may be a loop that gives up: stall.c.
  * Turns     A loop that also writes is not recognised by that. So nobody makes more than L2_TURN steps in a row
  *           while somebody else could: it stands aside until another one has made a step. So does whoever gives way
  *           (rad__os_give_way). */
@@ -94,26 +93,6 @@ void rad__l2_changed(l2 *l, uint32_t location)
     for (; concerned; concerned &= concerned - 1) spin_end(l, (uint32_t)__builtin_ctz(concerned));
 }
 
-/* Nobody can go on except those who stand aside. */
-static void spin_stall(l2 *l)
-{
-    rad_evaluated(l->k, RAD_ORACLE_LIVELOCK);
-    if (++l->stalls > L2_STALLS_MAX) {
-        uint32_t first = (uint32_t)__builtin_ctz(l->spinning);
-        const l2_thread *t = &l->threads[first];
-        char who[RAD_NAME_MAX], where[120];
-        rad__actor_name(l->k, first - 1, who);
-        rad__l2_site_text(t->site, where, sizeof where);
-        rad_fail(l->k, RAD_ORACLE_LIVELOCK, t->location ? rad__l2_object(l, t->location) : RAD_NONE,
-                 "%s repeats %s and sees no change; nobody else can move", who, where);
-        return;
-    }
-    /* One at a time, in turn: with nothing changing, their order is no choice worth making. */
-    do l->stalled = l->stalled % L2_CLOCKS + 1;
-    while (!(l->spinning >> l->stalled & 1));
-    spin_end(l, l->stalled);
-}
-
 /* ---- Operations that are one step --------------------------------------------------------------------------- */
 
 enum { STOPS = 0, SILENT = UINT8_MAX }; /* otherwise the number of the source */
@@ -174,6 +153,7 @@ RAD_INLINE void thread_settle(l2 *l, l2_thread *t)
             l->spinning |= 1u << t->index;
             rad_disable(k, action);
             rad_wait(k, action, t->location ? rad__l2_object(l, t->location) : RAD_NONE, RAD_NONE);
+            k->fair.held += rad_enabled_count(k) > 0;
         }
         t->spins = false;
         break;
@@ -208,6 +188,7 @@ RAD_INLINE void thread_turn(l2 *l, uint32_t thread)
     l->spinning |= 1u << thread;
     l->resting |= 1u << thread;
     rad_disable(l->k, thread - 1);
+    l->k->fair.held++;
 }
 
 /* Nobody can go on, but somebody's time will be up: the first one's is. */
@@ -241,7 +222,9 @@ void rad__l2_step(void *self, rad_kernel *k, uint32_t action)
     if (RAD_LIKELY(rad_enabled_count(l->k) > 0 || l->k->ended)) return;
     /* Before time passes all who stand aside look once more: what they saw may be old. */
     bool looked = l->stalls >= (uint32_t)__builtin_popcount(l->spinning);
-    if (!(looked && sleep_ends(l)) && l->spinning) spin_stall(l);
+    if ((looked && sleep_ends(l)) || !l->spinning) return;
+    uint32_t next = rad__l2_stall(l);
+    if (next) spin_end(l, next);
 }
 
 static void thread_main(void *context)
