@@ -39,14 +39,19 @@ bool rad__set128_has(const rad_set128 *s, rad_digest d)
 
 enum rad_set_add rad__set128_add(rad_set128 *s, rad_digest d)
 {
-    if (rad__set128_has(s, d)) return RAD_SET_KNOWN;
+    bool zero = digest_is_zero(d);
+    rad_digest *slot = zero || s->slot_count == 0 ? NULL : set_slot(s->slots, s->slot_count, d);
+    if (zero ? s->has_zero : slot && !digest_is_zero(*slot)) return RAD_SET_KNOWN;
     if (s->limit && s->count >= s->limit) return RAD_SET_FULL;
-    if (digest_is_zero(d)) {
+    if (zero) {
         s->has_zero = true;
     } else {
         /* Three quarters full at most, so that probing stays short. */
-        if (s->count * 4 >= s->slot_count * 3 && !set_grow(s)) return RAD_SET_NOMEM;
-        *set_slot(s->slots, s->slot_count, d) = d;
+        if (s->count * 4 >= s->slot_count * 3) {
+            if (!set_grow(s)) return RAD_SET_NOMEM;
+            slot = set_slot(s->slots, s->slot_count, d);
+        }
+        *slot = d;
     }
     s->count++;
     return RAD_SET_NEW;

@@ -17,6 +17,13 @@ enum rad_set_add { RAD_SET_NEW, RAD_SET_KNOWN, RAD_SET_FULL, RAD_SET_NOMEM };
 
 RAD_INTERNAL enum rad_set_add rad__set128_add(rad_set128 *s, rad_digest d);
 RAD_INTERNAL bool rad__set128_has(const rad_set128 *s, rad_digest d);
+
+/* Before a number of additions: asks for the memory that this one will look at. */
+static inline void rad__set128_prefetch(const rad_set128 *s, rad_digest d)
+{
+    if (s->slot_count) __builtin_prefetch(&s->slots[d.low & (s->slot_count - 1)], 1);
+}
+
 RAD_INTERNAL void rad__set128_clear(rad_set128 *s);
 RAD_INTERNAL void rad__set128_free(rad_set128 *s);
 

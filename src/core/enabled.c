@@ -102,17 +102,23 @@ void rad_disable(rad_kernel *k, uint32_t action)
     enabled_tell(k, action, false);
 }
 
-static void enabled_to_end(rad_kernel *k, uint32_t action)
+/* Whether it is the first or the last already is up to chance: no branch asks, and where a neighbour is missing the
+ * action itself is written to instead, whose links are set at the end. */
+static inline void enabled_to_end(rad_kernel *k, uint32_t action)
 {
     rad_action_entry *a = &k->actions[action];
-    if (a->newer == RAD_NONE) return;
-    k->actions[a->newer].older = a->older;
-    *(a->older != RAD_NONE ? &k->actions[a->older].newer : &k->oldest) = a->newer;
-    a->older = k->newest;
-    a->newer = RAD_NONE;
-    k->actions[k->newest].newer = action;
+    uint32_t older = a->older, newer = a->newer;
+    bool first = older == RAD_NONE, last = newer == RAD_NONE;
+    if (RAD_LIKELY(a->actor < k->actor_count)) k->actors[a->actor].action = action;
+    if (first & last) return; /* alone: nothing to put in order */
+    k->actions[rad__either(first, action, older)].newer = newer;
+    k->actions[rad__either(last, action, newer)].older = older;
+    k->oldest = rad__either(first, newer, k->oldest);
+    uint32_t newest = rad__either(last, older, k->newest);
+    k->actions[newest].newer = action;
     k->newest = action;
-    if (a->actor < k->actor_count) k->actors[a->actor].action = action;
+    a->older = newest;
+    a->newer = RAD_NONE;
 }
 
 void rad__enabled_stepped(rad_kernel *k, uint32_t action)
@@ -201,14 +207,9 @@ bool rad__enabled_valid(const rad_kernel *k)
            rad__bitset_valid(&k->enabled);
 }
 
-uint32_t rad__action_at(const rad_kernel *k, const rad_decision *d, uint32_t index)
+uint32_t rad__action_at_wide(const rad_kernel *k, const rad_decision *d, uint32_t index)
 {
     if (index == 0) return d->baseline;
-    if (RAD_LIKELY(k->enabled.word_count == 1)) { /* take the baseline out, then count */
-        uint64_t others = k->enabled.words[0] & ~(UINT64_C(1) << d->baseline);
-        while (--index) others &= others - 1;
-        return (uint32_t)__builtin_ctzll(others);
-    }
     uint32_t base_rank = rad__bitset_rank(&k->enabled, d->baseline);
     return rad__bitset_select(&k->enabled, index <= base_rank ? index - 1 : index);
 }

@@ -2,31 +2,92 @@
 #include "core/kernel.h"
 
 #include "base/alloc.h"
-#include "base/digest_inline.h"
 #include "base/prng.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- Trace ---------------------------------------------------------------------------------------- */
 
-static void kernel_event(rad_kernel *k, const rad_event *e)
+/* Between a beacon and its trace: folded events of the trace <= events of the beacon => both have folded the same;
+ * otherwise the beacon has folded all its events. So it can always be brought up to date. */
+static void kernel_fold(rad_kernel *k)
 {
     rad_trace *t = &k->trace;
-    uint64_t words[4];
-    memcpy(words, e, sizeof words);
-    words[0] ^= t->digest.low;
-    words[1] ^= t->digest.high;
-    XXH128_hash_t h = XXH3_128bits(words, sizeof words);
-    t->digest = (rad_digest){h.low64, h.high64};
-    if (RAD_UNLIKELY(t->whole && t->count == t->capacity && !rad__trace_grow(t)))
-        rad__kernel_error(k, RAD_ENOMEM, "out of memory while keeping the whole trace");
-    t->events[t->count++ & (t->capacity - 1)] = *e;
+    rad_beacon *b = k->options.beacon;
+    if (b && b->folded < b->events) {
+        rad__trace_fold(t, b->events);
+        b->digest_low = t->digest.low;
+        b->digest_high = t->digest.high;
+        b->folded = t->folded;
+    }
+    rad__trace_fold(t, t->count);
 }
+
+rad_digest rad__kernel_digest(const rad_kernel *k)
+{
+    const rad_trace *t = &k->trace;
+    return rad__digest_events(t->digest, t->events, t->capacity, t->folded, t->count);
+}
+
+rad_digest rad__beacon_digest(const rad_beacon *b)
+{
+    rad_digest d = {b->digest_low, b->digest_high};
+    uint64_t from = b->folded, to = b->events;
+    if (to - from > RAD_TRACE_KEEP) return d; /* whatever died has written here, too */
+    return rad__digest_events(d, b->ring, RAD_TRACE_KEEP, from, to);
+}
+
+static void kernel_event_room(rad_kernel *k)
+{
+    if (k->trace.whole && rad__trace_grow(&k->trace)) return;
+    if (k->trace.failed)
+        rad__kernel_error(k, RAD_ENOMEM, "out of memory while keeping the whole trace");
+    kernel_fold(k);
+}
+
+/* An event is made as four words, the first of which is event_head: if it were made of its fields, the compiler would
+ * gather them in memory and load what it has just stored in larger pieces, which a processor has to wait for. */
+static inline uint64_t event_head(const rad_kernel *k, enum rad_event_what what, uint32_t kind,
+                                  uint32_t access)
+{
+    return (uint32_t)k->step | (uint64_t)(kind & 0xffff) << 32 | (uint64_t)what << 48 |
+           (uint64_t)access << 56;
+}
+
+static inline uint64_t event_pair(uint32_t low, uint32_t high)
+{
+    return low | (uint64_t)high << 32;
+}
+
+RAD_INLINE void kernel_event(rad_kernel *k, uint64_t head, uint64_t actor_object,
+                             uint64_t site_count, uint64_t value)
+{
+    rad_trace *t = &k->trace;
+    if (RAD_UNLIKELY(t->count == t->limit)) kernel_event_room(k);
+    char *to = (char *)&t->events[t->count++ & (t->capacity - 1)];
+    memcpy(to, &head, 8);
+    memcpy(to + 8, &actor_object, 8);
+    memcpy(to + 16, &site_count, 8);
+    memcpy(to + 24, &value, 8);
+}
+
+_Static_assert(offsetof(rad_event, kind) == 4 && offsetof(rad_event, what) == 6, "event_head");
+_Static_assert(offsetof(rad_event, access) == 7 && offsetof(rad_event, actor) == 8, "event_head");
+_Static_assert(offsetof(rad_event, site) == 16 && offsetof(rad_event, value) == 24, "words");
 
 /* ---- Decisions ------------------------------------------------------------------------------------ */
 
-static void kernel_record(rad_kernel *k, const rad_decision *d, uint32_t chosen)
+static void kernel_keep_roll(rad_kernel *k)
+{
+    if (!RAD_GROW(&k->set_hashes, &k->set_hash_capacity, k->set_hash_count + 1))
+        rad__kernel_error(k, RAD_ENOMEM, "out of memory while recording decisions");
+    else
+        k->set_hashes[k->set_hash_count++] = k->set_roll;
+}
+
+static inline void kernel_record(rad_kernel *k, const rad_decision *d, uint32_t chosen)
 {
     uint64_t n = k->decisions;
     k->set_roll = rad__mix64(k->set_roll ^ k->set_hash) + ((uint64_t)d->count << 32 | chosen);
@@ -47,14 +108,18 @@ static void kernel_record(rad_kernel *k, const rad_decision *d, uint32_t chosen)
     };
     k->decisions = n + 1;
     *k->choices.count = n + 1;
-    if (k->decisions % RAD_SET_HASH_EVERY != 0) return;
-    if (!RAD_GROW(&k->set_hashes, &k->set_hash_capacity, k->set_hash_count + 1))
-        rad__kernel_error(k, RAD_ENOMEM, "out of memory while recording decisions");
-    else
-        k->set_hashes[k->set_hash_count++] = k->set_roll;
+    if (RAD_UNLIKELY(k->decisions % RAD_SET_HASH_EVERY == 0)) kernel_keep_roll(k);
 }
 
-static uint32_t kernel_choose(rad_kernel *k, const rad_decision *d)
+static void kernel_tell_decided(rad_kernel *k, const rad_decision *d, uint32_t chosen)
+{
+    for (uint32_t i = 0; i < k->observer_count; i++) {
+        rad_observer *o = k->options.observers[i];
+        if (o->decided) o->decided(o, k, d, chosen);
+    }
+}
+
+RAD_INLINE uint32_t kernel_choose(rad_kernel *k, const rad_decision *d)
 {
     uint32_t chosen = k->policy_class->choose(k->options.policy, k, d);
     if (RAD_UNLIKELY(k->ended)) return 0; /* a strict policy refused */
@@ -63,10 +128,7 @@ static uint32_t kernel_choose(rad_kernel *k, const rad_decision *d)
         return 0;
     }
     kernel_record(k, d, chosen);
-    for (uint32_t i = 0; i < k->observer_count; i++) {
-        rad_observer *o = k->options.observers[i];
-        if (o->decided) o->decided(o, k, d, chosen);
-    }
+    if (RAD_UNLIKELY(k->observed_decided)) kernel_tell_decided(k, d, chosen);
     return chosen;
 }
 
@@ -78,30 +140,19 @@ uint32_t rad_pick(rad_kernel *k, enum rad_pick_kind kind, uint32_t site, uint32_
     rad_decision d = {.kind = kind, .site = site, .count = count, .baseline = RAD_NONE};
     uint32_t chosen = kernel_choose(k, &d);
     k->chose = true;
-    kernel_event(k, &(rad_event){
-                        .step = (uint32_t)k->step,
-                        .kind = (uint16_t)kind,
-                        .what = RAD_EVENT_PICK,
-                        .actor = rad_current_actor(k),
-                        .object = RAD_NONE,
-                        .site = site,
-                        .count = count,
-                        .value = chosen,
-                    });
+    for (uint32_t i = 0; i < k->observer_count && !k->ended; i++) {
+        rad_observer *o = k->options.observers[i];
+        if (o->picked) o->picked(o, k, &d, chosen);
+    }
+    kernel_event(k, event_head(k, RAD_EVENT_PICK, kind, 0),
+                 event_pair(rad_current_actor(k), RAD_NONE), event_pair(site, count), chosen);
     return chosen;
 }
 
 void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value)
 {
-    kernel_event(k, &(rad_event){
-                        .step = (uint32_t)k->step,
-                        .kind = (uint16_t)kind,
-                        .what = RAD_EVENT_NOTE,
-                        .actor = rad_current_actor(k),
-                        .object = object,
-                        .site = RAD_NONE,
-                        .value = value,
-                    });
+    kernel_event(k, event_head(k, RAD_EVENT_NOTE, kind, 0),
+                 event_pair(rad_current_actor(k), object), event_pair(RAD_NONE, 0), value);
 }
 
 /* The current actor's action, if the baseline goes on with it. */
@@ -112,20 +163,24 @@ static uint32_t kernel_continuation(const rad_kernel *k)
     return actor < k->actor_count ? rad__actor_action(k, actor) : RAD_NONE;
 }
 
+static bool kernel_is_pruned(rad_kernel *k)
+{
+    for (uint32_t i = 0; i < k->observer_count && !k->ended; i++) {
+        rad_observer *o = k->options.observers[i];
+        if (o->deciding == NULL || !o->deciding(o, k)) continue;
+        k->outcome = RAD_OUTCOME_PRUNED;
+        k->ended = true;
+    }
+    return k->ended;
+}
+
 /* The action to run next, or RAD_NONE when the run is over. */
-static uint32_t kernel_next(rad_kernel *k)
+static inline uint32_t kernel_next(rad_kernel *k)
 {
     uint32_t count = k->enabled.count;
     if (RAD_UNLIKELY(count == 0)) return RAD_NONE;
     if (count == 1) return k->oldest;
-    for (uint32_t i = 0; i < k->observer_count; i++) {
-        rad_observer *o = k->options.observers[i];
-        if (o->deciding && o->deciding(o, k)) {
-            k->outcome = RAD_OUTCOME_PRUNED;
-            k->ended = true;
-            return RAD_NONE;
-        }
-    }
+    if (RAD_UNLIKELY(k->observed_deciding) && kernel_is_pruned(k)) return RAD_NONE;
     uint32_t continuation = kernel_continuation(k);
     rad_decision d = {
         .kind = RAD_PICK_ACTION,
@@ -144,7 +199,7 @@ static uint32_t kernel_next(rad_kernel *k)
 
 static void kernel_tell_ran(rad_kernel *k, uint32_t action)
 {
-    rad_footprint f = {k->touched, k->touched_count, k->yielded};
+    const rad_footprint f = {k->touched, k->touched_count, k->yielded};
     if (k->policy_class->ran) k->policy_class->ran(k->options.policy, k, action, &f);
     for (uint32_t i = 0; i < k->observer_count; i++) {
         rad_observer *o = k->options.observers[i];
@@ -183,39 +238,39 @@ __attribute__((noinline)) static void kernel_recognise(rad_kernel *k, uint32_t a
     }
 }
 
-static void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
+/* Who ran before and who runs now is what chance decides here: no branch may depend on it. */
+static inline void kernel_turn(rad_kernel *k, uint32_t action, uint32_t actor)
+{
+    bool any = k->current != RAD_NONE;
+    bool same = any && k->actions[k->current].actor == actor;
+    k->streak = (k->streak & -(uint32_t)(same & !k->yielded)) + 1;
+    k->switches += !same & any;
+    k->current = action;
+}
+
+static inline void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
 {
     const rad_action_entry *a = &k->actions[action];
-    rad_event event = {
-        .step = (uint32_t)k->step,
-        .kind = (uint16_t)a->kind,
-        .what = RAD_EVENT_STEP,
-        .access = a->access,
-        .actor = a->actor,
-        .object = a->target,
-        .site = a->site,
-        .count = offered,
-    };
-    bool same = k->current != RAD_NONE && k->actions[k->current].actor == event.actor;
-    k->streak = same && !k->yielded ? k->streak + 1 : 1;
-    k->switches += !same && k->current != RAD_NONE;
-    k->current = action;
+    uint64_t head = event_head(k, RAD_EVENT_STEP, a->kind, a->access);
+    uint64_t actor_object = event_pair(a->actor, a->target);
+    uint64_t site_count = event_pair(a->site, offered);
+    kernel_turn(k, action, a->actor);
     k->value = 0;
     k->valued = k->looked = k->stirred = k->chose = k->yielded = k->gives_way = false;
-    k->touched[0] = (rad_touched){event.object, event.access};
+    k->touched[0] = (rad_touched){a->target, a->access};
     k->touched_count = 1;
-    if (event.site < RAD_SITES_MAX) k->reached[event.site] = 1;
+    if (a->site < RAD_SITES_MAX) k->reached[a->site] = 1;
     k->machine->step(k->self, k, action);
-    if (RAD_LIKELY(event.access == RAD_WRITE && !k->looked) && event.actor < k->actor_count)
-        k->actors[event.actor].looks = 0; /* what follows would come to the same */
-    else if (k->recognises && event.actor < k->actor_count)
-        kernel_recognise(k, action, event.site);
+    uint32_t actor = (uint32_t)actor_object;
+    if (RAD_LIKELY(head >> 56 == RAD_WRITE && !k->looked) && actor < k->actor_count)
+        k->actors[actor].looks = 0; /* what follows would come to the same */
+    else if (k->recognises && actor < k->actor_count)
+        kernel_recognise(k, action, (uint32_t)site_count);
     rad__enabled_stepped(k, action);
     if (RAD_UNLIKELY(k->gives_way | k->fair.active) && k->options.fair)
         rad__fair_stepped(k, action, k->gives_way, k->chose);
-    event.value = k->value;
-    if (k->valued) event.access |= RAD_EVENT_VALUED;
-    kernel_event(k, &event);
+    head |= (uint64_t)(k->valued ? RAD_EVENT_VALUED : 0) << 56;
+    kernel_event(k, head, actor_object, site_count, k->value);
     if (k->machine->check && !k->ended) k->machine->check(k->self, k);
     if (k->policy_class->ran || k->observer_count) kernel_tell_ran(k, action);
     RAD_DCHECK(k->ended || rad__enabled_valid(k));
@@ -229,17 +284,26 @@ static void kernel_settle_reports(rad_kernel *k)
         r->steps = k->step;
         r->decisions = k->decisions;
         r->switches = k->switches;
-        r->digest = k->trace.digest;
+        r->digest = rad__kernel_digest(k);
         r->set_hash_count = k->set_hash_count;
         r->set_roll = k->set_roll;
     }
 }
 
-static void kernel_beacon(rad_kernel *k)
+/* A whole trace lies elsewhere: then the beacon needs the digest of every step. */
+static inline void kernel_beacon(rad_kernel *k)
 {
-    k->options.beacon->steps = k->step;
-    k->options.beacon->digest_low = k->trace.digest.low;
-    k->options.beacon->digest_high = k->trace.digest.high;
+    rad_beacon *b = k->options.beacon;
+    b->steps = k->step;
+    b->events = k->trace.count;
+    if (RAD_UNLIKELY(b->folded != k->trace.folded || k->trace.whole)) kernel_fold(k);
+}
+
+static void kernel_beacon_begin(rad_beacon *b)
+{
+    b->steps = b->events = b->folded = 0;
+    b->digest_low = RAD_TRACE_VERSION;
+    b->digest_high = 0;
 }
 
 static void kernel_limit(rad_kernel *k)
@@ -254,7 +318,7 @@ static void kernel_limit(rad_kernel *k)
              "not finished after %llu steps", (unsigned long long)k->options.max_steps);
 }
 
-static void kernel_loop(rad_kernel *k, uint64_t until)
+RAD_NO_CANARY static void kernel_loop(rad_kernel *k, uint64_t until)
 {
     while (!k->ended) {
         uint32_t offered = k->enabled.count;
@@ -276,8 +340,12 @@ static void kernel_reset(rad_kernel *k, const rad_run_options *options)
     if (k->options.max_steps == 0) k->options.max_steps = RAD_MAX_STEPS;
     k->policy_class = options->policy->class;
     k->observer_count = 0;
-    while (k->observer_count < RAD_OBSERVERS_MAX && options->observers[k->observer_count])
-        k->observer_count++;
+    k->observed_deciding = k->observed_decided = false;
+    while (k->observer_count < RAD_OBSERVERS_MAX && options->observers[k->observer_count]) {
+        const rad_observer *o = options->observers[k->observer_count++];
+        k->observed_deciding |= o->deciding != NULL;
+        k->observed_decided |= o->decided != NULL;
+    }
     k->actor_count = k->object_count = 0;
     k->root_actors = k->root_objects = 0;
     rad__actions_forget(k);
@@ -296,7 +364,9 @@ static void kernel_reset(rad_kernel *k, const rad_run_options *options)
     k->failure.oracle = RAD_NONE;
     k->report_count = k->reports_settled = 0;
     k->error.code = 0;
-    rad__trace_restart(&k->trace, options->whole_trace);
+    rad_beacon *beacon = options->beacon;
+    rad__trace_restart(&k->trace, options->whole_trace, beacon ? beacon->ring : NULL);
+    if (beacon) kernel_beacon_begin(beacon); /* the machine's reset may die, too */
 }
 
 void rad__kernel_begin(rad_kernel *k, const rad_run_options *options)
@@ -307,12 +377,12 @@ void rad__kernel_begin(rad_kernel *k, const rad_run_options *options)
         rad_observer *o = k->options.observers[i];
         if (o->begin) o->begin(o, k);
     }
-    if (k->options.beacon) kernel_beacon(k); /* reset may die, too */
     k->machine->reset(k->self, k);
     rad__enabled_settle(k);
     kernel_settle_reports(k);
     if (k->options.beacon) kernel_beacon(k);
     if (k->machine->check && !k->ended) k->machine->check(k->self, k);
+    if (!k->options.digest_later) kernel_fold(k);
 }
 
 bool rad__kernel_advance(rad_kernel *k, uint64_t steps)
@@ -320,6 +390,7 @@ bool rad__kernel_advance(rad_kernel *k, uint64_t steps)
     uint64_t left = k->options.max_steps - k->step;
     kernel_loop(k, k->step + (steps < left ? steps : left));
     if (!k->ended && k->step >= k->options.max_steps && k->enabled.count > 0) kernel_limit(k);
+    if (!k->options.digest_later) kernel_fold(k);
     return k->ended || k->enabled.count == 0;
 }
 
@@ -332,6 +403,7 @@ enum rad_outcome rad__kernel_end(rad_kernel *k)
         rad_evaluated(k, RAD_ORACLE_DEADLOCK);
         if (k->machine->idle(k->self, k) == RAD_END_STUCK) rad__deadlock_report(k);
     }
+    if (!k->options.digest_later) kernel_fold(k);
     if (k->policy_class->end) k->policy_class->end(policy, k, into);
     if (into) {
         into->runs++;

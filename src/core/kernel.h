@@ -69,18 +69,27 @@ struct rad_observer {
     /* Before a choice among actions; true ends the run as pruned. */
     bool (*deciding)(rad_observer *o, rad_kernel *k);
     void (*decided)(rad_observer *o, rad_kernel *k, const rad_decision *d, uint32_t chosen);
+    /* Only of choices within a step. */
+    void (*picked)(rad_observer *o, rad_kernel *k, const rad_decision *d, uint32_t chosen);
     void (*ran)(rad_observer *o, rad_kernel *k, uint32_t action, const rad_footprint *f);
 };
 
 enum { RAD_OBSERVERS_MAX = 4 };
 
-/* Lies in memory shared with the supervisor: what is known of a run when its process dies. */
+/* Lies in memory shared with the supervisor: what is known of a run when its process dies. The trace keeps its last
+ * events here, so that the supervisor can compute the digest, which nobody wants of most runs. */
 typedef struct rad_beacon {
-    volatile uint64_t steps; /* completed */
+    volatile uint64_t steps;  /* completed */
+    volatile uint64_t events; /* in these */
+    volatile uint64_t folded; /* so many of them are part of the digest below; at most `events` */
     volatile uint64_t digest_low, digest_high;
     volatile uint64_t function; /* of a user's policy, while it runs: enum rad_policy_function */
     char policy[RAD_POLICY_NAME_MAX + 1]; /* its name */
+    rad_event ring[RAD_TRACE_KEEP];
 } rad_beacon;
+
+/* After the last completed step. */
+RAD_INTERNAL rad_digest rad__beacon_digest(const rad_beacon *b);
 
 /* What it means that a run takes max_steps steps. */
 enum rad_limit {
@@ -101,6 +110,7 @@ typedef struct rad_run_options {
     bool may_prune;      /* a user's policy may leave the rest of the run out */
     bool fair;           /* who yields or spins lets others go first: fair.h */
     bool whole_trace;    /* keep every event, not only the last ones */
+    bool digest_later;   /* trace.digest is right only after rad__kernel_digest */
     rad_estimates *into; /* what the policy learned is added here; may be NULL */
     rad_beacon *beacon;  /* where the run is, for the supervisor; may be NULL */
     rad_observer *observers[RAD_OBSERVERS_MAX];
@@ -194,6 +204,7 @@ struct rad_kernel {
     rad_run_options options;
     const rad_policy_class *policy_class;
     uint32_t observer_count;
+    bool observed_deciding, observed_decided; /* some observer wants to know */
     bool failed;
     bool ended; /* the run must stop after this step: failure, divergence, error */
     enum rad_outcome outcome;
@@ -222,8 +233,25 @@ RAD_INTERNAL void rad__kernel_begin(rad_kernel *k, const rad_run_options *option
 RAD_INTERNAL bool rad__kernel_advance(rad_kernel *k, uint64_t steps);
 RAD_INTERNAL enum rad_outcome rad__kernel_end(rad_kernel *k);
 
+/* The digest of the run so far. Without digest_later it is also in trace.digest whenever one of the above returns. */
+RAD_INTERNAL rad_digest rad__kernel_digest(const rad_kernel *k);
+
+/* a or b, where chance decides which: a branch would be mispredicted every other time. */
+static inline uint32_t rad__either(bool which, uint32_t a, uint32_t b)
+{
+    return b ^ ((a ^ b) & -(uint32_t)which);
+}
+
 /* Index <-> action for a decision of kind RAD_PICK_ACTION. */
-RAD_INTERNAL uint32_t rad__action_at(const rad_kernel *k, const rad_decision *d, uint32_t index);
+RAD_INTERNAL uint32_t rad__action_at_wide(const rad_kernel *k, const rad_decision *d,
+                                          uint32_t index);
+static inline uint32_t rad__action_at(const rad_kernel *k, const rad_decision *d, uint32_t index)
+{
+    if (RAD_UNLIKELY(k->enabled.word_count != 1)) return rad__action_at_wide(k, d, index);
+    uint64_t others = k->enabled.words[0] & ~(UINT64_C(1) << d->baseline); /* never empty */
+    for (uint32_t i = 1; i < index; i++) others &= others - 1;
+    return rad__either(index != 0, (uint32_t)__builtin_ctzll(others), d->baseline);
+}
 RAD_INTERNAL uint32_t rad__index_of(const rad_kernel *k, const rad_decision *d, uint32_t action);
 
 /* Is this the failure that a file speaks of? Files of earlier versions name no site: then any will do. */
@@ -255,6 +283,24 @@ RAD_INTERNAL void rad__enabled_stepped(rad_kernel *k, uint32_t action);
 RAD_INTERNAL void rad__enabled_aside(rad_kernel *k, uint32_t actor, bool aside);
 RAD_INTERNAL bool rad__enabled_valid(const rad_kernel *k);
 RAD_INTERNAL void rad__deadlock_report(rad_kernel *k);
+
+/* rad_value and rad_announce, for machines of the lab that make very short steps. */
+static inline void rad__kernel_value(rad_kernel *k, uint64_t value)
+{
+    k->value = value;
+    k->valued = true;
+}
+
+static inline void rad__kernel_announce(rad_kernel *k, uint32_t action, uint32_t site,
+                                        uint32_t object, enum rad_access access)
+{
+    if (RAD_UNLIKELY(action >= k->action_count)) return;
+    rad_action_entry *a = &k->actions[action];
+    a->site = site;
+    a->target = object;
+    a->access = (uint8_t)access;
+    if (k->policy_class->announced) k->policy_class->announced(k->options.policy, k, action);
+}
 
 /* Between steps: the enabled action of an actor, the newest if there are several, or RAD_NONE. */
 static inline uint32_t rad__actor_action(const rad_kernel *k, uint32_t actor)

@@ -296,8 +296,9 @@ int rad__log_writer_finish(rad_log_writer *w, const rad_kernel *k, rad_error *er
     write_varint(w, rad__log_result(k));
     write_varint(w, k->step);
     write_varint(w, w->decisions);
-    memcpy(w->block + w->size, &k->trace.digest, sizeof k->trace.digest);
-    w->size += (uint32_t)sizeof k->trace.digest;
+    rad_digest digest = rad__kernel_digest(k);
+    memcpy(w->block + w->size, &digest, sizeof digest);
+    w->size += (uint32_t)sizeof digest;
     write_flush(w);
     if (w->error.code != 0) {
         return rad__error(error, w->error.code, "%s", w->error.text);

@@ -311,8 +311,9 @@ static void replay_end(rad_policy *base, rad_kernel *k, rad_estimates *into)
     }
     rad_bytes *to = &p->report;
     char expected[RAD_DIGEST_TEXT], actual[RAD_DIGEST_TEXT];
+    rad_digest digest = rad__kernel_digest(k);
     rad__digest_text(r->digest, expected);
-    rad__digest_text(k->trace.digest, actual);
+    rad__digest_text(digest, actual);
     if (r->what != RAD_LOG_END) {
         rad__bytes_format(
             to,
@@ -325,7 +326,7 @@ static void replay_end(rad_policy *base, rad_kernel *k, rad_estimates *into)
                           replay_result(r->result), (unsigned long long)r->steps);
         rad__bytes_format(to, "actual one that %s after %llu steps", replay_result(result),
                           (unsigned long long)k->step);
-    } else if (!rad__digest_equal(r->digest, k->trace.digest)) {
+    } else if (!rad__digest_equal(r->digest, digest)) {
         rad__bytes_format(to,
                           "all decisions agree, the trace does not: expected hash %s, actual %s",
                           expected, actual);

@@ -10,12 +10,7 @@
 void rad_announce(rad_kernel *k, uint32_t action, uint32_t site, uint32_t object,
                   enum rad_access access)
 {
-    if (action >= k->action_count) return;
-    rad_action_entry *a = &k->actions[action];
-    a->site = site;
-    a->target = object;
-    a->access = (uint8_t)access;
-    if (k->policy_class->announced) k->policy_class->announced(k->options.policy, k, action);
+    rad__kernel_announce(k, action, site, object, access);
 }
 
 void rad_touch(rad_kernel *k, uint32_t object, enum rad_access access)
@@ -29,8 +24,7 @@ void rad_touch(rad_kernel *k, uint32_t object, enum rad_access access)
 
 void rad_value(rad_kernel *k, uint64_t value)
 {
-    k->value = value;
-    k->valued = true;
+    rad__kernel_value(k, value);
 }
 
 void rad_yields(rad_kernel *k)

@@ -395,7 +395,7 @@ uint64_t rad__flow_case_steps(const rad_flow_case *c)
 
 rad_digest rad__flow_case_digest(const rad_flow_case *c)
 {
-    return c->kernel->trace.digest;
+    return rad__kernel_digest(c->kernel);
 }
 
 void rad__flow_case_key(const rad_flow_case *c, uint32_t token, uint32_t effect,

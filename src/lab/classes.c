@@ -16,11 +16,41 @@ static void classes_begin(rad_observer *o, rad_kernel *k)
     c->failed = false;
 }
 
-static void classes_decided(rad_observer *o, rad_kernel *k, const rad_decision *d, uint32_t chosen)
+static void classes_picked(rad_observer *o, rad_kernel *k, const rad_decision *d, uint32_t chosen)
 {
     rad_classes *c = (rad_classes *)o;
-    (void)k;
-    if (d->kind != RAD_PICK_ACTION) c->picks = rad__fold(c->picks + 1, chosen);
+    (void)k, (void)d;
+    c->picks = rad__fold(c->picks + 1, chosen);
+}
+
+static bool classes_room(rad_classes *c, uint32_t slots, uint32_t objects)
+{
+    if (RAD_GROW(&c->chain, &c->chain_capacity, slots) &&
+        RAD_GROW(&c->written, &c->written_capacity, objects))
+        return true;
+    c->failed = true;
+    return false;
+}
+
+static inline bool counts(const rad_kernel *k, const rad_touched *t)
+{
+    return t->object < k->object_count && t->access != RAD_LOCAL;
+}
+
+static uint64_t classes_depends(const rad_classes *c, const rad_kernel *k, const rad_footprint *f)
+{
+    uint64_t depends = 0;
+    for (const rad_touched *t = f->items; t < f->items + f->count; t++)
+        if (counts(k, t))
+            depends += rad__fold(k->objects[t->object].signature, c->written[t->object]);
+    return depends;
+}
+
+static void classes_write(rad_classes *c, const rad_kernel *k, const rad_footprint *f,
+                          uint64_t hash)
+{
+    for (const rad_touched *t = f->items; t < f->items + f->count; t++)
+        if (counts(k, t) && t->access == RAD_WRITE) c->written[t->object] = hash;
 }
 
 static void classes_ran(rad_observer *o, rad_kernel *k, uint32_t action, const rad_footprint *f)
@@ -29,26 +59,24 @@ static void classes_ran(rad_observer *o, rad_kernel *k, uint32_t action, const r
     const rad_action_entry *a = &k->actions[action];
     uint32_t actor = a->actor;
     uint32_t slot = actor + 1; /* actions of nobody share slot 0 */
-    if (!RAD_GROW(&c->chain, &c->chain_capacity, slot + 1) ||
-        !RAD_GROW(&c->written, &c->written_capacity, k->object_count + 1)) {
-        c->failed = true;
+    if (RAD_UNLIKELY(slot >= c->chain_capacity || k->object_count >= c->written_capacity) &&
+        !classes_room(c, slot + 1, k->object_count + 1))
         return;
-    }
     uint64_t who = actor < k->actor_count ? k->actors[actor].signature : a->hash;
     uint64_t depends =
         rad__fold(a->kind + 1, a->argument); /* and which of the actor's actions it was */
     if (a->object < k->object_count) depends += k->objects[a->object].signature;
-    for (uint32_t i = 0; i < f->count; i++) {
-        uint32_t object = f->items[i].object;
-        if (object >= k->object_count || f->items[i].access == RAD_LOCAL) continue;
-        depends += rad__fold(k->objects[object].signature, c->written[object]);
-    }
+    const rad_touched *only = f->count == 1 ? f->items : NULL; /* as is usual */
+    uint64_t *written = only && counts(k, only) ? &c->written[only->object] : NULL;
+    if (RAD_LIKELY(written != NULL))
+        depends += rad__fold(k->objects[only->object].signature, *written);
+    else if (only == NULL)
+        depends += classes_depends(c, k, f);
     uint64_t hash = rad__fold(rad__fold(who, c->chain[slot]), depends + c->picks);
-    for (uint32_t i = 0; i < f->count; i++) {
-        uint32_t object = f->items[i].object;
-        if (object >= k->object_count || f->items[i].access == RAD_LOCAL) continue;
-        if (f->items[i].access == RAD_WRITE) c->written[object] = hash;
-    }
+    if (RAD_LIKELY(written != NULL))
+        *written = only->access == RAD_WRITE ? hash : *written;
+    else if (only == NULL)
+        classes_write(c, k, f, hash);
     c->chain[slot] = hash;
     c->picks = 0;
     c->sum.low += hash;
@@ -58,7 +86,7 @@ static void classes_ran(rad_observer *o, rad_kernel *k, uint32_t action, const r
 void rad__classes_open(rad_classes *c)
 {
     *c = (rad_classes){
-        .observer = {.begin = classes_begin, .decided = classes_decided, .ran = classes_ran}};
+        .observer = {.begin = classes_begin, .picked = classes_picked, .ran = classes_ran}};
 }
 
 void rad__classes_close(rad_classes *c)

@@ -24,7 +24,9 @@
 #include <string.h>
 
 enum {
-    UNIT_RUNS = 1024,     /* a few milliseconds on small machines */
+    UNIT_RUNS = 2048,     /* a few milliseconds on small machines; their classes fit into a pipe */
+    UNITS_AHEAD = 16,     /* of a worker: pieces that are made at a time */
+    CLASSES_AHEAD = 16,   /* how early the memory of a class is asked for */
     TICK_MS = 50,         /* how often limits are looked at and progress is told */
     CLASSES_MAX = 1 << 22 /* 64 MiB of fingerprints */
 };
@@ -161,6 +163,16 @@ static void fold_finding(explorer *x, const rad_unit_finding *f)
     if (x->options->found) x->options->found(x->options->context, fresh->artifact);
 }
 
+static void fold_classes(explorer *x, const rad_unit_result *r)
+{
+    for (uint64_t i = 0; i < r->class_count; i++) {
+        if (i + CLASSES_AHEAD < r->class_count)
+            rad__set128_prefetch(&x->classes, r->classes[i + CLASSES_AHEAD]);
+        x->out->classes_capped |= rad__set128_add(&x->classes, r->classes[i]) == RAD_SET_FULL;
+    }
+    x->out->classes = x->classes.count;
+}
+
 static void fold_result(explorer *x, const rad_unit_result *r)
 {
     rad_exploration *out = x->out;
@@ -178,9 +190,7 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     l->phase->failures += r->failures;
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) out->evaluations[i] += r->evaluations[i];
     for (uint32_t i = 0; i < RAD_SITES_MAX; i++) out->site_reached[i] |= r->reached[i];
-    for (uint64_t i = 0; i < r->class_count; i++)
-        out->classes_capped |= rad__set128_add(&x->classes, r->classes[i]) == RAD_SET_FULL;
-    out->classes = x->classes.count;
+    fold_classes(x, r);
     rad__estimates_fold(&l->learned, &r->learned);
     l->phase->pruned |= r->pruned;
     l->phase->endless |= r->endless;
@@ -430,6 +440,7 @@ static int explorer_work(explorer *x)
     while (x->at->front && !x->stop && turn_left(x->at) > 0) {
         int code = explorer_start(x);
         if (code == 0) code = explorer_answer(x);
+        if (code == 0 && !x->at->plan->tree) code = explorer_start(x); /* nobody waits for a fold */
         if (code == 0) explorer_fold(x);
         if (code == 0) code = x->error->code;
         if (code != 0) return code;
@@ -459,7 +470,8 @@ static int turn_sample(explorer *x, lane *l)
 {
     uint64_t jobs = x->options->jobs ? x->options->jobs : 1;
     while (turn_left(l) > 0 && !x->stop) {
-        uint64_t epoch = l->plan->learns ? rad__epoch_end(l->next) : l->next + UNIT_RUNS * jobs * 4;
+        uint64_t epoch =
+            l->plan->learns ? rad__epoch_end(l->next) : l->next + UNIT_RUNS * jobs * UNITS_AHEAD;
         int code = sample_pieces(x, l, epoch < l->turn_end ? epoch : l->turn_end);
         if (code == 0) code = explorer_work(x);
         if (code != 0) return code;

@@ -211,7 +211,7 @@ int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const ra
         .failure_step = beacon->steps,
         .decisions = shared->choice_count,
     };
-    rad__digest_text((rad_digest){beacon->digest_low, beacon->digest_high}, v->trace_hash);
+    rad__digest_text(rad__beacon_digest(beacon), v->trace_hash);
     if (watch->hung_seconds > 0) {
         snprintf(v->kind, sizeof v->kind, "hang");
         snprintf(v->identity, sizeof v->identity, "hang");

@@ -238,6 +238,7 @@ static void unit_sample(rad_unit_bench *b, const rad_unit *u, rad_unit_result *o
     options.may_prune = true;
     uint64_t started_ns = 0, at_steps = 0;
     options.whole_trace = u->twice;
+    options.digest_later = true;
     options.observers[0] = &b->classes.observer;
     for (uint64_t i = 0; i < u->count; i++) {
         b->rig->shared->run = i;
@@ -284,6 +285,7 @@ static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
     };
     rad_run_options options = rad__rig_options(rig, rig->guide);
     options.whole_trace = u->twice;
+    options.digest_later = true;
     options.observers[0] = &b->classes.observer;
     options.observers[1] = u->dedup ? &watch.observer : NULL;
     uint64_t length = u->path_count, started_ns = 0, at_steps = 0, known = b->visited.count;

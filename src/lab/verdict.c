@@ -35,7 +35,7 @@ void rad__verdict_of(const rad_kernel *k, rad_verdict *v)
     memset(v, 0, sizeof *v);
     v->steps = k->step;
     v->decisions = k->decisions;
-    rad__digest_text(k->trace.digest, v->trace_hash);
+    rad__digest_text(rad__kernel_digest(k), v->trace_hash);
     if (k->outcome == RAD_OUTCOME_FAILED) {
         verdict_failure(k, f->oracle, f->step, f->message, f->identity, v);
     } else if (k->outcome == RAD_OUTCOME_CUT) {

@@ -549,7 +549,7 @@ static uint64_t do_unit(rad_unit_bench *bench, rad_unit *u, rad_set128 *all)
         u->count = 1;
         rad__unit_run(bench, u, &r);
         assert_int_equal(r.runs, 1);
-        assert_int_equal(rad__set128_add(all, bench->rig->kernel->trace.digest), RAD_SET_NEW);
+        assert_int_equal(rad__set128_add(all, rad__kernel_digest(bench->rig->kernel)), RAD_SET_NEW);
         runs++;
         free(u->path);
         u->path = r.path;

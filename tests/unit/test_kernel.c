@@ -406,7 +406,11 @@ static void the_baseline_agrees_with_a_naive_model(void **state)
     for (uint32_t limit = 50; limit < 80; limit++) {
         wild w = {.limit = limit};
         puppet p = {.reset = wild_reset, .step = wild_step, .data = &w};
-        wild_model model = {{NULL, model_changed, model_deciding, model_decided, model_ran}, &w};
+        wild_model model = {{.changed = model_changed,
+                             .deciding = model_deciding,
+                             .decided = model_decided,
+                             .ran = model_ran},
+                            &w};
         bare_rig b;
         bare_open(&b, &puppet_machine, &p, 1000);
         b.observer = &model.observer;
@@ -654,7 +658,12 @@ static void observers_see_everything_in_order_and_may_end_the_run(void **state)
     (void)state;
     weave w = weave_writers(2, 2);
     bare_rig b;
-    rad_observer o = {log_begin, log_changed, log_deciding, log_decided, log_ran}, none = {0};
+    rad_observer o = {.begin = log_begin,
+                      .changed = log_changed,
+                      .deciding = log_deciding,
+                      .decided = log_decided,
+                      .ran = log_ran};
+    rad_observer none = {0};
     bare_open(&b, &weave_machine, &w, 100);
     rad_run_options options = bare_options(&b, b.guide);
     options.observers[0] = &none;

@@ -412,14 +412,59 @@ static void the_beacon_follows_the_run(void **state)
     (void)state;
     weave w = weave_writers(2, 3);
     bare_rig b;
-    rad_beacon beacon = {.steps = 77, .digest_low = 77, .digest_high = 77};
+    rad_beacon beacon = {.steps = 77, .events = 77, .digest_low = 77, .digest_high = 77};
     bare_open(&b, &weave_machine, &w, 50);
     rad_run_options options = bare_options(&b, b.guide);
     options.beacon = &beacon;
     assert_int_equal(rad__kernel_run(b.kernel, &options), RAD_OUTCOME_FINISHED);
     assert_int_equal(beacon.steps, 6);
-    assert_true(beacon.digest_low == b.kernel->trace.digest.low);
-    assert_true(beacon.digest_high == b.kernel->trace.digest.high);
+    assert_true(rad__digest_equal(rad__beacon_digest(&beacon), b.kernel->trace.digest));
+    bare_close(&b);
+}
+
+/* What the beacon says in the middle of a step, whose notes may fill the ring several times. */
+typedef struct talk {
+    const rad_beacon *beacon; /* NULL: writes down what it should say */
+    rad_digest after[40];     /* by number of steps */
+    uint32_t asked;
+} talk;
+
+static void talk_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    talk *t = p->data;
+    if (t->beacon == NULL) t->after[k->step] = rad__kernel_digest(k);
+    for (uint64_t i = 0; i <= k->step * 1237 % 9000; i++) {
+        rad_note(k, 0, RAD_NONE, i);
+        if (t->beacon == NULL || i % 500 != 0) continue;
+        assert_int_equal(t->beacon->steps, k->step);
+        assert_true(rad__digest_equal(rad__beacon_digest(t->beacon), t->after[k->step]));
+        t->asked++;
+    }
+    long_step(p, k, action);
+}
+
+static void the_beacon_knows_the_digest_within_a_step(void **state)
+{
+    (void)state;
+    static rad_beacon beacon;
+    talk t = {.beacon = NULL};
+    puppet p = {.reset = long_reset, .step = talk_step, .number = 40, .data = &t};
+    bare_rig b;
+    bare_open(&b, &puppet_machine, &p, 10000);
+    assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_FINISHED);
+    rad_digest last = b.kernel->trace.digest;
+    t.beacon = &beacon;
+    for (uint32_t how = 0; how < 4; how++) {
+        rad_run_options options = bare_options(&b, b.guide);
+        options.beacon = &beacon;
+        options.digest_later = how & 1;
+        options.whole_trace = how & 2;
+        t.asked = 0;
+        assert_int_equal(rad__kernel_run(b.kernel, &options), RAD_OUTCOME_FINISHED);
+        assert_true(t.asked > 200);
+        assert_true(rad__digest_equal(rad__kernel_digest(b.kernel), last));
+        assert_true(rad__digest_equal(rad__beacon_digest(&beacon), last));
+    }
     bare_close(&b);
 }
 
@@ -590,6 +635,7 @@ int main(void)
         cmocka_unit_test(set_hashes_are_kept_at_every_64th_decision),
         cmocka_unit_test(a_full_choice_buffer_is_an_error_and_the_next_run_works),
         cmocka_unit_test(the_beacon_follows_the_run),
+        cmocka_unit_test(the_beacon_knows_the_digest_within_a_step),
         cmocka_unit_test(a_failed_allocation_ends_the_run_cleanly_and_the_next_one_works),
         cmocka_unit_test(opening_without_memory_is_an_error),
         cmocka_unit_test(actions_are_interned_and_things_have_names),

@@ -1,6 +1,8 @@
 /* vm.c — running a toy: one shared operation a step. See vm.h for the rules and invariants. */
 #include "lab/toys/vm.h"
 
+#include "core/kernel.h"
+
 #include <string.h>
 
 enum { VM_KIND_STEP = 0, VM_KIND_WAKES, VM_KIND_LOST, VM_KINDS };
@@ -150,7 +152,7 @@ static bool join_can_go_on(rad_vm *vm, rad_kernel *k, uint32_t thread, const vm_
     return false;
 }
 
-static void thread_end(rad_vm *vm, rad_kernel *k, uint32_t thread)
+__attribute__((noinline)) static void thread_end(rad_vm *vm, rad_kernel *k, uint32_t thread)
 {
     vm_thread *t = &vm->threads[thread];
     t->life = VM_ENDED;
@@ -178,7 +180,8 @@ static inline bool vm_holds(int64_t x, uint32_t relation, int64_t y)
     }
 }
 
-static void vm_claim_check(const rad_vm *vm, rad_kernel *k, const vm_thread *t, const vm_op *op)
+__attribute__((noinline)) static void vm_claim_check(const rad_vm *vm, rad_kernel *k,
+                                                     const vm_thread *t, const vm_op *op)
 {
     static const char *const words[] = {
         [VM_EQ] = "", [VM_NE] = "anything but ", [VM_LT] = "less than ", [VM_GE] = "at least "};
@@ -191,7 +194,8 @@ static void vm_claim_check(const rad_vm *vm, rad_kernel *k, const vm_thread *t, 
 }
 
 /* A quiet access is part of the step in which it happens: its footprint says so. */
-static void vm_quiet(rad_vm *vm, rad_kernel *k, vm_thread *t, const vm_op *op)
+__attribute__((noinline)) static void vm_quiet(rad_vm *vm, rad_kernel *k, vm_thread *t,
+                                               const vm_op *op)
 {
     uint32_t object = vm_object(vm, t, op);
     if (op->code == VM_QUIET_LOAD) {
@@ -204,7 +208,7 @@ static void vm_quiet(rad_vm *vm, rad_kernel *k, vm_thread *t, const vm_op *op)
 }
 
 /* Runs what is local, from the thread's place on; returns the shared operation (or end) it comes to. */
-static inline const vm_op *vm_run_local(rad_vm *vm, rad_kernel *k, vm_thread *t)
+RAD_INLINE const vm_op *vm_run_local(rad_vm *vm, rad_kernel *k, vm_thread *t)
 {
     const vm_op *op = &vm->code[t->pc];
     while (op->code > VM_END) {
@@ -229,24 +233,34 @@ static inline const vm_op *vm_run_local(rad_vm *vm, rad_kernel *k, vm_thread *t)
 
 /* ---- The next operation ---------------------------------------------------------------------------- */
 
-/* Brings a thread to its next shared operation and says which that is. False when it ended or has to
- * wait: its action is then disabled; true leaves it to the caller to enable it. */
-static bool vm_go_on(rad_vm *vm, rad_kernel *k, uint32_t thread)
+/* The operations before which a thread may have to wait. */
+__attribute__((noinline)) static bool vm_may_wait(rad_vm *vm, rad_kernel *k, uint32_t thread,
+                                                  const vm_op *op, uint32_t object)
 {
-    vm_thread *t = &vm->threads[thread];
+    if (op->code == VM_JOIN) return join_can_go_on(vm, k, thread, op);
+    set_add(mutex_wants(vm, object), thread);
+    if (vm->words[object] == 0) return true;
+    mutex_must_wait(vm, k, thread, object);
+    return false;
+}
+
+RAD_INLINE bool vm_next(rad_vm *vm, rad_kernel *k, uint32_t thread, vm_thread *t)
+{
     const vm_op *op = vm_run_local(vm, k, t);
     if (op->code == VM_END) {
         thread_end(vm, k, thread);
         return false;
     }
     uint32_t object = vm_object(vm, t, op);
-    rad_announce(k, t->actor, op->site, object, op->access);
-    if (op->code < VM_EASY_CODES) return true;
-    if (op->code == VM_JOIN) return join_can_go_on(vm, k, thread, op);
-    set_add(mutex_wants(vm, object), thread);
-    if (vm->words[object] == 0) return true;
-    mutex_must_wait(vm, k, thread, object);
-    return false;
+    rad__kernel_announce(k, t->actor, op->site, object, op->access);
+    return op->code < VM_EASY_CODES || vm_may_wait(vm, k, thread, op, object);
+}
+
+/* Brings a thread to its next shared operation and says which that is. False when it ended or has to
+ * wait: its action is then disabled; true leaves it to the caller to enable it. */
+static bool vm_go_on(rad_vm *vm, rad_kernel *k, uint32_t thread)
+{
+    return vm_next(vm, k, thread, &vm->threads[thread]);
 }
 
 /* ---- Shared operations ----------------------------------------------------------------------------- */
@@ -275,7 +289,7 @@ static inline void vm_run_memory(rad_vm *vm, rad_kernel *k, vm_thread *t, const 
     switch (op->code) {
     case VM_STORE:
         *word = old = vm_value(t, op->x);
-        rad_value(k, (uint64_t)old);
+        rad__kernel_value(k, (uint64_t)old);
         return;
     case VM_FETCH_ADD: *word = old + vm_value(t, op->x); break;
     case VM_EXCHANGE:
@@ -290,18 +304,19 @@ static inline void vm_run_memory(rad_vm *vm, rad_kernel *k, vm_thread *t, const 
         break;
     case VM_CAS:
         if (old == vm_value(t, op->x)) *word = vm_value(t, op->y);
-        rad_value(k, (uint64_t)old);
+        rad__kernel_value(k, (uint64_t)old);
         t->regs[op->to] = old == vm_value(t, op->x);
         if (!t->regs[op->to]) rad_looked(k);
         return;
     default: break;
     }
-    rad_value(k, (uint64_t)old);
+    rad__kernel_value(k, (uint64_t)old);
     t->regs[op->to] = old;
 }
 
 /* True when the thread goes on; false when it has gone to sleep. */
-static bool vm_run_shared(rad_vm *vm, rad_kernel *k, uint32_t thread, const vm_op *op)
+__attribute__((noinline)) static bool vm_run_shared(rad_vm *vm, rad_kernel *k, uint32_t thread,
+                                                    const vm_op *op)
 {
     vm_thread *t = &vm->threads[thread];
     switch (op->code) {
@@ -318,11 +333,11 @@ static bool vm_run_shared(rad_vm *vm, rad_kernel *k, uint32_t thread, const vm_o
     case VM_JOIN: vm_run_threads(vm, k, t, op); break;
     case VM_PICK:
         t->regs[op->to] = rad_pick(k, RAD_PICK_VALUE, op->site, (uint32_t)vm_value(t, op->x));
-        rad_value(k, (uint64_t)t->regs[op->to]);
+        rad__kernel_value(k, (uint64_t)t->regs[op->to]);
         break;
     case VM_FOLLOW:
         rad_evaluated(k, RAD_ORACLE_CRASH);
-        rad_value(k, (uint64_t)vm_follow_pointer(vm, vm_value(t, op->x)));
+        rad__kernel_value(k, (uint64_t)vm_follow_pointer(vm, vm_value(t, op->x)));
         break;
     case VM_YIELD: rad_yields(k); break;
     default: RAD_ASSERT(false); break;
@@ -341,7 +356,7 @@ void rad__vm_reset(void *self, rad_kernel *k)
         if (vm->plan[i].life == VM_READY) thread_start(vm, k, i, RAD_NONE);
 }
 
-void rad__vm_step(void *self, rad_kernel *k, uint32_t action)
+RAD_NO_CANARY void rad__vm_step(void *self, rad_kernel *k, uint32_t action)
 {
     rad_vm *vm = self;
     uint32_t thread = vm->born[action];
@@ -357,7 +372,7 @@ void rad__vm_step(void *self, rad_kernel *k, uint32_t action)
         vm_run_memory(vm, k, t, op);
     else if (!vm_run_shared(vm, k, thread, op))
         return;
-    vm_go_on(vm, k, thread);
+    vm_next(vm, k, thread, t);
 }
 
 enum rad_end rad__vm_idle(void *self, rad_kernel *k)
