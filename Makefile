@@ -53,9 +53,9 @@ format: ## lay out every C file with clang-format
 bench: all ## run the benchmarks, print their tables, leave build/bench.json
 	@tools/bench.sh $(BUILD)
 
-bench-peers: all ## executor and fibers beside Go, Tokio, oneTBB, Boost ... (Debian packages); R=5 repetitions
+bench-peers: all ## executor, fibers, explore beside Go, Tokio, oneTBB, Relacy ... (Debian packages); R=5 repetitions
 	@tools/build_peers.sh $(BUILD)
-	@status=0; for suite in exec fibers scenes; do \
+	@status=0; for suite in exec fibers scenes explore; do \
 	    bench/run_peers.sh $(BUILD) --suite $$suite $(if $(R),--repetitions $(R)) || status=1; \
 	done; exit $$status
 

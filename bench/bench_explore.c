@@ -1,10 +1,12 @@
 /* bench_explore.c — explorations and shrinking as a user meets them: worker processes, trace classes and
- * oracles included. */
-#include "bench.h"
+ * oracles included. With --one a single workload, for comparisons: bench/peers/README.md, suite `explore`. */
+#include "loads.h"
 
 #include <raddle/lab.h>
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
 
 typedef struct subject {
     const char *machine, *words[3], *strategy;
@@ -69,8 +71,65 @@ static bool shrink_time(bench *b, const char *machine)
     return true;
 }
 
+/* ---- Beside others ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *load;
+    subject subject;
+} beside[] = {
+    {"inc3", {"inc", {"n=2", "k=3"}, "random"}},
+    {"inc10", {"inc", {"n=2", "k=10"}, "random"}},
+    {"inc100", {"inc", {"n=4", "k=100"}, "random"}},
+    {"code10", {"l2-inc", {"n=2", "k=10"}, "random"}},
+};
+
+/* Of this process and of the workers that have ended. */
+static double all_cpu(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_CHILDREN, &u);
+    return bench_cpu() + (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+}
+
+static bench_measured explore_once(const subject *s, uint32_t jobs, uint64_t runs)
+{
+    rad_target t;
+    rad_error error = {0};
+    rad_exploration e;
+    rad_explore_options o = {.strategy = s->strategy, .runs = runs, .seed = 1, .jobs = jobs};
+    double start = bench_now(), cpu = all_cpu();
+    if (!target_of(&t, s, &error) || rad_lab_explore(&t, &o, &e, &error) != 0)
+        bench_fail(error.text);
+    if (e.runs != runs || e.failures != 0) bench_fail("something was found where nothing is wrong");
+    bench_measured m = bench_one((bench_now() - start) * 1e9 / (double)runs, "ns", e.steps);
+    bench_add(&m, (all_cpu() - cpu) * 1e9 / (double)runs, "ns-CPU", e.steps);
+    rad_exploration_free(&e);
+    return m;
+}
+
+static void measure_beside(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
+                           bench_measured *into)
+{
+    uint32_t at = 0;
+    while (strcmp(beside[at].load, l->name) != 0) at++;
+    explore_once(&beside[at].subject, workers, l->tiny);
+    for (uint32_t i = 0; i < samples; i++)
+        into[i] = explore_once(&beside[at].subject, workers, size);
+}
+
+static const bench_load loads[] = {
+    {.name = "inc3", .about = "2 × 3 atomics", .full = 2000000, .tiny = 1000},
+    {.name = "inc10", .about = "2 × 10 atomics", .full = 1000000, .tiny = 1000},
+    {.name = "inc100", .about = "4 × 100 atomics", .full = 30000, .tiny = 100},
+    {.name = "code10", .about = "2 × 10 atomics, code", .full = 500000, .tiny = 1000},
+};
+
 int main(int argc, char **argv)
 {
+    static const bench_loads all = {"explore", loads, sizeof loads / sizeof *loads, measure_beside};
+    if (argc > 1 && strcmp(argv[1], "--one") == 0) return bench_loads_main(&all, argc, argv);
+
     static const subject subjects[] = {
         {"inc", {"n=2", "k=10"}, "random"}, {"inc", {"n=2", "k=10"}, "surw"},
         {"inc", {"n=2", "k=10"}, "pct:3"},  {"inc", {"n=2", "k=10"}, "dfs"},

@@ -3,7 +3,8 @@
 # BUILD_DIR/peers/peers_SUITE.json (which becomes part of BUILD_DIR/bench.json) and every single run in
 # BUILD_DIR/peers/runs_SUITE.tsv.
 #
-#   --suite exec              tasks on the executor, the usual one; or `fibers`; or `scenes`, with 2 and 16 workers
+#   --suite exec              tasks on the executor, the usual one; or `fibers`; or `scenes`, with 2 and 16 workers; or
+#                             `explore`, with one
 #   --repetitions N           runs of everything, 5 unless told
 #   --workers "1 2"           numbers of workers
 #   --only "fib tree"         only these workloads
@@ -87,6 +88,12 @@ scenes)
     usual="raddle go pthreads"
     all="kidnap noisy herd interfere"
     : "${worker_counts:=2 16}"
+    ;;
+explore)
+    ours="$build/tests/bench_explore --one"
+    usual="raddle relacy"
+    all="inc3 inc10 inc100 code10"
+    : "${worker_counts:=1}"
     ;;
 *) usage "'$suite' is no suite" ;;
 esac

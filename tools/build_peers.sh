@@ -1,6 +1,6 @@
 #!/bin/bash
-# build_peers.sh BUILD_DIR [PEER...] — installs the peers of the benchmarks (go, tokio, tbb, boost, st, pthreads; all of
-# them when none is named) and builds their programs, bench/peers/*, as BUILD_DIR/peers/PEER.
+# build_peers.sh BUILD_DIR [PEER...] — installs the peers of the benchmarks (go, tokio, tbb, boost, st, pthreads,
+# relacy; all of them when none is named) and builds their programs, bench/peers/*, as BUILD_DIR/peers/PEER.
 #
 # A peer that cannot be installed or built is named and skipped: the rest can still be compared. Only Debian's packages
 # are used, and nothing is downloaded by go or cargo: Tokio comes from the crates that librust-tokio-dev puts on the disk.
@@ -59,16 +59,25 @@ build_pthreads() {
     gcc -O2 -Wall -Wextra -o "$out/pthreads.new" bench/peers/pthreads/main.c bench/loads.c bench/bench.c -pthread
 }
 
+# Its headers have warnings of their own.
+build_relacy() {
+    local version
+    version=$(dpkg-query -W -f '${Version}' relacy-dev) &&
+        gcc -O2 -c -o "$out/bench.o" bench/bench.c && gcc -O2 -c -o "$out/loads.o" bench/loads.c &&
+        g++ -std=c++17 -O2 -DNDEBUG -w "-DRELACY_VERSION=\"$version\"" -o "$out/relacy.new" \
+            bench/peers/relacy/main.cpp "$out/bench.o" "$out/loads.o"
+}
+
 skip() { # PEER REASON
     echo "$1: skipped, $2"
     rm -f "$out/$1"
     [ ! -s "$out/$1.log" ] || tail -n 5 "$out/$1.log" | sed 's/^/    /'
 }
 
-[ $# -gt 0 ] || set -- go tokio tbb boost st pthreads
+[ $# -gt 0 ] || set -- go tokio tbb boost st pthreads relacy
 for peer in "$@"; do
     if ! declare -F "build_$peer" >/dev/null; then
-        echo "build_peers.sh: no peer '$peer' (go, tokio, tbb, boost, st, pthreads)" >&2
+        echo "build_peers.sh: no peer '$peer' (go, tokio, tbb, boost, st, pthreads, relacy)" >&2
         exit 2
     fi
     rm -f "$out/$peer.new"

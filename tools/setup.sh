@@ -20,13 +20,14 @@ packages_peer_tbb="g++ libtbb-dev"
 packages_peer_boost="gcc g++ libboost-fiber-dev"
 packages_peer_st="gcc libst-dev"
 packages_peer_pthreads="gcc libc6-dev"
+packages_peer_relacy="gcc g++ relacy-dev"
 
 wanted=
 for part in "${@:-build}"; do
     list=packages_$part
     if [ -z "${!list:-}" ]; then
         echo "setup.sh: no part '$part' (build, format, ci, wasm, nightly, peer_go, peer_tokio, peer_tbb," \
-            "peer_boost, peer_st, peer_pthreads, peer_servers, peer_generators)" >&2
+            "peer_boost, peer_st, peer_pthreads, peer_relacy, peer_servers, peer_generators)" >&2
         exit 2
     fi
     wanted="$wanted ${!list}"

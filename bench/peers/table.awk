@@ -11,7 +11,7 @@ BEGIN {
     set_of["parked"] = set_of["sleep100k"] = set_of["sleep1m"] = 4
     set_of["kidnap"] = set_of["noisy"] = set_of["herd"] = set_of["interfere"] = 5
     set_count = 5
-    title[1] = suite == "fibers" ? "Fibers, per operation" : "Spawn and join, per task"
+    title[1] = suite == "fibers" ? "Fibers, per operation" : suite == "explore" ? "Schedules, per run" : "Spawn and join, per task"
     title[2] = "Trees, in all"
     title[3] = suite == "fibers" ? "Waking a parked fiber from outside" : "Waking an idle pool"
     title[4] = "Many at a time"
