@@ -129,13 +129,22 @@ typedef struct rad_verdict {
 } rad_verdict;
 
 typedef struct rad_run_request {
-    const char *policy; /* "random", "pct:3", …; see rad_policy_at */
+    const char *policy; /* "random", "pct:3", …; see rad_policy_at. NULL: "random" */
     uint64_t seed;
     const char *log;    /* write a strict log to this file; NULL: none */
     uint64_t log_limit; /* bytes; 0 = 256 MiB */
-    /* The run as an artifact, which expects what happened, be it a pass; rad_artifact_free it. NULL: no. */
+    /* The run as an artifact, which expects what happened, be it a pass; rad_artifact_free it. NULL: no. NULL in it:
+     * the run diverged. */
     struct rad_artifact **artifact;
     double hang_seconds; /* as in rad_explore_options */
+    /* The decisions of the run as a value: rad_log_free it. NULL in it: the process of the run died, or it diverged. */
+    struct rad_log **get_log;
+    /* Instead of `policy`, which is NULL then: the choices of this log, strictly. The first decision that is another
+     * one than the log's ends the run (RAD_RESULT_DIVERGED). */
+    const struct rad_log *from_log;
+    /* Of a run that diverged: decision, step, difference, expected and actual set, in full; rad_free it. NULL in it:
+     * the run did not diverge. The verdict has the beginning of the text. */
+    char **divergence;
 } rad_run_request;
 
 RAD_API int rad_lab_run(const rad_target *t, const rad_run_request *r, rad_verdict *v,
@@ -144,6 +153,50 @@ RAD_API int rad_lab_run(const rad_target *t, const rad_run_request *r, rad_verdi
 /* Replays a log strictly: any other set of enabled actions is a divergence. On success *t is what was
  * run; rad_target_free it. */
 RAD_API int rad_lab_replay_log(const char *path, rad_target *t, rad_verdict *v, rad_error *error);
+
+/* ---- Logs: what was decided in a run, decision by decision ------------------------------------------- */
+
+typedef struct rad_log rad_log;
+
+/* From a file that rad_lab_run or rad_log_write made, and into one. Reading checks every record: RAD_EINPUT has the
+ * place of the first one that is wrong. A log stays as it is. */
+RAD_API int rad_log_read(rad_log **log, const char *path, rad_error *error);
+RAD_API int rad_log_write(const rad_log *log, const char *path, rad_error *error);
+RAD_API void rad_log_free(rad_log *log); /* may be NULL */
+
+typedef struct rad_log_facts {
+    const rad_target *target; /* what was run; the log's own, as the policy's name is */
+    const char *policy;
+    uint64_t seed;
+    uint64_t steps, decisions;
+    enum rad_result result; /* PASS, FAILURE or CUT */
+    char trace_hash[33];
+} rad_log_facts;
+RAD_API void rad_log_look(const rad_log *log, rad_log_facts *out);
+
+/* A member of the enabled set: the action's number, and what the machine gave to rad_action. */
+typedef struct rad_log_member {
+    uint32_t number;
+    uint32_t kind, actor, object;
+    uint64_t argument;
+} rad_log_member;
+
+typedef struct rad_log_decision {
+    uint64_t sequence; /* 0, 1, … */
+    enum rad_pick_kind kind;
+    uint32_t site;   /* or RAD_NONE */
+    uint32_t count;  /* how many could be chosen; 2 or more */
+    uint32_t chosen; /* index below count: of the set, or the value of a choice inside a step */
+    const rad_log_member
+        *set; /* RAD_PICK_ACTION: what was enabled, in canonical order; otherwise NULL */
+} rad_log_decision;
+
+/* Walks through the decisions in their order. Next: 1 and a decision, whose set is valid until the next call; 0 after
+ * the last one; a negative code when memory ran out. Several walks of one log do not disturb each other. */
+typedef struct rad_log_walk rad_log_walk;
+RAD_API int rad_log_begin(rad_log_walk **walk, const rad_log *log, rad_error *error);
+RAD_API int rad_log_next(rad_log_walk *walk, rad_log_decision *out, rad_error *error);
+RAD_API void rad_log_end(rad_log_walk *walk); /* may be NULL; before the log is freed */
 
 /* ---- Artifacts -------------------------------------------------------------------------------------- */
 

@@ -44,6 +44,7 @@ static const ZSTD_customMem log_memory = {log_zstd_take, log_zstd_free, NULL};
 struct rad_log_out {
     rad_log_writer *records;
     rad_os_writer *file;
+    rad_log_memory *memory; /* instead of a file, or NULL */
     char *path;
     uint64_t limit, size, unpacked;
     ZSTD_CCtx *packer;
@@ -58,7 +59,10 @@ static int out_put(rad_log_out *out, const void *data, size_t size, rad_error *e
                           "%s: the log would be larger than the limit of %llu bytes", out->path,
                           (unsigned long long)out->limit);
     }
-    return rad__os_writer_put(out->file, data, size, error);
+    if (out->memory == NULL) return rad__os_writer_put(out->file, data, size, error);
+    memcpy(out->memory->bytes + out->memory->size, data, size);
+    out->memory->size += size;
+    return 0;
 }
 
 static uint32_t frame_varint(uint8_t *to, uint64_t value)
@@ -145,8 +149,10 @@ static int out_head(rad_log_out *out, const rad_target *own, const char *policy,
     return code;
 }
 
-int rad__log_create(rad_log_out **result, const char *path, const rad_target *t, const char *policy,
-                    uint64_t seed, uint64_t limit, rad_error *error)
+/* Into a file of this name, or, with `memory`, there; then the name is for messages. */
+static int out_create(rad_log_out **result, const char *path, rad_log_memory *memory,
+                      const rad_target *t, const char *policy, uint64_t seed, uint64_t limit,
+                      rad_error *error)
 {
     *result = NULL;
     int code = rad__json_seed(seed, error);
@@ -158,13 +164,14 @@ int rad__log_create(rad_log_out **result, const char *path, const rad_target *t,
         return rad__error_memory(error);
     }
     out->limit = limit == 0 || limit > RAD_LOG_BYTES_MAX ? RAD_LOG_BYTES_MAX : limit;
+    out->memory = memory;
     out->path = rad__copy_text(path);
     out->packer = ZSTD_createCCtx_advanced(log_memory);
     code = out->path && out->packer ? 0 : rad__error_memory(error);
     if (code == 0) {
         code = rad__log_writer_open(&out->records, out, out_block, error);
     }
-    if (code == 0) {
+    if (code == 0 && memory == NULL) {
         code = rad__os_writer_open(&out->file, path, error);
     }
     rad_target own;
@@ -180,6 +187,19 @@ int rad__log_create(rad_log_out **result, const char *path, const rad_target *t,
     return 0;
 }
 
+int rad__log_create(rad_log_out **out, const char *path, const rad_target *t, const char *policy,
+                    uint64_t seed, uint64_t limit, rad_error *error)
+{
+    return out_create(out, path, NULL, t, policy, seed, limit, error);
+}
+
+int rad__log_create_in(rad_log_out **out, rad_log_memory *memory, const rad_target *t,
+                       const char *policy, uint64_t seed, rad_error *error)
+{
+    memory->size = 0;
+    return out_create(out, "the log", memory, t, policy, seed, memory->capacity, error);
+}
+
 rad_observer *rad__log_observer(rad_log_out *out)
 {
     return rad__log_writer_observer(out->records);
@@ -188,7 +208,7 @@ rad_observer *rad__log_observer(rad_log_out *out)
 int rad__log_keep(rad_log_out *out, const rad_kernel *k, rad_error *error)
 {
     int code = rad__log_writer_finish(out->records, k, error);
-    if (code == 0) {
+    if (code == 0 && out->file != NULL) {
         code = rad__os_writer_keep(out->file, error);
         out->file = NULL;
     }

@@ -33,6 +33,15 @@ RAD_INTERNAL int rad__log_create(rad_log_out **out, const char *path, const rad_
                                  rad_error *error);
 RAD_INTERNAL rad_observer *rad__log_observer(rad_log_out *out);
 
+/* The same into memory, which another process may share; `size` is what was written so far. */
+typedef struct rad_log_memory {
+    volatile uint64_t size;
+    uint64_t capacity; /* of bytes; more is RAD_ELIMIT */
+    uint8_t bytes[];
+} rad_log_memory;
+RAD_INTERNAL int rad__log_create_in(rad_log_out **out, rad_log_memory *memory, const rad_target *t,
+                                    const char *policy, uint64_t seed, rad_error *error);
+
 /* Both end it. Keep fails without leaving a file. */
 RAD_INTERNAL int rad__log_keep(rad_log_out *out, const rad_kernel *k, rad_error *error);
 RAD_INTERNAL void rad__log_discard(rad_log_out *out); /* may be NULL */

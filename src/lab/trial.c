@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "lab/artifact.h"
 #include "lab/case.h"
-#include "lab/log_file.h"
+#include "lab/log_value.h"
 #include "lab/pool.h"
 #include "lab/program.h"
 #include "os/process.h"
@@ -21,13 +21,18 @@ typedef struct trial_answer {
     int code;
     rad_error error;
     rad_verdict verdict;
+    char report[16 << 10]; /* what diverged, in full: policy_replay.c shows 60 names at most */
 } trial_answer;
 
 typedef struct trial {
     rad_rig rig;
     rad_policy *policy;
     uint64_t seed;
-    rad_log_out *log;
+    rad_log_out *logs[2];   /* a file, and memory; either may be NULL */
+    rad_log_memory *memory; /* shared with the child, for get_log */
+    size_t memory_size;
+    char **divergence; /* for the caller; may be NULL */
+    bool kept;         /* the child has come to its end, and its logs with it */
     trial_answer *answer;
     rad_watch watch;
     int ends[2]; /* a pipe that ends with the child */
@@ -41,7 +46,9 @@ static void trial_run(trial *t)
     rad_kernel *k = t->rig.kernel;
     rad_run_options options = rad__rig_options(&t->rig, t->policy);
     options.info.seed = t->seed;
-    options.observers[0] = t->log ? rad__log_observer(t->log) : NULL;
+    uint32_t observers = 0;
+    for (uint32_t i = 0; i < 2; i++)
+        if (t->logs[i]) options.observers[observers++] = rad__log_observer(t->logs[i]);
     rad__kernel_run(k, &options);
     if (k->outcome == RAD_OUTCOME_ERROR) {
         a->code = rad__error(&a->error, k->error.code, "%s", k->error.text);
@@ -50,8 +57,12 @@ static void trial_run(trial *t)
         const char *report =
             t->policy->class == &rad__replay_class ? rad__replay_report(t->policy) : "";
         if (*report) snprintf(a->verdict.divergence, sizeof a->verdict.divergence, "%s", report);
-        if (t->log) a->code = rad__log_keep(t->log, k, &a->error);
-        t->log = NULL;
+        snprintf(a->report, sizeof a->report, "%s", report);
+        if (k->outcome == RAD_OUTCOME_DIVERGED) return; /* it has no end that a log could have */
+        for (uint32_t i = 0; i < 2 && a->code == 0; i++) {
+            if (t->logs[i]) a->code = rad__log_keep(t->logs[i], k, &a->error);
+            t->logs[i] = NULL;
+        }
     }
 }
 
@@ -78,7 +89,7 @@ static void trial_watch(trial *t, int pid, rad_error *error)
     }
 }
 
-static int trial_verdict(const trial *t, const rad_os_exit *how, rad_verdict *v, rad_error *error)
+static int trial_verdict(trial *t, const rad_os_exit *how, rad_verdict *v, rad_error *error)
 {
     const trial_answer *a = t->answer;
     if (a->done && a->code != 0) return rad__error(error, a->code, "%s", a->error.text);
@@ -89,7 +100,10 @@ static int trial_verdict(const trial *t, const rad_os_exit *how, rad_verdict *v,
         return rad__error(error, RAD_EINTERRUPTED, "interrupted");
     if (!a->done) return rad__verdict_of_death(v, t->rig.shared, how, &t->watch, error);
     *v = a->verdict;
-    return 0;
+    t->kept = v->result != RAD_RESULT_DIVERGED;
+    if (t->divergence == NULL || v->result != RAD_RESULT_DIVERGED) return 0;
+    *t->divergence = rad__copy_text(a->report[0] ? a->report : v->divergence);
+    return *t->divergence ? 0 : rad__error_memory(error);
 }
 
 /* Forks, waits, and turns what came of it into a verdict. */
@@ -120,26 +134,86 @@ static int trial_do(trial *t, rad_verdict *v, rad_error *error)
     return code;
 }
 
+/* ---- One run ----------------------------------------------------------------------------------------- */
+
+/* Pages that the run does not write to cost nothing. */
+static int trial_memory(trial *t, const rad_target *target, const char *policy,
+                        const rad_run_request *r, rad_error *error)
+{
+    void *mapping;
+    uint64_t limit = r->log_limit;
+    if (limit == 0 || limit > RAD_LOG_BYTES_MAX) limit = RAD_LOG_BYTES_MAX;
+    t->memory_size = sizeof *t->memory + limit;
+    int code = rad__os_shared_map(&mapping, t->memory_size, error);
+    if (code != 0) return code;
+    t->memory = mapping;
+    t->memory->capacity = limit;
+    return rad__log_create_in(&t->logs[1], t->memory, target, policy, r->seed, error);
+}
+
+/* The policy of the request, and the logs that it wants. */
+static int trial_open(trial *t, const rad_target *target, const char *policy,
+                      const rad_run_request *r, rad_log_in *from, rad_error *error)
+{
+    int code = from ? rad__policy_replay(&t->policy, rad__log_reader(from), error)
+                    : rad__policy_create(&t->policy, policy, error);
+    if (code == 0 && r->log)
+        code = rad__log_create(&t->logs[0], r->log, target, policy, r->seed, r->log_limit, error);
+    if (code == 0 && r->get_log) code = trial_memory(t, target, policy, r, error);
+    return code;
+}
+
+/* What the caller wanted besides the verdict. */
+static int trial_results(trial *t, const rad_target *target, const char *policy,
+                         const rad_run_request *r, const rad_verdict *v, rad_error *error)
+{
+    int code = 0;
+    if (r->get_log && t->kept)
+        code = rad__log_of_bytes(r->get_log, t->memory->bytes, t->memory->size, "the log", error);
+    if (code == 0 && r->artifact &&
+        v->result !=
+            RAD_RESULT_DIVERGED) /* the choices are shared with the process that made them */
+        code = rad__artifact_of_choices(r->artifact, target, policy, r->seed, t->rig.choices,
+                                        v->decisions, v, error);
+    return code;
+}
+
+static void trial_close(trial *t)
+{
+    for (uint32_t i = 0; i < 2; i++) rad__log_discard(t->logs[i]);
+    rad__os_shared_unmap(t->memory, t->memory_size);
+    rad__policy_destroy(t->policy);
+    rad__rig_close(&t->rig);
+}
+
+static int check_request(const rad_run_request *r, rad_error *error)
+{
+    if (r->artifact) *r->artifact = NULL;
+    if (r->get_log) *r->get_log = NULL;
+    if (r->divergence) *r->divergence = NULL;
+    if (r->from_log && r->policy)
+        return rad__error(error, RAD_EINPUT, "policy '%s' and from_log: expected one of them",
+                          r->policy);
+    return 0;
+}
+
 int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict *v,
                 rad_error *error)
 {
-    trial t = {.seed = r->seed};
+    trial t = {.seed = r->seed, .divergence = r->divergence};
+    rad_log_in *from = NULL;
+    const char *policy = r->policy ? r->policy : r->from_log ? "replay" : "random";
     rad__error_clear(error);
     rad__watch_begin(&t.watch, r->hang_seconds);
-    int code = rad__rig_open(&t.rig, target, error);
+    int code = check_request(r, error);
+    if (code == 0) code = rad__rig_open(&t.rig, target, error);
     if (code != 0) return code;
-    code = rad__policy_create(&t.policy, r->policy ? r->policy : "random", error);
-    if (code == 0 && r->log)
-        code = rad__log_create(&t.log, r->log, target, r->policy ? r->policy : "random", r->seed,
-                               r->log_limit, error);
-    if (r->artifact) *r->artifact = NULL;
+    if (r->from_log) code = rad__log_value_open(&from, r->from_log, error);
+    if (code == 0) code = trial_open(&t, target, policy, r, from, error);
     if (code == 0) code = trial_do(&t, v, error);
-    if (code == 0 && r->artifact) /* the choices are shared with the process that made them */
-        code = rad__artifact_of_choices(r->artifact, target, r->policy ? r->policy : "random",
-                                        r->seed, t.rig.choices, v->decisions, v, error);
-    rad__log_discard(t.log);
-    rad__policy_destroy(t.policy);
-    rad__rig_close(&t.rig);
+    if (code == 0) code = trial_results(&t, target, policy, r, v, error);
+    trial_close(&t);
+    rad__log_close(from);
     return code;
 }
 

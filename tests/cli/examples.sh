@@ -101,6 +101,22 @@ again from the journal: done, as recorded, 0 calls
 END
 runs flow_in_c
 
+cat >expected <<'END'
+policy random, seed 5: 5 decisions, 15 steps
+  0  actor 0 [actor 1] actor 2
+  1  actor 0 actor 1 [actor 2]
+  2  actor 0 [actor 2]
+  3  actor 0 [actor 2]
+  4  [actor 0] actor 1
+again: the same
+without the bug: decision 2 at step 2: difference {-philosopher 0 step, +philosopher 1 step} (- in the log only, + in this run only); expected {philosopher 0 step, philosopher 2 step}, actual {philosopher 1 step, philosopher 2 step}
+END
+runs policy_log
+sed -n '/^policy random, seed 5/,/^without the bug/p' "$src/docs/policy.md" >printed
+same printed expected "docs/policy.md has what policy_log prints"
+try replay philosophers.raddle.log
+status 0 "the log that it writes is one for raddle replay"
+
 for name in fork_join pipeline; do
     "$build/examples/$name" >out 2>err
     status=$?

@@ -193,6 +193,10 @@ flow two "two tasks at the same time" {
     par { do a } and { do b }
 }
 END
+try run two.flow --policy ./lru.so --log two.raddle.log
+status 0 "one simulated run of a workflow"
+try replay two.raddle.log
+status 0 "whose log replays"
 try flow run two.flow --dir case --policy ./lru.so
 status 0 "flow run --policy ./lru.so"
 has err "policy lru, seed 1" "under the policy's name"
