@@ -185,6 +185,20 @@ else
     skip "C++" "no compiler"
 fi
 
+# ---- A program with fibers under test -------------------------------------------------------------
+if [ -f "$build/src/lab/fibers/libraddle.so.0" ] && ! is_sanitized "$library"; then
+    # shellcheck disable=SC2086 # CC may have words
+    compiles "a program with fibers compiles" "$library" $cc -std=gnu11 -g "$src/tests/programs/abba.c" -o abba
+    try run --policy ./lru.so ./abba
+    status 1 "run --policy ./lru.so on a program under test"
+    has out "FAILED: deadlock" "two fibers that take turns lock each other out"
+    try explore --strategy ./three.so:hot ./abba
+    status 2 "explore cannot, yet"
+    has err "strategy 'hot': explore runs a program under test in its own process" "and says so"
+else
+    skip "programs under test" "this build has no library for them"
+fi
+
 # ---- Workflows ------------------------------------------------------------------------------------
 cat >two.flow <<'END'
 flow two "two tasks at the same time" {
