@@ -173,7 +173,7 @@ flow slow {
     do c
 }
 F
-"$RADDLE" flow run slow.flow --dir slow >out 2>err </dev/null &
+"$RADDLE" flow run slow.flow --dir slow >out.run 2>err.run </dev/null &
 pid=$!
 while [ "$(cat ran 2>/dev/null | wc -l)" -lt 2 ]; do sleep 0.05; done
 try flow resume slow
