@@ -65,7 +65,8 @@ entry = {"suite": "kernels", "name": name, "found": len(found) == len(seeds), "r
 if out:
     with open(out, "a") as lines:
         print(json.dumps(entry), file=lines)
-cells = [f"`{name}`", f"`{entry['identity']}`" if first else "**missed**", f"{len(found)} of {len(seeds)}"]
+identity = f"`{entry['identity']}`".replace("|", "\\|") if first else "**missed**"
+cells = [f"`{name}`", identity, f"{len(found)} of {len(seeds)}"]
 cells += [f"{entry['mean']:,.0f}", f"{entry['worst']:,}"]
 cells += [after["choices"], after["preemptions"], after["steps"], "minimal" if entry["certified"] else "no"] if shrunk else ["-"] * 4
 cells += [replayed, f"{fixed['failures']:,}", f"{fixed['runs']:,}" + (", all" if fixed["complete"] else "")]
