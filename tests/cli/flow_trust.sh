@@ -451,7 +451,8 @@ check "does not begin" [ ! -e ran_early ]
 
 # ---- Getting away: what a command has started ends with it when it is ended ---------------------------------------------------
 cat >away.sh <<'S'
-# A session of its own, and no parent that waits: like a daemon. Deaf to SIGTERM.
+# Deaf to SIGTERM. Started in the group of its shell, which dies at once; or in a session of its own, with no parent that
+# waits: like a daemon.
 trap '' TERM
 echo $$ >>pids_away
 while [ -e away.sh ]; do sleep 0.1; done
@@ -471,7 +472,7 @@ cat >daemons.flow <<'F'
 flow daemons {
     data { why : text }
     task t {
-        run "(setsid sh away.sh &) ; setsid sh polite.sh & setsid sh runs.sh & (setsid setsid sh polite.sh > /dev/null 2>&1 &); touch daemons_ready; sleep 100000"
+        run "sh away.sh & (setsid sh away.sh &) ; setsid sh polite.sh & setsid sh runs.sh & (setsid setsid sh polite.sh > /dev/null 2>&1 &); touch daemons_ready; sleep 100000"
         timeout 1s
     }
     region r { do t } on failure into why { }
@@ -498,11 +499,11 @@ rm -f pids_away heard beats daemons_ready
 sed 's/timeout 1s//; s/on failure into why { }//' daemons.flow >untimed.flow
 "$RADDLE" flow run untimed.flow --dir untimed >out.run 2>err.run </dev/null &
 pid=$!
-until [ -e daemons_ready ] && [ "$(cat pids_away 2>/dev/null | wc -l)" = 3 ] && [ -s beats ]; do sleep 0.05; done
+until [ -e daemons_ready ] && [ "$(cat pids_away 2>/dev/null | wc -l)" = 4 ] && [ -s beats ]; do sleep 0.05; done
 try flow cancel untimed
 ends 1 "a command that is cancelled, with daemons"
 everybody_is_gone "cancel"
-check "cancel: there were three" [ "$(wc -l <pids_away)" = 3 ]
+check "cancel: there were four" [ "$(wc -l <pids_away)" = 4 ]
 check "cancel: those who listen were asked first" [ "$(wc -l <heard)" = 2 ]
 
 # What a command leaves behind when it ends by itself lives on, and nobody waits for it.

@@ -194,6 +194,10 @@ static const edit EDITS[] = {
     {"run \"one\" run \"two\"", "\n run \"one\"\n\n run \"two\"", NULL, NULL, NULL},
     {"wait 1s do a", "wait 5s do a", NULL, NULL, NULL},
     {"many 3 as k { do a } do c", "many 3 as j { do a } do c", NULL, NULL, NULL},
+    /* Branches that begin again while those before them are still there: each has its own counterpart. */
+    {"xor { when q { } else { } } loop 3 { par { do a } and { do b } join none } do c",
+     "xor { when q { do a do b } else { } } loop 3 { par { do a } and { do b } join none } do c",
+     NULL, NULL, NULL},
     {"par { do a } and { } join none", "par { do a } and { } and { do c } join none",
      "the end of the case, done", "nothing: the case has ended, done", "0/1.2#1 do c (line 3)"},
     /* Tasks. */
