@@ -196,7 +196,7 @@ status 0 "a case with two runners replays"
 cat >doubt.flow <<'F'
 flow doubt {
     data { answer : text }
-    task ask { run "echo $$ >> pids; sleep 3600; echo 42" capture answer }
+    task ask { run "echo $$ >> pids; exec sleep 3600" capture answer }
     do ask
 }
 F
@@ -232,7 +232,7 @@ status 2 "what has ended is not in doubt"
 
 # Several at once: one resume settles them all.
 cat >doubts.flow <<'F'
-flow doubts { many 2 as cell { run "echo $$ >> pids2; sleep 3600" { reads cell } } }
+flow doubts { many 2 as cell { run "echo $$ >> pids2; exec sleep 3600" { reads cell } } }
 F
 : >pids2
 "$RADDLE" flow run doubts.flow --dir doubts --jobs 2 >out 2>err </dev/null &
