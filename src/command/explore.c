@@ -190,7 +190,14 @@ static int explore_run(cli *c, int argc, char **argv)
         rad_suppressions_free(suppressed);
         return status;
     }
-    if ((status = set_clock(c, a.clock, &t)) != 0) {
+    if (c->program_words && a.strategy && strchr(a.strategy, '/')) {
+        status = bad_usage(
+            c, "--strategy '%.200s': programs cannot be explored with policies of your own yet",
+            a.strategy);
+    } else {
+        status = set_clock(c, a.clock, &t);
+    }
+    if (status != 0) {
         rad_suppressions_free(suppressed);
         rad_target_free(&t);
         return status;

@@ -239,12 +239,15 @@ int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all)
     }
     bool differs = story_differs(c, story);
     char *text = rad_story_text(story, width, c->colour, all);
+    if (text) {
+        out_drawn(c, text);
+        report_output(c, story);
+    }
     rad_story_free(story);
     if (text == NULL) {
         complain(c, "out of memory");
         return EXIT_RUNTIME;
     }
-    out_drawn(c, text);
     rad_free(text);
     return differs ? EXIT_FOUND : 0;
 }

@@ -71,6 +71,20 @@ void report_state(cli *c, const rad_story *s)
     }
 }
 
+void report_output(cli *c, const rad_story *s)
+{
+    const char *text = s->output;
+    if (text == NULL) {
+        return;
+    }
+    out(c, "\n%sOutput of this run%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
+    while (*text) {
+        size_t size = strcspn(text, "\n");
+        out(c, "   %.*s\n", (int)size, text);
+        text += size + (text[size] != 0);
+    }
+}
+
 void report_events(cli *c, const rad_story *s)
 {
     out(c, "\n%sLast %s events%s\n", style(c, STYLE_BOLD), number(s->line_count - first_event(s)),

@@ -18,6 +18,9 @@ void event_text(const rad_story *s, uint64_t line, char *text, size_t size) RAD_
 void report_state(cli *c, const rad_story *s) RAD_COMMAND(report_state);
 void report_events(cli *c, const rad_story *s) RAD_COMMAND(report_events);
 
+/* What a program under test printed in the run of the story, if anything. */
+void report_output(cli *c, const rad_story *s) RAD_COMMAND(report_output);
+
 /* "  name      " in front of a line of facts. */
 void report_label(cli *c, const char *label) RAD_COMMAND(report_label);
 

@@ -242,6 +242,8 @@ int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error)
         return code;
     }
     told_measure(t);
+    if (rad__program_is(t->rig.target.machine))
+        t->story.output = rad__under_test_output(t->rig.self);
     *out = &t->story;
     return 0;
 }
@@ -254,6 +256,7 @@ void rad_story_free(rad_story *s)
     rad__free(s->lines);
     rad__free(s->waits);
     rad__free(s->state);
+    rad__free(s->output);
     rad__free(t->past);
     rad__recorder_close(&t->recorder);
     if (t->rig.kernel) rad__rig_close(&t->rig);

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_MAX_SIZE = 40, HELLO_SECONDS = 60, PARAM_CLOCK = 0 };
+enum { OUTPUT_SHOWN = 4096, NAME_MAX_SIZE = 40, HELLO_SECONDS = 60, PARAM_CLOCK = 0 };
 
 static struct {
     char *const *argv;
@@ -172,6 +172,15 @@ static void teller_stop(teller *t)
 {
     rad__bytes_free(&t->stream.written);
     rad__tested_stop(&t->process);
+}
+
+char *rad__under_test_output(const void *self)
+{
+    const teller *t = self;
+    char text[OUTPUT_SHOWN];
+    rad__os_output(t->process.output, text, sizeof text);
+    rad__text_clean(text);
+    return text[0] ? rad__copy_text(text) : NULL;
 }
 
 static int machine_create(void **self, const rad_case *c, rad_error *error)

@@ -23,6 +23,10 @@ RAD_INTERNAL const char *rad__under_test_name(void);
 /* Whether this is the machine of the program under test. */
 RAD_INTERNAL bool rad__program_is(const rad_machine *m);
 
+/* What the program printed in the run that this instance of its machine told: rad__free it. NULL: nothing, or there is
+ * no memory. */
+RAD_INTERNAL char *rad__under_test_output(const void *self);
+
 typedef struct rad_tested {
     int pid;
     int to, from; /* pipes */

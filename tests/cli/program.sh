@@ -60,6 +60,22 @@ try explore ./machine_program seats clerks=99
 status 2 "a bad parameter"
 has err "raddle explore: clerks=99: out of range" "is named"
 
+# ---- A program without machines, by the installed command ----------------------------------------------
+if [ -f "$libraries/raddle/lab/libraddle.so.0" ]; then
+    # shellcheck disable=SC2046,SC2086 # flags are words
+    check "a program with fibers compiles" $cc -std=gnu11 "$src/tests/programs/abba.c" \
+        $(package --cflags --libs raddle) -Wl,-rpath,"$libraries" -o fibers
+    mkdir -p elsewhere
+    cp fibers elsewhere/
+    (cd elsewhere && "$prefix/$(option bindir)/raddle" explore --stop-on-first ./fibers >../out 2>../err)
+    status=$?
+    status 1 "the installed command explores it"
+    has out "deadlock:mutex+nursery: first in run" "with the installed library for it"
+    check "which no loader finds by itself" [ "$(basename "$(dirname "$(readlink -f "$libraries/raddle/lab/libraddle.so.0")")")" = lab ]
+else
+    skip "a program with fibers, installed" "this build has no library for it"
+fi
+
 # ---- Files: the program is typed, never taken from the file ---------------------------------------
 has seats.min.raddle.json '"path": "./machine_program"' "an artifact has the path as it was typed"
 id=$(readelf -n machine_program | sed -n 's/.*Build ID: //p')

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -159,6 +160,7 @@ int rad__server_tells(int in, int out)
         } else if (r.what == RAD_STREAM_IDLE) {
             answer = rad__fiber_machine.idle(&rad__stage, NULL);
         }
+        fflush(NULL); /* what the program has printed: raddle shows it */
         rad__stream_put(s, &(rad_record){.what = RAD_STREAM_DONE, .a = answer}, NULL);
         if (!rad__stream_send(s)) return 0;
     }
