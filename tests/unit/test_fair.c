@@ -518,6 +518,67 @@ static void only_equal_looks_are_spinning(void **state)
     }
 }
 
+/* ---- Whom an actor starved ------------------------------------------------------------------------------------ */
+
+/* One yields (Y), or disables the third one (D); the second turns the third one off and on (T). Then the first one
+ * yields once more, and it is seen whether it is held back for the third. */
+typedef struct starving {
+    rad_policy policy;
+    const char *script;
+    bool held;
+} starving;
+
+static uint32_t starving_choose(rad_policy *policy, rad_kernel *k, const rad_decision *d)
+{
+    return rad__index_of(k, d, ((starving *)policy)->script[k->step] == 'T' ? 1 : 0);
+}
+
+static const rad_policy_class starving_class = {.name = "starving", .choose = starving_choose};
+
+static void starving_reset(puppet *p, rad_kernel *k)
+{
+    (void)p;
+    for (uint32_t i = 0; i < 3; i++)
+        rad_enable(k, rad_action(k, 0, rad_actor(k, RAD_NONE, "actor"), RAD_NONE, 0));
+}
+
+static void starving_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    starving *s = p->data;
+    char what = s->script[k->step];
+    if (what == 0) {
+        s->held = k->actors[0].aside;
+        for (uint32_t i = 0; i < 3; i++) rad_disable(k, i);
+        return;
+    }
+    assert_int_equal(action, what == 'T');
+    if (what == 'Y') rad_yields(k);
+    if (what == 'D' || (what == 'T' && rad_is_enabled(k, 2)))
+        rad_disable(k, 2);
+    else if (what == 'T')
+        rad_enable(k, 2);
+}
+
+static void who_starves_whom(void **state)
+{
+    static const struct {
+        const char *script;
+        bool held;
+    } cases[] = {{"YTTY", false}, {"YDTY", true}, {"YTTYTTY", false}, {"YY", true}};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        starving s = {.policy = {&starving_class}, .script = cases[i].script};
+        puppet p = {.reset = starving_reset, .step = starving_step, .data = &s};
+        bare_rig b;
+        bare_open(&b, &puppet_machine, &p, 1000);
+        b.fair = true;
+        rad_run_options o = bare_options(&b, &s.policy);
+        assert_int_equal(rad__kernel_run(b.kernel, &o), RAD_OUTCOME_FINISHED);
+        assert_int_equal(s.held, cases[i].held);
+        bare_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,6 +591,7 @@ int main(void)
         cmocka_unit_test(a_loop_that_fairness_ends_is_no_livelock),
         cmocka_unit_test(without_a_state_a_run_is_cut),
         cmocka_unit_test(only_equal_looks_are_spinning),
+        cmocka_unit_test(who_starves_whom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
