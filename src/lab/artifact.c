@@ -52,6 +52,10 @@ void rad_artifact_free(rad_artifact *a)
         rad_target_free(&a->target);
         rad__free(a->choices);
         rad__free(a->set_hashes);
+        if (a->path) {
+            rad__path_free(a->path->path);
+            rad__free(a->path);
+        }
         rad__free(a);
     }
 }
@@ -59,6 +63,13 @@ void rad_artifact_free(rad_artifact *a)
 void rad_free(void *p)
 {
     rad__free(p);
+}
+
+const rad_path *rad__artifact_path(const rad_artifact *a)
+{
+    rad_error error = {0}; /* whatever it is: a file without a path is better than none */
+    if (!a->path->known) a->path->known = rad__path_of(a, &a->path->path, &error) == 0;
+    return a->path->path;
 }
 
 bool rad__artifact_is_round(const rad_artifact *a)
@@ -88,10 +99,12 @@ int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char
         return code;
     }
     rad_artifact *a = rad__alloc(1, sizeof *a);
+    rad_artifact_path *path = rad__alloc(1, sizeof *path);
     uint32_t *chosen = rad__alloc(count, sizeof *chosen);
-    if (a == NULL || chosen == NULL) {
+    if (a == NULL || path == NULL || chosen == NULL) {
         rad_target_free(&own);
         rad__free(a);
+        rad__free(path);
         rad__free(chosen);
         return rad__error_memory(error);
     }
@@ -101,6 +114,7 @@ int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char
     a->target = own;
     a->seed = seed;
     a->choices = chosen;
+    a->path = path;
     a->choice_count = count;
     a->expected = *expected;
     a->expects_failure = expected->result == RAD_RESULT_FAILURE;

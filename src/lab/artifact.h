@@ -3,13 +3,20 @@
 #define RAD_LAB_ARTIFACT_H
 
 #include "core/kernel.h"
+#include "lab/path.h"
 
 #include <raddle/lab.h>
 
 enum {
-    RAD_ARTIFACT_SCHEMA = 1,
+    RAD_ARTIFACT_SCHEMA = 2,
     RAD_ARTIFACT_BYTES_MAX = 256 << 20 /* a larger file is refused, not read */
 };
+
+/* The path of the run. Of a new artifact it is looked for when somebody wants it. */
+typedef struct rad_artifact_path {
+    rad_path *path; /* NULL: there is none */
+    bool known;
+} rad_artifact_path;
 
 struct rad_artifact {
     rad_target target; /* owns its body */
@@ -23,6 +30,7 @@ struct rad_artifact {
     uint32_t set_hash_count;
     bool expects_failure;
     rad_verdict expected;
+    rad_artifact_path *path;
     bool edited; /* read with a wrong checksum, by permission */
 };
 
@@ -50,6 +58,16 @@ RAD_INTERNAL void rad__verdict_of_race(const rad_kernel *k, const rad_report *r,
 /* From and to text, without files. `name` is for messages. */
 RAD_INTERNAL int rad__artifact_parse(rad_artifact **a, const char *text, size_t size,
                                      const char *name, bool edited_ok, rad_error *error);
+
+/* The path of its run: what was read, or, of an artifact made here, that of a run made now. NULL: there is none, or it
+ * cannot be found out: the machine does not repeat the run, or it is too long. */
+RAD_INTERNAL const rad_path *rad__artifact_path(const rad_artifact *a);
+
+/* The same by running, whatever is known (path_run.c); rad__path_free it. */
+RAD_INTERNAL int rad__path_of(const rad_artifact *a, rad_path **out, rad_error *error);
+
+/* A run that kills its process. */
+RAD_INTERNAL bool rad__verdict_is_deadly(const rad_verdict *v);
 
 /* The program that has the machine, known here or not; path "": none, or the file cannot be read. */
 RAD_INTERNAL void rad__artifact_program(const char *path, rad_lab_program *out);

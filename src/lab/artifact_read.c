@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "lab/artifact.h"
 #include "lab/json.h"
+#include "lab/path_json.h"
 #include "os/file.h"
 
 #include <ctype.h>
@@ -30,8 +31,16 @@ static int migrate_from_0(const rad_json_source *s, json_t *root)
     return rad__json_set(root, "set_hashes", json_array()) ? 0 : rad__error_memory(s->error);
 }
 
+/* 1 -> 2: path is new, and may be missing. */
+static int migrate_from_1(const rad_json_source *s, json_t *root)
+{
+    const json_t *path = json_object_get(root, "path");
+    return path ? rad__error(s->error, RAD_EINPUT, "%s: unknown field \"path\"", s->name) : 0;
+}
+
 /* Row n turns version n into n + 1. A new schema appends a row, and a fixture for its test. */
-static int (*const migrations[])(const rad_json_source *s, json_t *root) = {migrate_from_0};
+static int (*const migrations[])(const rad_json_source *s, json_t *root) = {migrate_from_0,
+                                                                            migrate_from_1};
 _Static_assert(sizeof migrations / sizeof *migrations == RAD_ARTIFACT_SCHEMA,
                "one row per old version");
 
@@ -171,14 +180,23 @@ static int read_build(const rad_json_source *s, const json_t *root, rad_artifact
 static int artifact_read_fields(const rad_json_source *s, const json_t *root, rad_artifact *a)
 {
     static const char *const keys[] = {
-        "schema_version", "build",
-        "program",        "machine",
-        "case",           "policy",
-        "seed",           "expect",
-        "failure",        "steps",
-        "decisions",      "choices",
-        "set_hashes",     "expected_trace_hash",
-        "checksum",       NULL,
+        "schema_version",
+        "build",
+        "program",
+        "machine",
+        "case",
+        "policy",
+        "seed",
+        "expect",
+        "failure",
+        "steps",
+        "decisions",
+        "choices",
+        "set_hashes",
+        "path",
+        "checksum",
+        "expected_trace_hash",
+        NULL,
     };
     int64_t seed, steps, decisions;
     rad_digest hash;
@@ -199,7 +217,8 @@ static int artifact_read_fields(const rad_json_source *s, const json_t *root, ra
     a->expected.steps = (uint64_t)steps;
     a->expected.decisions = (uint64_t)decisions;
     rad__digest_text(hash, a->expected.trace_hash);
-    return read_set_hashes(s, root, a);
+    code = read_set_hashes(s, root, a);
+    return code ? code : rad__path_read(s, root, a->expected.steps, &a->path->path);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------------ */
@@ -218,6 +237,7 @@ static int artifact_of_json(rad_artifact *a, const rad_json_source *s, json_t *r
 {
     int code;
     rad_digest said;
+    a->path->known = true;
     bool matches = checksum_matches(s, root, &code);
     if (code != 0 || (code = artifact_migrate(s, root)) != 0 ||
         (code = artifact_read_fields(s, root, a)) != 0) {
@@ -243,7 +263,8 @@ static int artifact_of_text(rad_artifact **out, const rad_json_source *s, const 
         return s->error->code;
     }
     rad_artifact *a = rad__alloc(1, sizeof *a);
-    int code = a ? artifact_of_json(a, s, root, edited_ok) : rad__error_memory(s->error);
+    if (a != NULL) a->path = rad__alloc(1, sizeof *a->path);
+    int code = a && a->path ? artifact_of_json(a, s, root, edited_ok) : rad__error_memory(s->error);
     json_decref(root);
     if (code != 0) {
         rad_artifact_free(a);

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "lab/artifact.h"
 #include "lab/json.h"
+#include "lab/path_json.h"
 #include "os/file.h"
 
 #include <stdio.h>
@@ -53,7 +54,7 @@ static json_t *write_failure(const rad_artifact *a)
 }
 
 /* The fields in the order of the file: what a person looks for first comes first. */
-static bool write_fields(json_t *root, const rad_artifact *a)
+static bool write_fields(json_t *root, const rad_artifact *a, const rad_path *path)
 {
     rad_json_build build;
     memcpy(build.version, a->version, sizeof build.version);
@@ -73,7 +74,7 @@ static bool write_fields(json_t *root, const rad_artifact *a)
            rad__json_set(root, "steps", json_integer((json_int_t)v->steps)) &&
            rad__json_set(root, "decisions", json_integer((json_int_t)v->decisions)) &&
            rad__json_set(root, "choices", write_choices(a)) &&
-           rad__json_set(root, "set_hashes", write_set_hashes(a)) &&
+           rad__json_set(root, "set_hashes", write_set_hashes(a)) && rad__path_write(root, path) &&
            rad__json_set(root, "expected_trace_hash", json_string(v->trace_hash));
 }
 
@@ -82,8 +83,9 @@ static int artifact_text(const rad_artifact *a, rad_bytes *to, rad_error *error)
     rad__json_prepare();
     rad_digest sum;
     char text[RAD_DIGEST_TEXT];
+    const rad_path *path = rad__artifact_path(a);
     json_t *root = json_object();
-    if (root == NULL || !write_fields(root, a)) {
+    if (root == NULL || !write_fields(root, a, path)) {
         json_decref(root);
         return rad__error_memory(error);
     }

@@ -58,6 +58,9 @@ RAD_INTERNAL rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy);
 RAD_INTERNAL enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count,
                                              bool whole_trace, rad_observer *watcher);
 
+/* What ends the runs of an artifact (path_run.c). */
+RAD_INTERNAL void rad__artifact_limits(const rad_artifact *a, rad_rig *rig);
+
 /* The rig of a story (story.c), as the run has left it. */
 RAD_INTERNAL const rad_rig *rad__story_rig(const rad_story *s);
 

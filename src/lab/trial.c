@@ -1,5 +1,6 @@
 /* trial.c — single runs: record one, replay one. Each runs in a process of its own, so that a machine
  * that dies is a verdict and not the end of us. */
+#include "lab/trial.h"
 #include "base/alloc.h"
 #include "lab/artifact.h"
 #include "lab/case.h"
@@ -16,33 +17,17 @@
 /* ---- A run in a child ------------------------------------------------------------------------------ */
 
 /* Shared between the two processes. */
-typedef struct trial_answer {
+typedef struct rad_trial_answer {
     volatile bool done;
     int code;
     rad_error error;
     rad_verdict verdict;
     char report[16 << 10]; /* what diverged, in full: policy_replay.c shows 60 names at most */
-} trial_answer;
+} rad_trial_answer;
 
-typedef struct trial {
-    rad_rig rig;
-    rad_policy *policy;
-    uint64_t seed;
-    rad_log_out *logs[2];   /* a file, and memory; either may be NULL */
-    rad_log_memory *memory; /* shared with the child, for get_log */
-    size_t memory_size;
-    char **divergence; /* for the caller; may be NULL */
-    bool kept;         /* the child has come to its end, and its logs with it */
-    trial_answer *answer;
-    rad_watch watch;
-    int ends[2]; /* a pipe that ends with the child */
-    int asked;   /* how often somebody had asked us to stop when it began */
-    bool interrupted;
-} trial;
-
-static void trial_run(trial *t)
+static void trial_run(rad_trial *t)
 {
-    trial_answer *a = t->answer;
+    rad_trial_answer *a = t->answer;
     rad_kernel *k = t->rig.kernel;
     rad_run_options options = rad__rig_options(&t->rig, t->policy);
     options.info.seed = t->seed;
@@ -68,7 +53,7 @@ static void trial_run(trial *t)
 
 static int trial_child(void *context)
 {
-    trial *t = context;
+    rad_trial *t = context;
     rad__os_close(t->ends[0]);
     rad__panic_mark = &t->rig.shared->panic;
     trial_run(t);
@@ -78,7 +63,7 @@ static int trial_child(void *context)
 
 /* Waits until the child has closed its end of the pipe, by ending; kills it when a step does not return, or when
  * somebody wants us to stop. */
-static void trial_watch(trial *t, int pid, rad_error *error)
+static void trial_watch(rad_trial *t, int pid, rad_error *error)
 {
     bool ended = false;
     while (rad__os_poll(&t->ends[0], 1, 100, &ended, error) == 0) {
@@ -89,9 +74,9 @@ static void trial_watch(trial *t, int pid, rad_error *error)
     }
 }
 
-static int trial_verdict(trial *t, const rad_os_exit *how, rad_verdict *v, rad_error *error)
+static int trial_verdict(rad_trial *t, const rad_os_exit *how, rad_verdict *v, rad_error *error)
 {
-    const trial_answer *a = t->answer;
+    const rad_trial_answer *a = t->answer;
     if (a->done && a->code != 0) return rad__error(error, a->code, "%s", a->error.text);
     if (t->rig.shared->panic)
         return rad__error(error, RAD_EBUG, "the run met an internal error (see above)");
@@ -106,8 +91,7 @@ static int trial_verdict(trial *t, const rad_os_exit *how, rad_verdict *v, rad_e
     return *t->divergence ? 0 : rad__error_memory(error);
 }
 
-/* Forks, waits, and turns what came of it into a verdict. */
-static int trial_do(trial *t, rad_verdict *v, rad_error *error)
+int rad__trial_do(rad_trial *t, rad_verdict *v, rad_error *error)
 {
     void *shared = NULL;
     int pid = 0;
@@ -137,7 +121,7 @@ static int trial_do(trial *t, rad_verdict *v, rad_error *error)
 /* ---- One run ----------------------------------------------------------------------------------------- */
 
 /* Pages that the run does not write to cost nothing. */
-static int trial_memory(trial *t, const rad_target *target, const char *policy,
+static int trial_memory(rad_trial *t, const rad_target *target, const char *policy,
                         const rad_run_request *r, rad_error *error)
 {
     void *mapping;
@@ -152,7 +136,7 @@ static int trial_memory(trial *t, const rad_target *target, const char *policy,
 }
 
 /* The policy of the request, and the logs that it wants. */
-static int trial_open(trial *t, const rad_target *target, const char *policy,
+static int trial_open(rad_trial *t, const rad_target *target, const char *policy,
                       const rad_run_request *r, rad_log_in *from, rad_error *error)
 {
     int code = from ? rad__policy_replay(&t->policy, rad__log_reader(from), error)
@@ -164,7 +148,7 @@ static int trial_open(trial *t, const rad_target *target, const char *policy,
 }
 
 /* What the caller wanted besides the verdict. */
-static int trial_results(trial *t, const rad_target *target, const char *policy,
+static int trial_results(rad_trial *t, const rad_target *target, const char *policy,
                          const rad_run_request *r, const rad_verdict *v, rad_error *error)
 {
     int code = 0;
@@ -178,7 +162,7 @@ static int trial_results(trial *t, const rad_target *target, const char *policy,
     return code;
 }
 
-static void trial_close(trial *t)
+static void trial_close(rad_trial *t)
 {
     for (uint32_t i = 0; i < 2; i++) rad__log_discard(t->logs[i]);
     rad__os_shared_unmap(t->memory, t->memory_size);
@@ -200,7 +184,7 @@ static int check_request(const rad_run_request *r, rad_error *error)
 int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict *v,
                 rad_error *error)
 {
-    trial t = {.seed = r->seed, .divergence = r->divergence};
+    rad_trial t = {.seed = r->seed, .divergence = r->divergence};
     rad_log_in *from = NULL;
     const char *policy = r->policy ? r->policy : r->from_log ? "replay" : "random";
     rad__error_clear(error);
@@ -210,7 +194,7 @@ int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict 
     if (code != 0) return code;
     if (r->from_log) code = rad__log_value_open(&from, r->from_log, error);
     if (code == 0) code = trial_open(&t, target, policy, r, from, error);
-    if (code == 0) code = trial_do(&t, v, error);
+    if (code == 0) code = rad__trial_do(&t, v, error);
     if (code == 0) code = trial_results(&t, target, policy, r, v, error);
     trial_close(&t);
     rad__log_close(from);
@@ -220,7 +204,7 @@ int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict 
 int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad_error *error)
 {
     rad_log_in *log = NULL;
-    trial t = {0};
+    rad_trial t = {0};
     rad__error_clear(error);
     rad__watch_begin(&t.watch, 0);
     *target = (rad_target){0};
@@ -232,7 +216,7 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
     }
     if (code == 0) {
         code = rad__policy_replay(&t.policy, rad__log_reader(log), error);
-        if (code == 0) code = trial_do(&t, v, error);
+        if (code == 0) code = rad__trial_do(&t, v, error);
         rad__policy_destroy(t.policy);
         rad__rig_close(&t.rig);
     }
@@ -359,6 +343,8 @@ int rad_artifact_accept(rad_artifact *a, rad_error *error)
         rad__program_of_machine(a->target.machine, &a->program);
     a->set_hash_count = 0;
     a->edited = false;
+    rad__path_free(a->path->path);
+    *a->path = (rad_artifact_path){.path = NULL}; /* of this run, when it is written */
     return 0;
 }
 

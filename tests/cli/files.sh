@@ -23,9 +23,9 @@ sed 's/"seed": 1,/"seed": 2,/' $good >edited.raddle.json
 refused edited.raddle.json \
     "edited.raddle.json: checksum does not match: the file was edited; --edited replays it anyway" \
     "an edited artifact"
-sed 's/"schema_version": 1,/"schema_version": 99,/' $good >future.raddle.json
+sed 's/"schema_version": 2,/"schema_version": 99,/' $good >future.raddle.json
 refused future.raddle.json \
-    "future.raddle.json: schema_version 99 is newer than this raddle understands (1)" \
+    "future.raddle.json: schema_version 99 is newer than this raddle understands (2)" \
     "an artifact of the future"
 
 # Cut off anywhere: never a crash, always status 2 and the file's name.
