@@ -231,6 +231,45 @@ typedef struct rad_replay {
 RAD_API int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
                            rad_error *error);
 
+/* ---- Replay on changed code (docs/realign.md) -------------------------------------------------------- */
+
+/* What became of a recorded run in code that was edited since. */
+enum rad_realigned {
+    RAD_REALIGNED_FAILS = 0, /* still: with the identity of the file */
+    RAD_REALIGNED_OTHER,     /* it fails, in another way, or although a pass was recorded */
+    RAD_REALIGNED_GONE, /* every recorded choice was made, or cannot be made any more: no failure */
+    RAD_REALIGNED_PASSES,   /* the same of a file that expects no failure */
+    RAD_REALIGNED_DIVERGED, /* no failure, but recorded choices were not met: not known */
+    RAD_REALIGNED_CUT       /* not finished after max_steps steps: not known */
+};
+
+RAD_API const char *rad_realigned_text(enum rad_realigned answer); /* "still fails", … */
+
+typedef struct rad_realignment {
+    enum rad_realigned answer;
+    rad_verdict actual; /* of the run made now */
+    bool as_recorded;   /* nothing differs */
+    bool by_list; /* the run made now followed the plain list of choices: only that still fails */
+    /* Recorded steps; how many of them were found (late: after the recording's next ones), how many are missing; steps
+     * of the run made now that were not recorded; recorded sites that have another name. */
+    uint64_t recorded, found, late, missing, added, renamed;
+    uint64_t lost; /* recorded choices that were not met */
+    uint64_t divergences;
+    uint64_t diverged_at; /* step of the run made now, of the first of them */
+    char because[480];
+    bool again; /* after the first one it was in step with the recording again */
+    uint64_t again_at, again_recorded; /* step of the run made now, and of the recording */
+    char again_as[480];                /* "producer 1 at 'put'" */
+    rad_artifact *artifact;            /* the run made now */
+} rad_realignment;
+
+/* Replays by the recorded actors and sites instead of the plain list of choices. `other` as in rad_lab_replay. An
+ * artifact without a path (of an earlier version) is realigned if its own machine still behaves as recorded; otherwise
+ * this is RAD_EINPUT. */
+RAD_API int rad_lab_realign(const rad_artifact *a, const rad_target *other, rad_realignment *out,
+                            rad_error *error);
+RAD_API void rad_realignment_free(rad_realignment *r);
+
 /* The artifact of a bug that is gone: expects what now happens. Refuses when the run still fails. */
 RAD_API int rad_artifact_accept(rad_artifact *a, rad_error *error);
 

@@ -1,5 +1,6 @@
 /* corpus.c — `raddle corpus`: replays every artifact of a folder. */
 #include "options.h"
+#include "realign.h"
 #include "report.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include <sys/stat.h>
 
 typedef struct corpus_args {
-    bool accept, json;
+    bool accept, realign, json;
 } corpus_args;
 
 #define AT(field) offsetof(corpus_args, field)
@@ -17,13 +18,17 @@ typedef struct corpus_args {
 static const option CORPUS_OPTIONS[] = {
     {"accept", OPTION_FLAG, AT(accept), NULL,
      "a recorded failure that now passes is expected to pass from now on", 0, 0, 0},
+    {"realign", OPTION_FLAG, AT(realign), NULL,
+     "what differs is followed by actors and sites; lists what is stale", 0, 0, 0},
     OPTION_JSON(corpus_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
-enum outcome { AS_RECORDED = 0, DIFFERS, UNREADABLE, ACCEPTED, OUTCOMES };
+/* Realigned: what was recorded holds in code that was edited. Stale: it cannot be told. */
+enum outcome { AS_RECORDED = 0, DIFFERS, UNREADABLE, ACCEPTED, REALIGNED, STALE, OUTCOMES };
 
-static const char *const OUTCOME_WORDS[OUTCOMES] = {"ok", "DIFFERS", "UNREADABLE", "accepted"};
+static const char *const OUTCOME_WORDS[OUTCOMES] = {"ok",       "DIFFERS",   "UNREADABLE",
+                                                    "accepted", "realigned", "STALE"};
 
 typedef struct tally {
     uint64_t counts[OUTCOMES];
@@ -100,6 +105,44 @@ static enum outcome accept(rad_artifact *a, const char *path, char *text, size_t
     return ACCEPTED;
 }
 
+static enum outcome realigned_outcome(const rad_realignment *r)
+{
+    switch (r->answer) {
+    case RAD_REALIGNED_FAILS:
+    case RAD_REALIGNED_PASSES: return REALIGNED;
+    case RAD_REALIGNED_GONE:
+    case RAD_REALIGNED_OTHER: return DIFFERS;
+    default: return STALE;
+    }
+}
+
+/* An artifact that differs, by actors and sites. With --accept it becomes what its run is now, if that is known. */
+static enum outcome realign(const rad_artifact *a, const char *path, const corpus_args *args,
+                            char *text, size_t size, int *trouble)
+{
+    rad_error error = {.code = 0};
+    rad_realignment r;
+    if (rad_lab_realign(a, NULL, &r, &error) != 0) {
+        snprintf(text, size, "%s", error.text);
+        *trouble = error.code == RAD_EINPUT ? 0 : exit_status(error.code);
+        return STALE;
+    }
+    enum outcome result = realigned_outcome(&r);
+    realigned_line(&r, text, size);
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "; %s of %s recorded steps found, %s new", number(r.found),
+             number(r.recorded), number(r.added));
+    used = strlen(text);
+    if (args->accept && (result == REALIGNED || r.answer == RAD_REALIGNED_GONE)) {
+        bool written = rad_artifact_write(r.artifact, path, &error) == 0;
+        *trouble = written ? 0 : exit_status(error.code);
+        result = written ? ACCEPTED : result;
+        snprintf(text + used, size - used, "; %s", written ? "expected from now on" : error.text);
+    }
+    rad_realignment_free(&r);
+    return result;
+}
+
 static enum outcome try_artifact(const char *path, const corpus_args *args, char *text, size_t size,
                                  int *trouble)
 {
@@ -121,7 +164,9 @@ static enum outcome try_artifact(const char *path, const corpus_args *args, char
     }
     enum outcome result = r.as_recorded ? AS_RECORDED : DIFFERS;
     bool fixed = rad_artifact_expects_failure(a) && r.actual.result == RAD_RESULT_PASS;
-    if (args->accept && fixed && !r.as_recorded) {
+    if (args->realign && !r.as_recorded) {
+        result = realign(a, path, args, text, size, trouble);
+    } else if (args->accept && fixed && !r.as_recorded) {
         result = accept(a, path, text, size, trouble);
     }
     rad_artifact_free(a);
@@ -138,7 +183,7 @@ static void tell_artifact(cli *c, writer *j, const char *path, enum outcome o, c
         put_close(j, '}');
         return;
     }
-    bool good = o == AS_RECORDED || o == ACCEPTED;
+    bool good = o == AS_RECORDED || o == ACCEPTED || o == REALIGNED;
     out(c, "%s%-10s%s %s: %s\n", style(c, good ? STYLE_GOOD : STYLE_BAD), OUTCOME_WORDS[o],
         style(c, STYLE_OFF), path, text);
     out_flush(c);
@@ -170,11 +215,18 @@ static int corpus(cli *c, const char *dir, const glob_t *files, const corpus_arg
         put_count(&j, "differ", t.counts[DIFFERS]);
         put_count(&j, "unreadable", t.counts[UNREADABLE]);
         put_count(&j, "accepted", t.counts[ACCEPTED]);
+        put_count(&j, "realigned", t.counts[REALIGNED]);
+        put_count(&j, "stale", t.counts[STALE]);
         put_end(&j);
     } else {
-        out(c, "%s as recorded, %s differ, %s unreadable, %s accepted\n",
+        out(c, "%s as recorded, %s differ, %s unreadable, %s accepted",
             number(t.counts[AS_RECORDED]), number(t.counts[DIFFERS]), number(t.counts[UNREADABLE]),
             number(t.counts[ACCEPTED]));
+        if (args->realign) {
+            out(c, ", %s realigned, %s stale", number(t.counts[REALIGNED]),
+                number(t.counts[STALE]));
+        }
+        out_text(c, "\n");
     }
     if (t.program.path[0]) {
         name_program(c, dir, &t.program);
@@ -182,7 +234,8 @@ static int corpus(cli *c, const char *dir, const glob_t *files, const corpus_arg
     if (*c->stop) {
         return EXIT_INTERRUPTED;
     }
-    return t.trouble ? t.trouble : t.counts[DIFFERS] ? EXIT_FOUND : EXIT_FINE;
+    bool good = t.counts[DIFFERS] == 0 && t.counts[STALE] == 0;
+    return t.trouble ? t.trouble : good ? EXIT_FINE : EXIT_FOUND;
 }
 
 static int corpus_run(cli *c, int argc, char **argv)
@@ -211,6 +264,8 @@ static const char *const CORPUS_EXAMPLES[] = {
     "replay each artifact of the folder, sorted by name",
     "raddle corpus tests/corpus --accept",
     "after a bug was fixed: its artifact becomes a test that it stays away",
+    "raddle corpus tests/corpus --realign",
+    "after an edit: which still hold, which differ, which are stale",
     NULL,
 };
 
@@ -222,7 +277,13 @@ const verb VERB_CORPUS = {
     "failure is gone is rewritten: from then on it expects to pass. One that still fails, in "
     "whatever "
     "way, is left as it is.\n\n"
-    "Exit status: 0 all as recorded (or accepted), 1 at least one differs, 2 at least one cannot "
+    "With --realign those that differ are followed by actors and sites, as 'replay --realign' "
+    "does: "
+    "'realigned' when what was recorded still holds, DIFFERS when the failure is gone or another "
+    "one, STALE when it cannot be told. --accept then rewrites the first, and those that are gone, "
+    "to what they are now.\n\n"
+    "Exit status: 0 all as recorded (or accepted, or realigned), 1 at least one differs or is "
+    "stale, 2 at least one cannot "
     "be "
     "read (all are tried first), 3 trouble with files or memory.",
     CORPUS_OPTIONS,

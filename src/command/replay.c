@@ -1,11 +1,14 @@
 /* replay.c — `raddle replay`: does an artifact or a log still behave as recorded? */
+#include "keep.h"
 #include "options.h"
+#include "realign.h"
 #include "report.h"
 
 #include <string.h>
 
 typedef struct replay_args {
-    bool edited, repaired, original, json;
+    bool edited, repaired, original, realign, json;
+    const char *output;
 } replay_args;
 
 #define AT(field) offsetof(replay_args, field)
@@ -17,6 +20,9 @@ static const option REPLAY_OPTIONS[] = {
      0, 0},
     {"original", OPTION_FLAG, AT(original), NULL, "try its choices on the machine with the bug", 0,
      0, 0},
+    {"realign", OPTION_FLAG, AT(realign), NULL,
+     "by actors and sites, in code that was edited since", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "FILE", "with --realign: write the run made now", 0, 0, 0},
     OPTION_JSON(replay_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -33,10 +39,10 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
     rad_error error = {.code = 0};
     rad_target t;
     rad_verdict v = {.steps = 0};
-    if (a->repaired || a->original || a->edited) {
+    if (a->repaired || a->original || a->edited || a->realign) {
         return bad_usage(c,
                          "'%.200s' is a log, which replays strictly: no --edited, --repaired, "
-                         "--original",
+                         "--original, --realign",
                          path);
     }
     if (rad_lab_replay_log(path, &t, &v, &error) != 0) {
@@ -123,6 +129,64 @@ static void report_replay_json(cli *c, const char *path, const rad_artifact *a, 
     put_end(&j);
 }
 
+/* ---- On code that was edited ------------------------------------------------------------------------- */
+
+static void report_realign(cli *c, const char *path, const rad_artifact *a, const rad_target *t,
+                           const rad_realignment *r, const kept *k)
+{
+    report_head(c, t, path);
+    report_verdict(c, 0, &r->actual);
+    report_realigned(c, r);
+    if (k) {
+        keep_report(c, "written", k);
+    }
+    report_label(c, "seed");
+    out(c, "%llu, policy %s\n", (unsigned long long)rad_artifact_seed(a), rad_artifact_policy(a));
+}
+
+static void report_realign_json(cli *c, const char *path, const rad_artifact *a,
+                                const rad_target *t, const rad_realignment *r, const kept *k)
+{
+    writer j;
+    put_begin(&j, c);
+    put_text(&j, "verb", "replay");
+    put_text(&j, "file", path);
+    put_text(&j, "form", "artifact");
+    put_target(&j, t);
+    put_text(&j, "policy", rad_artifact_policy(a));
+    put_count(&j, "seed", rad_artifact_seed(a));
+    put_realigned(&j, r);
+    put_bool(&j, "other_build", other_build(rad_artifact_program(a)));
+    if (k) {
+        keep_json(&j, k);
+    }
+    put_verdict(&j, &r->actual);
+    put_end(&j);
+}
+
+static int realign_artifact(cli *c, const char *path, const rad_artifact *a, const rad_target *t,
+                            const rad_target *other, const replay_args *args)
+{
+    static kept k;
+    rad_error error = {.code = 0};
+    rad_realignment r;
+    if (rad_lab_realign(a, other, &r, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    if (args->output) {
+        keep_artifact(c, r.artifact, args->output, &k);
+    }
+    (args->json ? report_realign_json : report_realign)(c, path, a, t, &r,
+                                                        args->output ? &k : NULL);
+    int status = realigned_well(&r) ? EXIT_FINE : EXIT_FOUND;
+    if (args->output) {
+        status = k.written ? status : EXIT_RUNTIME;
+        keep_free(&k);
+    }
+    rad_realignment_free(&r);
+    return status;
+}
+
 static int replay_artifact(cli *c, const char *path, const replay_args *args)
 {
     rad_error error = {.code = 0};
@@ -136,7 +200,9 @@ static int replay_artifact(cli *c, const char *path, const replay_args *args)
     bool twin = args->repaired || args->original;
     bool other = twin && t.c.repaired != args->repaired;
     t.c.repaired = twin ? args->repaired : t.c.repaired;
-    if (rad_lab_replay(a, other ? &t : NULL, &r, &error) != 0) {
+    if (args->realign) {
+        status = realign_artifact(c, path, a, &t, other ? &t : NULL, args);
+    } else if (rad_lab_replay(a, other ? &t : NULL, &r, &error) != 0) {
         status = complain_error(c, &error);
     } else {
         bool good = other ? r.actual.result == RAD_RESULT_PASS : r.as_recorded;
@@ -164,6 +230,9 @@ static int replay_run(cli *c, int argc, char **argv)
     if (a.repaired && a.original) {
         return bad_usage(c, "--repaired and --original exclude each other");
     }
+    if (a.output && !a.realign) {
+        return bad_usage(c, "--output is for --realign");
+    }
     if ((status = read_file_word(c, w.at, w.count, &path)) != 0) {
         return status;
     }
@@ -175,6 +244,8 @@ static const char *const REPLAY_EXAMPLES[] = {
     "run the choices of the file again and compare",
     "raddle replay buffer.min.raddle.json --repaired",
     "is the bug gone from the repaired twin?",
+    "raddle replay buffer.raddle.json --realign --output now.raddle.json",
+    "the same schedule in code that was edited, and the run it is now",
     "raddle replay bank.raddle.log",
     "a log: every decision has to find the set of choices it was recorded with",
     NULL,
@@ -189,6 +260,10 @@ const verb VERB_REPLAY = {
     "or "
     "--original the choices are tried on the other twin, and the answer is 'still fails' or "
     "'gone'.\n\n"
+    "With --realign the recorded steps are looked for by actor and site, not by the numbers of the "
+    "choices, so that the answer outlives edits: 'still fails', 'gone', 'fails differently', or "
+    "'diverged at step N because …' when recorded choices were not met; and where the two runs "
+    "come together again. --output FILE writes the run as it is now.\n\n"
     "Exit status: 0 it behaves as recorded (or is gone), 1 it differs (or still fails), 2 the file "
     "cannot be used, 3 trouble with files or memory.",
     REPLAY_OPTIONS,

@@ -65,6 +65,20 @@ found=$evil.d/hostile.raddle.json
 sound "explore: an artifact with names of an enemy" "$found"
 row replay 0 "$found" -- "$program"
 json_row replay 0 "$found" --json -- "$program"
+row replay 1 "$found" --realign -- "$program"
+json_row replay 1 "$found" --realign --json --output "$evil.d/again.raddle.json" -- "$program"
+# A path by an enemy, who is somebody else and somewhere else.
+python3 - "$found" "$evil.d/path.raddle.json" "$json" <<'END'
+import json, sys
+document = json.load(open(sys.argv[1]))
+name = json.loads('"%s"' % sys.argv[3])
+document["path"]["actors"] = [name + str(i) for i in range(len(document["path"]["actors"]))]
+document["path"]["sites"] = [name + " at " + str(i) for i in range(len(document["path"]["sites"]))]
+document["expected_trace_hash"] = "0" * 32
+json.dump(document, open(sys.argv[2], "w"))
+END
+row replay 1 "$evil.d/path.raddle.json" --edited --realign -- "$program"
+json_row replay 1 "$evil.d/path.raddle.json" --edited --realign --json -- "$program"
 row replay 2 "$found"
 row replay 2 "$evil"
 row replay 0 "$evil.raddle.log"
@@ -83,6 +97,7 @@ row shrink 2 "cases/$evil.raddle.json"
 row corpus 2 cases
 row corpus "1|2" cases -- "$program"
 json_row corpus 2 cases --json
+row corpus "1|2" cases --realign -- "$program"
 row corpus 2 "$evil"
 printf '{"machine": "%s", "threads": "%s"}' "$json" "$json" >"cases/$evil.json"
 row explore 2 "cases/$evil.json"
