@@ -103,6 +103,24 @@ static bool find_library(char *path, size_t size)
     return used > 0 && (size_t)used < size && access(path, R_OK) == 0;
 }
 
+/* `raddle explore ./program --runs 9`: the program gets --runs, and its user may have meant raddle. */
+static void note_options(const verb *v, char *const *own)
+{
+    for (char *const *word = own + 1; *word != NULL; word++) {
+        size_t length = strcspn(*word, "=");
+        for (const option *o = v->options; o != NULL && o->name != NULL; o++) {
+            if (strncmp(*word, "--", 2) == 0 && strlen(o->name) == length - 2 &&
+                strncmp(*word + 2, o->name, length - 2) == 0) {
+                note(
+                    "note: %s is an argument of the program; to give it to raddle, write it before "
+                    "the program: raddle %s %s ... %s\n",
+                    *word, v->name, *word, own[0]);
+                return;
+            }
+        }
+    }
+}
+
 int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
                char **argv)
 {
@@ -124,6 +142,7 @@ int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, in
         own[count++] = argv[i];
     }
     own[count] = NULL;
+    if (at < dashes) note_options(v, own);
     int status = test_program(c, own, library, &machine);
     if (status != 0) {
         return status;

@@ -36,6 +36,10 @@ finds() { # PROGRAM IDENTITY STEPS [OPTIONS…]: found, shrunk to at most so man
     has out "code between two operations was not interrupted" "$1 fixed: says what was not tried"
 }
 finds abba deadlock:mutex+nursery 8
+try explore --runs 9 ./abba fixed --runs=8
+has err "note: --runs=8 is an argument of the program; to give it to raddle, write it before" "an option behind the program"
+try explore --runs 9 ./abba fixed --other
+silent "an argument of the program"
 finds lost_wakeup deadlock:condition+nursery 12
 finds leak deadlock:channel+nursery 10
 finds select_miss "assertion@done == 2" 16
