@@ -1,0 +1,170 @@
+/* test_realign_survivors.c — what planted bugs in realigned replay got past the other tests: picks of one step that
+ * took each other's values, and a new actor that took the name, and then the steps, of one that the plan had given
+ * away. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "rig_support.h"
+
+static const char *pick_site_name(const void *self, uint32_t site)
+{
+    static const char *const names[] = {"mix", "colour", "size", NULL};
+    (void)self;
+    return site < 3 ? names[site] : NULL;
+}
+
+static void paint_reset(puppet *p, rad_kernel *k)
+{
+    p->objects[0] = rad_object(k, RAD_NONE, "pot");
+    p->actions[0] = rad_action(k, 0, rad_actor(k, RAD_NONE, "painter"), RAD_NONE, 0);
+    rad_announce(k, p->actions[0], 0, p->objects[0], RAD_WRITE);
+    rad_enable(k, p->actions[0]);
+}
+
+/* number: the edition. 0 is recorded, 1 asks for a size before the colour, 2 after it. */
+static void paint_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    if (p->number == 1) rad_pick(k, RAD_PICK_VALUE, 2, 3);
+    uint32_t colour = rad_pick(k, RAD_PICK_VALUE, 1, 3);
+    if (p->number == 2) rad_pick(k, RAD_PICK_VALUE, 2, 3);
+    rad_disable(k, action);
+    if (colour == 2) rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "it is red");
+}
+
+/* The only failure of the machine as it is now, with its path: edits come later. */
+static rad_artifact *recorded(const rad_target *t)
+{
+    rad_error error = {0};
+    rad_exploration e;
+    rad_explore_options o = {.strategy = "dfs", .runs = 10, .seed = 1};
+    assert_int_equal(rad_lab_explore(t, &o, &e, &error), 0);
+    assert_int_equal(e.finding_count, 1);
+    rad_artifact *a = e.findings[0].artifact;
+    e.findings[0].artifact = NULL;
+    rad_exploration_free(&e);
+    char *text = rad_artifact_json(a, &error);
+    assert_non_null(text);
+    rad_free(text);
+    return a;
+}
+
+static void still_fails(const rad_artifact *a)
+{
+    rad_error error = {0};
+    rad_realignment r;
+    if (rad_lab_realign(a, NULL, &r, &error) != 0) fail_msg("%s", error.text);
+    assert_int_equal(r.answer, RAD_REALIGNED_FAILS);
+    assert_int_equal(r.lost, 0);
+    assert_false(r.by_list);
+    rad_realignment_free(&r);
+}
+
+static void a_new_pick_does_not_take_the_value_of_another(void **state)
+{
+    (void)state;
+    puppet p = {.reset = paint_reset, .step = paint_step};
+    rad_machine m = puppet_machine;
+    m.site_name = pick_site_name;
+    rad_target t = puppet_target(&p);
+    t.machine = &m;
+    rad_artifact *a = recorded(&t);
+    for (p.number = 0; p.number <= 2; p.number++) still_fails(a);
+    rad_artifact_free(a);
+}
+
+/* ---- Actors ----------------------------------------------------------------------------------------------
+ * A worker begins, somebody comes by, the worker ends: that fails when the worker was first. After the edit the worker
+ * has another role, and a helper with the old one comes when the worker was first; it saves the run if it may go before
+ * the worker ends. Actions: 0 who comes by, 1 the worker, 2 the helper. */
+
+enum { BEGINS, ENDS, COMES };
+
+typedef struct yard {
+    bool edited, began, came, saved;
+} yard;
+
+static const char *yard_site_name(const void *self, uint32_t site)
+{
+    static const char *const names[] = {"begins", "ends", "comes"};
+    (void)self;
+    return site < 3 ? names[site] : NULL;
+}
+
+static uint32_t yard_actor(puppet *p, rad_kernel *k, const char *role, uint32_t site)
+{
+    uint32_t action = rad_action(k, 0, rad_actor(k, RAD_NONE, role), RAD_NONE, 0);
+    rad_announce(k, action, site, p->objects[0], RAD_WRITE);
+    rad_enable(k, action);
+    return action;
+}
+
+static void yard_reset(puppet *p, rad_kernel *k)
+{
+    yard *y = p->data;
+    *y = (yard){.edited = y->edited};
+    p->objects[0] = rad_object(k, RAD_NONE, "yard");
+    p->actions[0] = yard_actor(p, k, "passer", COMES);
+    p->actions[1] = yard_actor(p, k, y->edited ? "hand" : "worker", BEGINS);
+    p->actions[2] = RAD_NONE;
+}
+
+static void yard_worker(puppet *p, rad_kernel *k)
+{
+    yard *y = p->data;
+    if (y->began) {
+        rad_disable(k, p->actions[1]);
+        if (p->number == 1 && !y->saved)
+            rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "nobody saved it");
+        return;
+    }
+    y->began = true;
+    p->number = !y->came; /* it was first */
+    rad_announce(k, p->actions[1], ENDS, p->objects[0], RAD_WRITE);
+    if (y->came) return;
+    rad_disable(k, p->actions[1]); /* until somebody comes */
+    if (y->edited) p->actions[2] = yard_actor(p, k, "worker", ENDS);
+}
+
+static void yard_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    yard *y = p->data;
+    if (action == p->actions[1]) {
+        yard_worker(p, k);
+        return;
+    }
+    rad_disable(k, action);
+    if (action == p->actions[2]) {
+        y->saved = true;
+        return;
+    }
+    y->came = true;
+    if (y->began) rad_enable(k, p->actions[1]);
+}
+
+static void an_actor_that_was_given_away_is_nobody_elses(void **state)
+{
+    (void)state;
+    yard y = {.edited = false};
+    puppet p = {.reset = yard_reset, .step = yard_step, .data = &y};
+    rad_machine m = puppet_machine;
+    m.site_name = yard_site_name;
+    rad_target t = puppet_target(&p);
+    t.machine = &m;
+    rad_artifact *a = recorded(&t);
+    y.edited = true;
+    still_fails(a);
+    rad_artifact_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_pick_does_not_take_the_value_of_another),
+        cmocka_unit_test(an_actor_that_was_given_away_is_nobody_elses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
