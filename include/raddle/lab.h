@@ -468,8 +468,10 @@ typedef struct rad_story {
     uint32_t wait_count;
     rad_wait_edge *waits; /* at the end */
     char *state; /* at the end, in the machine's words, lines that end in "\n"; NULL: it has none */
-    char *
-        output; /* what a program under test printed, the first 4,095 bytes; NULL: nothing, or it is no program */
+    /* What a program under test printed, the first 4,095 bytes. NULL: nothing, or it is no program. */
+    char *output;
+    /* Of such a program in a deadlock: "NAME: inner < outer\n", the functions in which each fiber waits; or NULL. */
+    char *places;
     rad_verdict verdict;
     rad_measure measure;
     bool as_recorded; /* the run that is told is the one of the file, step by step */

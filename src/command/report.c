@@ -71,18 +71,23 @@ void report_state(cli *c, const rad_story *s)
     }
 }
 
-void report_output(cli *c, const rad_story *s)
+static void report_lines(cli *c, const char *title, const char *text)
 {
-    const char *text = s->output;
     if (text == NULL) {
         return;
     }
-    out(c, "\n%sOutput of this run%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
+    out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), title, style(c, STYLE_OFF));
     while (*text) {
         size_t size = strcspn(text, "\n");
         out(c, "   %.*s\n", (int)size, text);
         text += size + (text[size] != 0);
     }
+}
+
+void report_output(cli *c, const rad_story *s)
+{
+    report_lines(c, "Where fibers wait", s->places);
+    report_lines(c, "Output of this run", s->output);
 }
 
 void report_events(cli *c, const rad_story *s)

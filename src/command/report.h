@@ -18,7 +18,7 @@ void event_text(const rad_story *s, uint64_t line, char *text, size_t size) RAD_
 void report_state(cli *c, const rad_story *s) RAD_COMMAND(report_state);
 void report_events(cli *c, const rad_story *s) RAD_COMMAND(report_events);
 
-/* What a program under test printed in the run of the story, if anything. */
+/* Of a program under test: where its fibers wait, and what it printed in the run of the story, if anything. */
 void report_output(cli *c, const rad_story *s) RAD_COMMAND(report_output);
 
 /* "  name      " in front of a line of facts. */

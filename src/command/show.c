@@ -108,6 +108,9 @@ static int show_json(cli *c, const char *path, const rad_artifact *a, bool all)
     put_bool(&j, "as_recorded", story->as_recorded);
     put_text(&j, "reason", story->as_recorded ? NULL : story->reason);
     json_story(&j, story, all);
+    if (story->places) {
+        put_text(&j, "places", story->places);
+    }
     if (story->output) {
         put_text(&j, "output", story->output);
     }

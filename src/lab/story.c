@@ -242,8 +242,10 @@ int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error)
         return code;
     }
     told_measure(t);
-    if (rad__program_is(t->rig.target.machine))
+    if (rad__program_is(t->rig.target.machine)) {
         t->story.output = rad__under_test_output(t->rig.self);
+        t->story.places = rad__under_test_places(t->rig.self);
+    }
     *out = &t->story;
     return 0;
 }
@@ -257,6 +259,7 @@ void rad_story_free(rad_story *s)
     rad__free(s->waits);
     rad__free(s->state);
     rad__free(s->output);
+    rad__free(s->places);
     rad__free(t->past);
     rad__recorder_close(&t->recorder);
     if (t->rig.kernel) rad__rig_close(&t->rig);

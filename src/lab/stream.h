@@ -34,6 +34,7 @@ enum rad_stream_what {
     RAD_STREAM_ENDED,     /* a: actor */
     RAD_STREAM_EVALUATED, /* a: oracle */
     RAD_STREAM_FAIL,  /* a: oracle, b: object, c: bytes of the site; text: the site, the message */
+    RAD_STREAM_PLACE, /* a: actor; text: the functions in which it waits, the innermost first */
     RAD_STREAM_ERROR, /* value: code; text */
     RAD_STREAM_DONE   /* a: of IDLE an enum rad_end */
 };

@@ -111,6 +111,7 @@ typedef struct teller {
     rad_case c; /* without its body */
     rad_call_stream stream;
     rad_symbols roles; /* they have to outlive the run */
+    rad_bytes places;  /* where its fibers wait, a line each */
 } teller;
 
 static const char *role_of(teller *t, const char *text)
@@ -149,6 +150,12 @@ static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
     case RAD_STREAM_ENDED: rad_ended(k, r->a); break;
     case RAD_STREAM_EVALUATED: rad_evaluated(k, r->a); break;
     case RAD_STREAM_FAIL: teller_fails(t, k, r); break;
+    case RAD_STREAM_PLACE: {
+        char name[RAD_NAME_MAX];
+        rad__actor_name(k, r->a, name);
+        rad__bytes_format(&t->places, "%s: %s\n", name, t->stream.text);
+        break;
+    }
     case RAD_STREAM_ERROR: rad__kernel_error(k, (int)r->value, t->stream.text); break;
     default: return false; /* RAD_STREAM_DONE */
     }
@@ -183,6 +190,16 @@ char *rad__under_test_output(const void *self)
     return text[0] ? rad__copy_text(text) : NULL;
 }
 
+char *rad__under_test_places(const void *self)
+{
+    const teller *t = self;
+    char *text = t->places.size && !t->places.failed ? rad__alloc(1, t->places.size + 1) : NULL;
+    if (text == NULL) return NULL;
+    memcpy(text, t->places.data, t->places.size);
+    rad__text_clean(text);
+    return text;
+}
+
 static int machine_create(void **self, const rad_case *c, rad_error *error)
 {
     *self = NULL;
@@ -202,6 +219,7 @@ static void machine_destroy(void *self)
 {
     teller *t = self;
     teller_stop(t);
+    rad__bytes_free(&t->places);
     rad__symbols_free(&t->roles);
     rad__free(t);
 }
@@ -211,6 +229,7 @@ static void machine_reset(void *self, rad_kernel *k)
     teller *t = self;
     rad_error error = {0};
     teller_stop(t);
+    t->places.size = 0;
     if (rad__tested_start(&t->process, -1, &t->c, &error) != 0) {
         rad__kernel_error(k, error.code, error.text);
         return;

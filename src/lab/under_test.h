@@ -27,6 +27,9 @@ RAD_INTERNAL bool rad__program_is(const rad_machine *m);
  * no memory. */
 RAD_INTERNAL char *rad__under_test_output(const void *self);
 
+/* The same: where the fibers are that wait at its end, a line each. */
+RAD_INTERNAL char *rad__under_test_places(const void *self);
+
 typedef struct rad_tested {
     int pid;
     int to, from; /* pipes */

@@ -75,6 +75,8 @@ has out "switch to two: one could have gone on" "and the switch that matters is 
 try show abba.min.raddle.json -- ./abba
 status 0 "show"
 has out "a circle: one → two → one" "show tells the same"
+check "and in which functions a fiber waits, inlined or not" grep -qxE '   one: (in_order < )?one' out
+check "the first one, too" grep -qxE '   first: (both < )?start' out
 try run ./abba --unknown
 status 0 "words behind the program are its own"
 try explore --runs 50 --json ./abba fixed

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "lab/fibers/tell.h"
+#include "os/backtrace.h"
 #include "os/symbols.h"
 #include "rt/sync.h"
 
@@ -200,28 +201,37 @@ typedef struct search {
     uintptr_t address;
     char *name;
     size_t size;
+    bool own; /* it is in this library */
 } search;
+
+static bool is_inside(const struct dl_phdr_info *info, uintptr_t address)
+{
+    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
+            return true;
+    }
+    return false;
+}
 
 static int search_in(struct dl_phdr_info *info, size_t info_size, void *context)
 {
     static rad_symbols symbols;
-    const search *s = context;
+    search *s = context;
     (void)info_size;
-    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type != PT_LOAD || s->address - (info->dlpi_addr + p->p_vaddr) >= p->p_memsz)
-            continue;
-        const char *name = rad__symbols_name(&symbols, info, s->address);
-        if (name != NULL) snprintf(s->name, s->size, "%s", name);
-        return 1;
-    }
-    return 0;
+    if (!is_inside(info, s->address)) return 0;
+    uintptr_t own = (uintptr_t)&rad__stage; /* tidy: address ok: in the same object or not */
+    s->own = is_inside(info, own);
+    const char *name = rad__symbols_name(&symbols, info, s->address);
+    if (name != NULL) snprintf(s->name, s->size, "%s", name);
+    return 1;
 }
 
 /* What rad_main starts is a function of ours, which calls the program's. */
 static void function_name(function *f)
 {
-    search s = {(uintptr_t)f->fn, f->name, sizeof f->name}; /* only compared. tidy: address ok */
+    uintptr_t address = (uintptr_t)f->fn; /* only compared. tidy: address ok */
+    search s = {.address = address, .name = f->name, .size = sizeof f->name};
     dl_iterate_phdr(search_in, &s);
     if (strcmp(f->name, "first_main") == 0) snprintf(f->name, sizeof f->name, "first");
     if (f->name[0] == 0) snprintf(f->name, sizeof f->name, "fiber"); /* it was stripped */
@@ -238,4 +248,23 @@ const char *rad__function_name(rad_fn fn)
     f->fn = fn;
     function_name(f);
     return f->name;
+}
+
+enum { PLACE_FRAMES = 4 };
+
+void rad__fiber_place(const rad_runner *r, char *text, size_t size)
+{
+    const rad_berth *berth = r->slot->strand.berth;
+    rad_backtrace calls = {.count = 0};
+    uint32_t shown = 0;
+    size_t used = 0;
+    text[0] = 0;
+    if (berth != NULL) rad__backtrace(&calls, &berth->context, berth->base, berth->size);
+    for (uint32_t i = 0; i < calls.count && shown < PLACE_FRAMES && used < size; i++) {
+        char name[60] = "";
+        search s = {.address = calls.at[i], .name = name, .size = sizeof name};
+        dl_iterate_phdr(search_in, &s);
+        if (s.own || name[0] == 0) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", shown++ ? " < " : "", name);
+    }
 }

@@ -184,6 +184,9 @@ RAD_INTERNAL void rad__objects_tell(void);
 /* The name of a function of the program, for its fibers. Outlives the run. */
 RAD_INTERNAL const char *rad__function_name(rad_fn fn);
 
+/* The functions of the program in which a fiber waits, "inner < outer"; "": not known. */
+RAD_INTERNAL void rad__fiber_place(const rad_runner *r, char *text, size_t size);
+
 /* What the fiber waits for, and who has it: numbers, or RAD_NONE. */
 RAD_INTERNAL void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder);
 
