@@ -15,8 +15,8 @@
  *   STOPPED  whom it disabled since then (D)
  *   RAN      who has run since then (S)
  *
- * F1  P has no circle: whoever yields has just run, and running takes one out of every BEHIND. So somebody is offered
- *     exactly when somebody can run.
+ * F1  P has no cycle: an actor that yields has just run, and running removes an actor from every BEHIND. So an action
+ *     is offered exactly when an action is enabled.
  * F2  an actor is aside <=> BEHIND has somebody who can run; then all its enabled actions are. */
 #ifndef RAD_CORE_FAIR_H
 #define RAD_CORE_FAIR_H
