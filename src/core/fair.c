@@ -121,8 +121,8 @@ static void fair_yields(rad_fair *f, uint32_t party)
 
 /* ---- Rounds ----------------------------------------------------------------------------------------------
  * A livelock is a state that comes back, with a round of steps in between that is fair: every actor that could run in
- * it ran, and did the only thing it could. Such a round can be repeated for ever. States are compared at yields, with one
- * that is marked; the mark moves on at yields 1, 2, 4, 8, …, so a round is seen when the mark is inside it. */
+ * it ran, and did the only thing it could. Such a round can be repeated for ever. States are compared at yields, with
+ * one that is marked; the mark moves on at yields 1, 2, 4, 8, …, so a round is seen when the mark is inside it. */
 
 static void round_note(rad_kernel *k, uint32_t party, bool chose)
 {
