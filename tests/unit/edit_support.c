@@ -55,16 +55,23 @@ static uint32_t site(builder *b, const char *more)
     return known != RAD_NONE ? known : name_add(b->sites, name, 0);
 }
 
+/* Machines keep the texts they are given: each is stored once, for as long as the program runs. */
+static const char *lasting(const char *text)
+{
+    static names all;
+    uint32_t known = name_find(&all, text);
+    return all.at[known != RAD_NONE ? known : name_add(&all, text, 0)];
+}
+
 static uint32_t object(builder *b, uint32_t word, char kind)
 {
     const char *role = b->words[word];
     uint32_t known = name_find(&b->objects, role);
     if (known != RAD_NONE) return b->objects.number[known];
     uint32_t at = name_add(&b->objects, role, 0);
-    const char *lasting = strdup(role); /* the machine keeps it: a few bytes for the whole test */
-    b->objects.number[at] = kind == 'm'   ? vm_mutex(b->vm, lasting)
-                            : kind == 'c' ? rad__vm_cond(b->vm, lasting)
-                                          : vm_cell(b->vm, lasting, 0);
+    b->objects.number[at] = kind == 'm'   ? vm_mutex(b->vm, lasting(role))
+                            : kind == 'c' ? rad__vm_cond(b->vm, lasting(role))
+                                          : vm_cell(b->vm, lasting(role), 0);
     return b->objects.number[at];
 }
 
@@ -91,7 +98,7 @@ static bool emit_local(builder *b, const char *op)
     else if (strcmp(op, "add") == 0)
         vm_add(vm, (enum vm_register)value(b, 1), value(b, 1), value(b, 2));
     else if (strcmp(op, "claim") == 0)
-        vm_claim(vm, value(b, 1), VM_EQ, value(b, 2), object(b, 3, 'x'), strdup(b->words[3]));
+        vm_claim(vm, value(b, 1), VM_EQ, value(b, 2), object(b, 3, 'x'), lasting(b->words[3]));
     else if (strcmp(op, "jz") == 0)
         jump(b, vm_jump_if(vm, value(b, 1), VM_EQ, 0), 2);
     else if (strcmp(op, "jnz") == 0)
