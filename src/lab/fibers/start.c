@@ -67,6 +67,7 @@ static int lab_main(int argc, char **argv, char **envp)
     unsetenv("LD_PRELOAD");
     unsetenv("LD_BIND_NOW");
     greet(in, out, &setup);
+    if (!rad__variables_read(in)) rad__process_exit(127);
     rad__stage.argc = argc;
     rad__stage.argv = argv;
     rad__stage.envp = envp;
