@@ -5,7 +5,8 @@
 # into OUT. Code and data stay as they are, bit for bit; only symbols are renamed: what rt asks of the others under a
 # name of the file SEAM becomes rad__seam_NAME, which the library answers, and every other global symbol of base, os and
 # exec becomes rad__real_NAME, because the lab brings a copy of its own. The public calls in the file POINTS, which are no
-# rows of RAD_OPS, become rad__op_NAME like those. order.c puts operations together: those in it are points, too.
+# rows of RAD_OPS, become rad__op_NAME like those. order.c puts operations together: those in it are points, too. os asks by
+# nanosleep whether a page can be read: that becomes rad__past_nanosleep, because the program's does not ask the system.
 set -eu
 ld=$1 objcopy=$2 nm=$3 seam=$4 points=$5 out=$6
 shift 6
@@ -36,7 +37,10 @@ missing=$(LC_ALL=C comm -13 "$scratch/names" "$scratch/seam")
     echo "seam.sh: nothing of base, os and exec is called" $missing >&2
     exit 1
 }
-sed -n 's/^rad_\(.*\)/& rad__real_\1/p' "$scratch/names" >"$scratch/rest.map"
+{
+    sed -n 's/^rad_\(.*\)/& rad__real_\1/p' "$scratch/names"
+    echo "nanosleep rad__past_nanosleep"
+} >"$scratch/rest.map"
 {
     LC_ALL=C comm -23 "$scratch/names" "$scratch/seam" | sed -n 's/^rad_\(.*\)/& rad__real_\1/p'
     sed -n 's/^rad_\(.*\)/& rad__seam_\1/p' "$scratch/seam"

@@ -329,6 +329,15 @@ typedef struct rad_phase {
     bool endless;   /* some runs were cut or go round in circles: not tried to the end */
 } rad_phase;
 
+/* Calls by which runs of a program under test changed what outlives them, or asked what is outside of their process:
+ * "unlink(notes.txt)". In the order of the texts, each once. */
+enum { RAD_OUTSIDE_MAX = 16, RAD_OUTSIDE_TEXT = 100 };
+typedef struct rad_outside {
+    uint32_t count;
+    bool more; /* than there is room for */
+    char texts[RAD_OUTSIDE_MAX][RAD_OUTSIDE_TEXT];
+} rad_outside;
+
 typedef struct rad_exploration {
     uint64_t runs, steps, failures;
     uint64_t cut;  /* runs that were not finished at the step limit */
@@ -353,6 +362,8 @@ typedef struct rad_exploration {
     rad_phase phases[RAD_PHASES_MAX];
     uint32_t site_count; /* sites the machine names */
     uint8_t site_reached[1024];
+    rad_outside outside;
+    bool timed; /* some run of a program under test had a timer or a deadline */
 } rad_exploration;
 
 RAD_API int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out,
@@ -436,23 +447,6 @@ enum rad_switch {
     RAD_SWITCH_PREEMPTIVE
 };
 
-/* A place in the code of a program under test. */
-typedef struct rad_source_place {
-    char function[48]; /* "": not known */
-    char file
-        [240]; /* as the compiler was given it; "": the program has no debug information there */
-    uint32_t line;
-    char source[128]; /* the line itself; "": the file is not there */
-} rad_source_place;
-
-/* The calls in which a fiber of such a program was at the end of the run, the innermost first. */
-typedef struct rad_source_stack {
-    uint32_t actor; /* index into actors */
-    bool failed;    /* the failure is here; otherwise it waits */
-    uint32_t frame_count;
-    const rad_source_place *frames;
-} rad_source_stack;
-
 typedef struct rad_line {
     uint64_t step;
     uint32_t actor;   /* index into actors */
@@ -469,16 +463,12 @@ typedef struct rad_line {
     char note[96]; /* choices made inside the step, notes of the machine; "" */
     char
         words[128]; /* the step in the machine's own words; "": to be put together from the above */
-    const rad_source_place
-        *at; /* of a program under test: the call that it makes; NULL: not known */
 } rad_line;
 
 typedef struct rad_wait_edge {
     uint32_t actor;
     char object[48];
     char holder[48]; /* "-" when nobody has it */
-    const rad_source_place
-        *made; /* of a program under test: the call that made the object; NULL: not known */
 } rad_wait_edge;
 
 typedef struct rad_story {
@@ -491,9 +481,8 @@ typedef struct rad_story {
     char *state; /* at the end, in the machine's words, lines that end in "\n"; NULL: it has none */
     /* What a program under test printed, the first 4,095 bytes. NULL: nothing, or it is no program. */
     char *output;
-    /* Of such a program that failed: where its fibers are, those that failed first. */
-    uint32_t stack_count;
-    const rad_source_stack *stacks;
+    /* Of such a program in a deadlock: "NAME: inner < outer\n", the functions in which each fiber waits; or NULL. */
+    char *places;
     rad_verdict verdict;
     rad_measure measure;
     bool as_recorded; /* the run that is told is the one of the file, step by step */

@@ -23,7 +23,8 @@ enum rad_stream {
     RAD_STREAM_SELECT,   /* the order in which a select looks */
     RAD_STREAM_PROTOCOL, /* a random protocol */
     RAD_STREAM_POS,
-    RAD_STREAM_POLICY /* one that a user wrote */
+    RAD_STREAM_POLICY, /* one that a user wrote */
+    RAD_STREAM_PROGRAM /* what a program under test takes for random numbers of the system */
 };
 
 /* Mixes 64 bits (the finaliser of splitmix64). */

@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
+#include "lab/outside.h"
 #include "lab/pool.h"
 #include "lab/strategy.h"
 #include "lab/under_test.h"
@@ -185,6 +186,8 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     out->cut += r->cut;
     out->held += r->held;
     out->races_suppressed += r->suppressed;
+    out->timed |= r->timed;
+    rad__outside_join(&out->outside, &r->outside);
     l->phase->cut += r->cut;
     l->phase->runs += r->runs;
     l->phase->failures += r->failures;

@@ -13,7 +13,8 @@
 
 typedef struct rad_setup {
     uint64_t max_steps;
-    uint64_t clock_free; /* 1: fibers/time.c */
+    uint64_t clock_free;   /* 1: fibers/time.c */
+    uint64_t memory_limit; /* bytes; 0: none */
 } rad_setup;
 
 typedef struct rad_hello {

@@ -11,7 +11,9 @@ typedef struct rad_rig_shared {
     volatile uint64_t choice_count;
     volatile uint64_t panic;   /* an assertion of ours failed */
     volatile uint64_t trouble; /* the process gave up for a reason of ours, not the machine's */
-    volatile int64_t pid; /* of the child in which the run is; 0: it is in the process itself */
+    volatile int64_t pid;    /* of the child in which the run is; 0: it is in the process itself */
+    volatile uint64_t timed; /* a run of the current unit had a timer or a deadline … */
+    rad_outside outside;     /* … and what its runs did outside of their processes */
     rad_beacon beacon;
 } rad_rig_shared;
 

@@ -74,6 +74,8 @@ typedef struct rad_unit_result {
     uint64_t last_hash_count;
     uint64_t evaluations[RAD_ORACLES_MAX];
     uint8_t reached[RAD_SITES_MAX];
+    rad_outside outside;
+    bool timed;     /* a run had a timer or a deadline */
     bool exhausted; /* tree: nothing is left */
     bool pruned;    /* tree: the bound cut something off */
     bool endless;   /* a run was cut off at the step limit, or came back to a state of its own */

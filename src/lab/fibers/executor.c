@@ -6,7 +6,6 @@
 #include "lab/fibers/seam.h"
 
 #include "base/error.h"
-#include "lab/fibers/tell.h"
 
 static rad_runner *runner_of(rad_task *task)
 {
@@ -33,8 +32,7 @@ static void fiber_spawned(rad_lab_exec *x, rad_task *task)
     slot->fn = fiber_body;
     slot->arg = r;
     atomic_store_explicit(&task->next, (rad_task *)(void *)r, memory_order_relaxed);
-    if (!rad__stage.prefix && rad__tell_streams()) rad__frames_tell_call(r);
-    rad__object_begins(slot, RAD_AT_BEGIN, r->role, NULL);
+    rad__object_begins(slot, RAD_AT_BEGIN, r->role);
     rad__runner_enable(r);
 }
 

@@ -3,11 +3,15 @@
  * a function without parameters that has the symbol of the call.
  *
  * Before main there is no kernel to tell: then the process ends, and says why on its standard error. */
+#define _GNU_SOURCE
 #include "base/readable.h"
+#include "lab/fibers/libc.h"
 #include "lab/fibers/server.h"
-#include "lab/fibers/stage.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
 
 #define THREADS   "threads beside fibers cannot be explored yet; rad_spawn and rad_blocking can"
 #define PROCESSES "a run under test starts no other processes"
@@ -30,8 +34,20 @@ static _Noreturn void refuse(const char *call, const char *why)
 REFUSED(pthread_create, THREADS)
 REFUSED(thrd_create, THREADS)
 
+REFUSED(aio_read, THREADS)
+REFUSED(aio_read64, THREADS)
+REFUSED(aio_write, THREADS)
+REFUSED(aio_write64, THREADS)
+REFUSED(lio_listio, THREADS)
+REFUSED(lio_listio64, THREADS)
+REFUSED(getaddrinfo_a, THREADS)
+REFUSED(mq_notify, THREADS)
+REFUSED(timer_create, THREADS)
+
 REFUSED(fork, PROCESSES)
 REFUSED(vfork, PROCESSES)
+REFUSED(clone, PROCESSES)
+REFUSED(forkpty, PROCESSES)
 REFUSED(system, PROCESSES)
 REFUSED(popen, PROCESSES)
 REFUSED(posix_spawn, PROCESSES)
@@ -45,6 +61,50 @@ REFUSED(execl, PROCESSES)
 REFUSED(execlp, PROCESSES)
 REFUSED(execle, PROCESSES)
 REFUSED(daemon, PROCESSES)
+
+/* The lab makes its runs by it. */
+RAD_ANSWER(pid_t, _Fork, (void))
+{
+    if (rad__program_calls()) refuse("_Fork", PROCESSES);
+    return RAD_REAL(_Fork)();
+}
+
+/* ---- System calls by number ----------------------------------------------------------------------------- */
+
+/* The call that this is, if it is one that would be refused; or NULL. */
+static const char *refused_number(long number)
+{
+    switch (number) {
+#ifdef SYS_fork
+    case SYS_fork: return "fork";
+    case SYS_vfork: return "vfork";
+#endif
+    case SYS_clone: return "clone";
+    case SYS_clone3: return "clone3";
+    case SYS_execve: return "execve";
+    case SYS_execveat: return "execveat";
+    case SYS_io_uring_setup: return "io_uring_setup";
+    default: return NULL;
+    }
+}
+
+RAD_ANSWER(long, syscall, (long number, ...))
+{
+    long a[6];
+    va_list more;
+    va_start(more, number);
+    for (uint32_t i = 0; i < 6; i++) a[i] = va_arg(more, long);
+    va_end(more);
+    long answer;
+    if (rad__stage.running) {
+        const char *name = refused_number(number);
+        if (name) refuse(name, PROCESSES);
+        if (rad__clock_by_number(number, a, &answer) || rad__random_by_number(number, a, &answer) ||
+            rad__identity_by_number(number, &answer))
+            return answer;
+    }
+    return RAD_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
 
 REFUSED(rad_exec_create, EXECUTOR)
 REFUSED(rad_exec_close, EXECUTOR)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *const rad__fiber_oracles[] = {"misuse", "exit", "uncontrolled", NULL};
+const char *const rad__fiber_oracles[] = {"misuse", "exit", "uncontrolled", "memory", NULL};
 
 const char rad__files = 0;
 

@@ -45,8 +45,9 @@ enum {
 enum {
     RAD_ORACLE_MISUSE = RAD_ORACLE_OWN,
     RAD_ORACLE_EXIT,
-    /* Reports nothing: its evaluations are runs that waited for the system, which the kernel did not decide. */
-    RAD_ORACLE_UNCONTROLLED
+    /* Reports nothing: its evaluations are runs that waited for the system, or changed what outlives them. */
+    RAD_ORACLE_UNCONTROLLED,
+    RAD_ORACLE_MEMORY
 };
 
 RAD_INTERNAL extern const char *const rad__fiber_oracles[];

@@ -3,6 +3,8 @@
 
 #include "base/error.h"
 #include "lab/fibers/tell.h"
+#include "lab/outside.h"
+#include "lab/rig.h"
 #include "os/context.h"
 
 #include <stdarg.h>
@@ -12,7 +14,7 @@
 
 rad_stage rad__stage;
 
-enum { STACK_SIZE = RAD_THREAD_STACK, GUARD_SIZE = 64 << 10 };
+enum { STACK_SIZE = 8 << 20, GUARD_SIZE = 64 << 10 };
 
 /* Private, so that a child of fork has its own; reserved, and paid for page by page. */
 static void *reserve(size_t size)
@@ -45,7 +47,6 @@ static void tell_announce(const rad_runner *r)
 {
     uint32_t object = rad__object_at(r->object, r->site);
     rad__tell_announce(r->number, r->site, object, site_access(r->site, r->object));
-    if (rad__tell_streams()) rad__frames_tell_call(r);
 }
 
 void rad__runner_announce(rad_runner *r, uint32_t site, const void *object)
@@ -114,7 +115,6 @@ rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *
         rad__program_refused("rad_blocking", "no memory for the stack of a thread");
     r->body = body;
     r->argument = argument;
-    r->stack = stack + GUARD_SIZE;
     rad__context_make(&r->context, stack + GUARD_SIZE, STACK_SIZE, thread_body, r);
     rad__runner_enable(r);
     return r;
@@ -214,10 +214,11 @@ void rad__program_refused(const char *call, const char *why)
     rad__leave_for_good();
 }
 
-void rad__stage_waits(void)
+void rad__stage_is_uncontrolled(void)
 {
-    if (!rad__stage.waited && !rad__stage.prefix) rad__tell_evaluated(RAD_ORACLE_UNCONTROLLED);
-    rad__stage.waited = true;
+    if (!rad__stage.uncontrolled && !rad__stage.prefix && rad__stage.in_lab)
+        rad__tell_evaluated(RAD_ORACLE_UNCONTROLLED);
+    rad__stage.uncontrolled = true;
 }
 
 /* A failure that came after the clock had overtaken a runner: with a faster one it might not have been. */
@@ -233,10 +234,10 @@ void rad__stage_tell_end(void)
 {
     rad_stage_end *e = &rad__stage.end;
     rad__tell_evaluated(RAD_ORACLE_EXIT);
+    if (rad__stage.memory_limit > 0) rad__tell_evaluated(RAD_ORACLE_MEMORY);
     if (e->error != 0) rad__tell_error(e->error, e->message);
     if (e->error == 0 && e->oracle != RAD_NONE) {
         add_delay(e->message, sizeof e->message);
-        rad__frames_tell_all(true);
         rad__tell_failure(e->oracle, rad__object_at(e->object, e->site), e->at, e->message);
     }
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
@@ -290,6 +291,7 @@ void rad__stage_step(rad_runner *r)
 {
     rad_stage *s = &rad__stage;
     s->current = r;
+    s->looks_in_step = 0;
     if (r->kind == RAD_RUNNER_CLOCK) {
         rad__time_tick();
     } else {
@@ -302,7 +304,10 @@ void rad__stage_step(rad_runner *r)
         }
         switch (answer) {
         case RAD_RUN_YIELD:
-            if (!s->prefix) {
+            if (r->word != NULL) { /* it sleeps in a call of the C library */
+                rad__runner_announce(r, RAD_AT_RESUME, NULL);
+                rad__runner_disable(r);
+            } else if (!s->prefix) {
                 tell_announce(r);
                 if (r->site == RAD_AT_yield) rad__tell_yields();
             }
@@ -343,7 +348,7 @@ void rad__stage_begin(void)
 {
     rad_stage *s = &rad__stage;
     s->prefix = true;
-    s->now_ns = RAD_TIME_BEGINS;
+    rad__time_look(); /* which begins it */
     s->end.oracle = RAD_NONE;
     rad__thread_add("main", RAD_AT_MAIN, main_body, NULL);
     s->clock = rad__runner_add(RAD_RUNNER_CLOCK, "clock", RAD_AT_TICK);
@@ -395,7 +400,11 @@ static void machine_reset(void *self, rad_kernel *k)
     rad_stage *s = self;
     rad__tell_open(k);
     tell_beginning();
-    if (s->waited) rad__tell_evaluated(RAD_ORACLE_UNCONTROLLED);
+    if (s->uncontrolled) rad__tell_evaluated(RAD_ORACLE_UNCONTROLLED);
+    if (s->shared) { /* what the beginning did, it did in each run */
+        rad__outside_join(&s->shared->outside, &s->outside);
+        s->shared->timed |= s->timed;
+    }
     if (s->points == 0)
         rad__tell_error(RAD_EINPUT,
                         s->end.error ? s->end.message

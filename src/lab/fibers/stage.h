@@ -21,6 +21,7 @@
 #include "rt/ops.h"
 #include "rt/runtime.h"
 
+#include <raddle/lab.h>
 #include <raddle/machine.h>
 
 /* ---- Runners ------------------------------------------------------------------------------------------ */
@@ -28,6 +29,7 @@
 enum rad_runner_kind { RAD_RUNNER_FIBER, RAD_RUNNER_THREAD, RAD_RUNNER_CLOCK };
 
 typedef struct rad_lab_exec rad_lab_exec;
+typedef struct rad_rig_shared rad_rig_shared;
 
 typedef struct rad_runner {
     uint8_t kind;
@@ -39,7 +41,6 @@ typedef struct rad_runner {
     const void *object; /* … and to what; NULL: to nothing */
     uint32_t looks;     /* at the clock, with nothing but yields in between */
     uint64_t since_ns;  /* it can run */
-    const void *caller; /* of the operation that it makes, in the program's code */
     /* A fiber. */
     rad_slot *slot;
     rad_fn fn;
@@ -47,11 +48,10 @@ typedef struct rad_runner {
     rad_lab_exec *exec; /* also of a thread that joins it */
     /* A thread. */
     rad_context context;
-    void *stack; /* RAD_THREAD_STACK bytes */
     void (*body)(void *argument);
     void *argument;
     enum rad_run answer;  /* why it left */
-    const void *word;     /* it waits for; NULL: for none */
+    const void *word;     /* it waits for; NULL: for none. Of a fiber only when it sleeps. */
     uint64_t deadline_ns; /* of that wait */
     bool woken;
 } rad_runner;
@@ -77,6 +77,7 @@ typedef struct rad_stage_end {
 } rad_stage_end;
 
 typedef struct rad_stage {
+    bool in_lab;  /* the lab has begun: what runs outside of a step is not the program */
     bool running; /* the program runs, in a step: calls are points */
     bool prefix;  /* nothing is told to the kernel */
     bool
@@ -86,9 +87,15 @@ typedef struct rad_stage {
     uint64_t now_ns;   /* virtual */
     bool clock_free;   /* the clock may move while others can run: time.c */
     uint64_t delay_ns; /* the longest time by which the clock overtook a runner that could run … */
-    const char *delayed; /* … and which: its role; NULL: none */
-    bool waited;         /* for the system */
-    uint32_t idle_ticks; /* in a row, for nobody but those who look at the clock */
+    const char *delayed;    /* … and which: its role; NULL: none */
+    bool uncontrolled;      /* it asked or changed what is outside of its process */
+    rad_outside outside;    /* … by these calls; empty: it only waited */
+    bool timed;             /* there was a timer or a deadline */
+    uint64_t memory_limit;  /* bytes; 0: none. memory.c */
+    char scratch[256];      /* the directory of the run; "": none */
+    rad_rig_shared *shared; /* with raddle; NULL: the run is told */
+    uint32_t looks_in_step; /* at the clock */
+    uint32_t idle_ticks;    /* in a row, for nobody but those who look at the clock */
     rad_runner *runners;
     uint32_t runner_count, enabled_count;
     rad_runner *current, *clock;
@@ -101,7 +108,7 @@ typedef struct rad_stage {
 
 RAD_INTERNAL extern rad_stage rad__stage;
 
-enum { RAD_RUNNERS_MAX = 1 << 20, RAD_THREAD_STACK = 8 << 20 };
+enum { RAD_RUNNERS_MAX = 1 << 20 };
 
 #define RAD_TIME_BEGINS UINT64_C(1000000000)
 
@@ -144,8 +151,8 @@ RAD_INTERNAL _Noreturn void rad__program_fails(uint32_t oracle, const char *at, 
 /* The program makes a call that cannot be explored: the run ends with an error that names it. */
 RAD_INTERNAL _Noreturn void rad__program_refused(const char *call, const char *why);
 
-/* The run waits for the system, which the kernel does not control. */
-RAD_INTERNAL void rad__stage_waits(void);
+/* The run asks or changes what the kernel does not control. */
+RAD_INTERNAL void rad__stage_is_uncontrolled(void);
 
 /* Tells the kernel how the program ended. */
 RAD_INTERNAL void rad__stage_tell_end(void);
@@ -169,6 +176,12 @@ RAD_INTERNAL uint64_t rad__time_next(void);
 /* The clock goes there, and wakes. */
 RAD_INTERNAL void rad__time_tick(void);
 
+/* The time, for the runner that runs. A loop that looks at it waits for it, so it moves in the end. */
+RAD_INTERNAL uint64_t rad__time_look(void);
+
+/* The runner that runs waits so long, whatever others do; a point comes first. UINT64_MAX: for ever. */
+RAD_INTERNAL void rad__time_sleep(uint64_t ns);
+
 /* After each step: descriptors that have become ready, and whether the clock may go on. */
 RAD_INTERNAL void rad__time_settle(void);
 
@@ -177,9 +190,8 @@ RAD_INTERNAL void rad__time_settle(void);
 /* The number of the object at this address, new or known; RAD_NONE for NULL. The role follows from the site. */
 RAD_INTERNAL uint32_t rad__object_at(const void *address, uint32_t site);
 
-/* A new object begins at this address. NULL: it is called after its kind. `variable` is where the program keeps it. */
-RAD_INTERNAL void rad__object_begins(const void *address, uint32_t site, const char *role,
-                                     const void *variable);
+/* A new object begins at this address. NULL: it is called after its kind. */
+RAD_INTERNAL void rad__object_begins(const void *address, uint32_t site, const char *role);
 
 /* All objects so far are told to the kernel, which knows none yet. */
 RAD_INTERNAL void rad__objects_tell(void);
@@ -187,23 +199,8 @@ RAD_INTERNAL void rad__objects_tell(void);
 /* The name of a function of the program, for its fibers. Outlives the run. */
 RAD_INTERNAL const char *rad__function_name(rad_fn fn);
 
-/* Reads the names of the program's variables from raddle, which has them from its debug information. */
-RAD_INTERNAL bool rad__variables_read(int in);
-
-/* The name of the variable, or part of one, at this address; NULL: it has none. Outlives the run. */
-RAD_INTERNAL const char *rad__variable_at(const void *address);
-
-/* ---- Places in the code: frames.c ------------------------------------------------------------------------ */
-
-/* To the stream, if there is one: the call that a runner is about to make; the one that made an object; the calls of
- * all that wait, and of the one that runs if it has `failed`. */
-RAD_INTERNAL void rad__frames_tell_call(const rad_runner *r);
-RAD_INTERNAL void rad__frames_tell_made(uint32_t object, const void *caller);
-RAD_INTERNAL void rad__frames_tell_all(bool failed);
-
-/* The same, of the one that runs: these are its calls. */
-struct rad_backtrace;
-RAD_INTERNAL void rad__frames_tell_failed(const struct rad_backtrace *calls);
+/* The functions of the program in which a fiber waits, "inner < outer"; "": not known. */
+RAD_INTERNAL void rad__fiber_place(const rad_runner *r, char *text, size_t size);
 
 /* What the fiber waits for, and who has it: numbers, or RAD_NONE. */
 RAD_INTERNAL void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder);

@@ -66,12 +66,13 @@ static int lab_main(int argc, char **argv, char **envp)
     unsetenv(RAD_UNDER_TEST); /* the program sees the environment that raddle had */
     unsetenv("LD_PRELOAD");
     unsetenv("LD_BIND_NOW");
+    rad__stage.in_lab = true;
     greet(in, out, &setup);
-    if (!rad__variables_read(in)) rad__process_exit(127);
     rad__stage.argc = argc;
     rad__stage.argv = argv;
     rad__stage.envp = envp;
     rad__stage.clock_free = setup.clock_free != 0;
+    rad__stage.memory_limit = setup.memory_limit;
     if (rad__stage_open(&error) != 0) give_up(error.text);
     rad__process_exit(mode == 't' ? rad__server_tells(in, out)
                                   : rad__server_works(in, out, memory, setup.max_steps));

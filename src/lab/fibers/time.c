@@ -5,15 +5,17 @@
  * Free      It may move at any time: a runner that can run may be slower than any timer. That finds programs that take
  *           a time for a synchronisation, and also reports those whose times are far apart for good reasons.
  * Looking   A loop that looks at the clock and yields waits for the clock: then it moves, although the loop can run.
+ *           One that does not yield moves it by looking.
  * Files     After each step the system is asked which descriptors are ready, without waiting. It is waited for only
  *           when no runner can run. */
 #include "lab/fibers/stage.h"
 
 #include "lab/fibers/tell.h"
+#include "lab/rig.h"
 #include "rt/ready.h"
 #include "rt/timer.h"
 
-enum { EXPIRED_AT_ONCE = 64, LOOKS = 3 };
+enum { EXPIRED_AT_ONCE = 64, LOOKS = 3, LOOKS_IN_STEP = 64, DOUBLINGS = 17 };
 
 /* Real time that is spent on waiting for a descriptor when nothing can run; less when the clock could move instead. */
 #define PATIENCE_NS       UINT64_C(2000000000)
@@ -124,6 +126,37 @@ void rad__time_tick(void)
         rad__tell_note(RAD_NOTE_TIME, RAD_NONE, (rad__stage.now_ns - RAD_TIME_BEGINS) / 1000);
 }
 
+/* ---- For the runner that runs ---------------------------------------------------------------------------- */
+
+/* A loop without a yield is one step: after so many looks in a step each one moves the clock, by 1 us, 2, 4, … */
+uint64_t rad__time_look(void)
+{
+    rad_stage *s = &rad__stage;
+    if (s->now_ns == 0) s->now_ns = RAD_TIME_BEGINS;
+    if (!s->running) return s->now_ns;
+    s->current->looks++;
+    if (++s->looks_in_step > LOOKS_IN_STEP) {
+        uint32_t doublings = s->looks_in_step - LOOKS_IN_STEP;
+        s->now_ns += UINT64_C(1000) << (doublings < DOUBLINGS ? doublings : DOUBLINGS);
+    }
+    return s->now_ns;
+}
+
+void rad__time_sleep(uint64_t ns)
+{
+    static const char sleepers = 0; /* whose address nobody wakes */
+    rad_runner *r = rad__stage.current;
+    rad__point(RAD_AT_sleep, NULL);
+    if (ns == 0) return;
+    uint64_t now = rad__stage.now_ns;
+    r->word = &sleepers;
+    r->deadline_ns = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
+    if (r->kind == RAD_RUNNER_FIBER)
+        rad__strand_leave(RAD_LEAVE_YIELD);
+    else
+        rad__thread_leave(RAD_RUN_BLOCKED);
+}
+
 /* ---- After each step ------------------------------------------------------------------------------------- */
 
 static bool can_others_run(void)
@@ -139,7 +172,7 @@ static void files_settle(void)
         if (rt == NULL || rad__ready_waits(&rt->ready) == 0) continue;
         uint32_t count = rad__ready_listen(&rt->ready, events, 0);
         if (count == 0 && !can_others_run()) { /* nothing in the program will make it ready */
-            rad__stage_waits();
+            rad__stage_is_uncontrolled();
             bool timed = rad__time_next() != UINT64_MAX;
             count = rad__ready_listen(&rt->ready, events, timed ? PATIENCE_TIMED_NS : PATIENCE_NS);
         }
@@ -155,6 +188,10 @@ void rad__time_settle(void)
     uint32_t others = rad__stage.enabled_count - rad__stage.clock->enabled;
     uint32_t wait_for_it = others > 0 && rad__stage.current->looks >= LOOKS ? lookers() : 0;
     bool timers = rad__time_next() != UINT64_MAX;
+    if ((timers || wait_for_it > 0) && !rad__stage.timed) {
+        rad__stage.timed = true;
+        if (rad__stage.shared) rad__stage.shared->timed = 1;
+    }
     bool moves = rad__stage.clock_free
                      ? timers || wait_for_it > 0
                      : (others == 0 && timers) || (others > 0 && others == wait_for_it);

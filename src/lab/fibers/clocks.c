@@ -1,0 +1,229 @@
+/* clocks.c — the C library's clocks and sleeps for a program under test: all are the virtual clock (time.c).
+ *
+ * Date      The calendar begins at a fixed date in every run, so that what is made of the time (names, seeds) is the
+ *           same again.
+ * Sleep     In production a fiber that calls sleep keeps its worker, and the others continue on the other workers.
+ *           Here it waits for the clock, and the others can run. It is not canceled, as it is not in production.
+ * Alarms    never ring: a signal that comes between two operations is no decision of the kernel's. */
+#define _GNU_SOURCE
+#include "lab/fibers/libc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/times.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+
+/* 2020-09-13 12:26:40 UTC */
+#define CALENDAR_BEGINS (UINT64_C(1600000000) * SECOND)
+
+static uint64_t calendar_ns(void)
+{
+    return CALENDAR_BEGINS + rad__time_look() - RAD_TIME_BEGINS;
+}
+
+/* 0, or EINVAL. Clocks of CPU time: computing takes none. */
+static int read_clock(clockid_t clock, uint64_t *ns)
+{
+    switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_REALTIME_ALARM:
+    case CLOCK_TAI: *ns = calendar_ns(); return 0;
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_BOOTTIME:
+    case CLOCK_BOOTTIME_ALARM: *ns = rad__time_look(); return 0;
+    case CLOCK_PROCESS_CPUTIME_ID:
+    case CLOCK_THREAD_CPUTIME_ID: *ns = rad__time_look() - RAD_TIME_BEGINS; return 0;
+    default: return EINVAL;
+    }
+}
+
+/* ---- Looking ------------------------------------------------------------------------------------------ */
+
+RAD_ANSWER(int, clock_gettime, (clockid_t clock, struct timespec *at))
+{
+    uint64_t ns;
+    if (!rad__program_calls() || read_clock(clock, &ns) != 0)
+        return RAD_REAL(clock_gettime)(clock, at);
+    *at = (struct timespec){(time_t)(ns / SECOND), (long)(ns % SECOND)};
+    return 0;
+}
+
+RAD_ANSWER(int, gettimeofday, (struct timeval * at, void *zone))
+{
+    if (!rad__program_calls()) return RAD_REAL(gettimeofday)(at, zone);
+    uint64_t ns = calendar_ns();
+    if (at) *at = (struct timeval){(time_t)(ns / SECOND), (suseconds_t)(ns % SECOND / 1000)};
+    if (zone) *(struct timezone *)zone = (struct timezone){0, 0};
+    return 0;
+}
+
+RAD_ANSWER(time_t, time, (time_t * at))
+{
+    if (!rad__program_calls()) return RAD_REAL(time)(at);
+    time_t seconds = (time_t)(calendar_ns() / SECOND);
+    if (at) *at = seconds;
+    return seconds;
+}
+
+RAD_ANSWER(int, timespec_get, (struct timespec * at, int base))
+{
+    if (!rad__program_calls() || base != TIME_UTC) return RAD_REAL(timespec_get)(at, base);
+    uint64_t ns = calendar_ns();
+    *at = (struct timespec){(time_t)(ns / SECOND), (long)(ns % SECOND)};
+    return base;
+}
+
+RAD_ANSWER(clock_t, clock, (void))
+{
+    if (!rad__program_calls()) return RAD_REAL(clock)();
+    return (clock_t)((rad__time_look() - RAD_TIME_BEGINS) / (SECOND / CLOCKS_PER_SEC));
+}
+
+RAD_ANSWER(clock_t, times, (struct tms * at))
+{
+    if (!rad__program_calls()) return RAD_REAL(times)(at);
+    if (at) *at = (struct tms){0, 0, 0, 0};
+    return (clock_t)(rad__time_look() / (SECOND / 100));
+}
+
+/* ---- Sleeping ----------------------------------------------------------------------------------------- */
+
+/* UINT64_MAX: for ever; false: no time. */
+static bool ns_of(const struct timespec *t, uint64_t *ns)
+{
+    if (t->tv_sec < 0 || t->tv_nsec < 0 || (uint64_t)t->tv_nsec >= SECOND) return false;
+    *ns = (uint64_t)t->tv_sec < UINT64_MAX / SECOND - 1
+              ? (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec
+              : UINT64_MAX;
+    return true;
+}
+
+RAD_ANSWER(int, nanosleep, (const struct timespec *how_long, struct timespec *left))
+{
+    uint64_t ns;
+    if (!rad__stage.running) return RAD_REAL(nanosleep)(how_long, left);
+    if (!ns_of(how_long, &ns)) {
+        errno = EINVAL;
+        return -1;
+    }
+    rad__time_sleep(ns);
+    return 0;
+}
+
+/* What os calls: tools/seam.sh renames it there. */
+RAD_INTERNAL int rad__past_nanosleep(const struct timespec *how_long, struct timespec *left);
+
+int rad__past_nanosleep(const struct timespec *how_long, struct timespec *left)
+{
+    return RAD_REAL(nanosleep)(how_long, left);
+}
+
+RAD_ANSWER(int, clock_nanosleep,
+           (clockid_t clock, int flags, const struct timespec *how_long, struct timespec *left))
+{
+    uint64_t ns, begins = 0;
+    if (!rad__stage.running) return RAD_REAL(clock_nanosleep)(clock, flags, how_long, left);
+    if (!ns_of(how_long, &ns) || read_clock(clock, &begins) != 0) return EINVAL;
+    if (flags & TIMER_ABSTIME) ns = ns > begins ? ns - begins : 0;
+    rad__time_sleep(ns);
+    return 0;
+}
+
+RAD_ANSWER(int, usleep, (useconds_t how_long))
+{
+    if (!rad__stage.running) return RAD_REAL(usleep)(how_long);
+    rad__time_sleep((uint64_t)how_long * 1000);
+    return 0;
+}
+
+RAD_ANSWER(unsigned, sleep, (unsigned how_long))
+{
+    if (!rad__stage.running) return RAD_REAL(sleep)(how_long);
+    rad__time_sleep((uint64_t)how_long * SECOND);
+    return 0;
+}
+
+RAD_ANSWER(int, thrd_sleep, (const struct timespec *how_long, struct timespec *left))
+{
+    uint64_t ns;
+    if (!rad__stage.running) return RAD_REAL(thrd_sleep)(how_long, left);
+    if (!ns_of(how_long, &ns)) return -2;
+    rad__time_sleep(ns);
+    return 0;
+}
+
+RAD_ANSWER(int, sched_yield, (void))
+{
+    if (!rad__stage.running) return RAD_REAL(sched_yield)();
+    rad__point(RAD_AT_yield, NULL);
+    return 0;
+}
+
+RAD_ANSWER(void, thrd_yield, (void))
+{
+    if (rad__stage.running) rad__point(RAD_AT_yield, NULL);
+}
+
+bool rad__clock_by_number(long number, const long *a, long *answer)
+{
+    switch (number) {
+    case SYS_clock_gettime:
+        *answer = rad__libc_clock_gettime((clockid_t)a[0], rad__argument_pointer(a[1]));
+        return true;
+    case SYS_nanosleep:
+        *answer = rad__libc_nanosleep(rad__argument_pointer(a[0]), rad__argument_pointer(a[1]));
+        return true;
+    case SYS_sched_yield: *answer = rad__libc_sched_yield(); return true;
+    default: return false;
+    }
+}
+
+/* A program that asks about no descriptor sleeps. */
+RAD_ANSWER(int, poll, (struct pollfd * all, nfds_t count, int ms))
+{
+    if (!rad__stage.running || count > 0) return RAD_REAL(poll)(all, count, ms);
+    rad__time_sleep(ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000000);
+    return 0;
+}
+
+RAD_ANSWER(int, select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *most))
+{
+    if (!rad__stage.running || in || out || other || most == NULL)
+        return RAD_REAL(select)(count, in, out, other, most);
+    rad__time_sleep((uint64_t)most->tv_sec * SECOND + (uint64_t)most->tv_usec * 1000);
+    return 0;
+}
+
+/* ---- Alarms ------------------------------------------------------------------------------------------- */
+
+RAD_ANSWER(unsigned, alarm, (unsigned seconds))
+{
+    if (!rad__program_calls()) return RAD_REAL(alarm)(seconds);
+    if (seconds > 0) rad__program_reaches("alarm", "never rings");
+    return 0;
+}
+
+RAD_ANSWER(int, setitimer, (int which, const struct itimerval *to, struct itimerval *was))
+{
+    if (!rad__program_calls()) return RAD_REAL(setitimer)(which, to, was);
+    rad__program_reaches("setitimer", "never rings");
+    if (was) *was = (struct itimerval){{0, 0}, {0, 0}};
+    return 0;
+}
+
+RAD_ANSWER(int, timerfd_create, (int clock, int flags))
+{
+    if (rad__program_calls()) rad__program_reaches("timerfd_create", "has the real time");
+    return RAD_REAL(timerfd_create)(clock, flags);
+}

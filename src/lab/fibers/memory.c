@@ -1,0 +1,93 @@
+/* memory.c — how much memory a program under test has: what malloc gave it, and it has not given back. More than
+ * --memory allows is a failure of the run, at the call that asks for it.
+ *
+ * Rejected: a limit of the system (the program would get NULL, and what it makes of that is another failure, if it is
+ * one; and the limit counts stacks that are reserved and never used). Looking at the process from outside (a run that
+ * grows step by step would fail at another step each time). */
+#define _GNU_SOURCE
+#include "lab/fibers/libc.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+/* The C library's, under names that need no search. */
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *p, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *p);
+
+static int64_t held;
+
+static void *got(void *p)
+{
+    if (p == NULL) return NULL;
+    held += (int64_t)malloc_usable_size(p);
+    uint64_t limit = rad__stage.memory_limit;
+    if (RAD_UNLIKELY(limit > 0 && held > (int64_t)limit && rad__stage.running))
+        rad__program_fails(RAD_ORACLE_MEMORY, rad__stage.current->role,
+                           "the program holds more than %llu MiB of memory (--memory)",
+                           (unsigned long long)(limit >> 20));
+    return p;
+}
+
+static void gone(void *p)
+{
+    if (p != NULL) held -= (int64_t)malloc_usable_size(p);
+}
+
+RAD_ANSWER(void *, malloc, (size_t size))
+{
+    return got(__libc_malloc(size));
+}
+
+RAD_ANSWER(void *, calloc, (size_t count, size_t size))
+{
+    return got(__libc_calloc(count, size));
+}
+
+RAD_ANSWER(void *, realloc, (void *p, size_t size))
+{
+    int64_t before = held;
+    gone(p);
+    void *grown = __libc_realloc(p, size);
+    if (grown == NULL && size > 0) held = before; /* the old block is still there */
+    return got(grown);
+}
+
+RAD_ANSWER(void *, reallocarray, (void *p, size_t count, size_t size))
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return rad__libc_realloc(p, bytes);
+}
+
+RAD_ANSWER(void *, memalign, (size_t alignment, size_t size))
+{
+    return got(__libc_memalign(alignment, size));
+}
+
+RAD_ANSWER(void *, aligned_alloc, (size_t alignment, size_t size))
+{
+    return got(__libc_memalign(alignment, size));
+}
+
+RAD_ANSWER(int, posix_memalign, (void **p, size_t alignment, size_t size))
+{
+    if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)))
+        return EINVAL;
+    void *block = __libc_memalign(alignment, size);
+    if (block == NULL) return ENOMEM;
+    *p = got(block);
+    return 0;
+}
+
+RAD_ANSWER(void, free, (void *p))
+{
+    gone(p);
+    __libc_free(p);
+}
