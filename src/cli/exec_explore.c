@@ -339,7 +339,7 @@ static void totals_json(tier *t, const rad_exploration *e)
     char text[300];
     verdict_text(t, text, sizeof text);
     put_text(j, "verdict", text);
-    hunt_json(j, t->hunt, e);
+    hunt_json(j, t->hunt, e, NULL);
     put_end(j);
 }
 

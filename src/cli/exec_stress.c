@@ -295,7 +295,7 @@ static void report_json(stress *s, const rad_exploration *e)
     }
     put_close(&j, '}');
     put_evaluations(&j, sum->evaluations);
-    hunt_json(&j, s->hunt, e);
+    hunt_json(&j, s->hunt, e, NULL);
     put_end(&j);
 }
 

@@ -83,6 +83,39 @@ static void report_statement(cli *c, const rad_target *t, const rad_exploration 
         lead ? style(c, STYLE_OFF) : "", text + lead);
 }
 
+/* What a program did outside of its process, in how many runs. */
+static void report_outside(cli *c, const rad_target *t, const rad_exploration *e)
+{
+    uint64_t runs = 0;
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
+        const char *name = rad_oracle_name(t->machine, i);
+        if (name && strcmp(name, "uncontrolled") == 0) {
+            runs = e->evaluations[i];
+        }
+    }
+    if (e->outside.count == 0) {
+        return;
+    }
+    report_label(c, "outside");
+    out(c, "%s run%s changed what outlives a run, or asked for it:", number(runs), plural(runs));
+    for (uint32_t i = 0; i < e->outside.count && i < RAD_OUTSIDE_MAX; i++) {
+        out(c, "%s %s", i ? "," : "", e->outside.texts[i]);
+    }
+    out_text(c, e->outside.more ? ", and more\n" : "\n");
+}
+
+void coverage_late(cli *c, const rad_target *t, const rad_exploration *e)
+{
+    char text[RAD_STATEMENT_MAX];
+    rad_exploration_text(t, e, text);
+    out(c, "With a free clock: %s\n", text);
+    if (e->failures) {
+        out_text(c,
+                 "What fails only with a free clock needs a fiber to be delayed beyond a timer; it "
+                 "counts for the exit status with --clock free.\n");
+    }
+}
+
 void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed)
 {
     out(c, "%sCovered%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
@@ -117,6 +150,7 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
         out(c, "%s distinct state%s\n", number(e->states), plural(e->states));
     }
     report_oracles(c, t, e);
+    report_outside(c, t, e);
     report_sites(c, t, e);
     if (e->findings_dropped) {
         report_label(c, "dropped");
@@ -126,6 +160,25 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
     report_label(c, "seed");
     out(c, "%llu\n", (unsigned long long)seed);
     report_statement(c, t, e);
+}
+
+static void phases_json(writer *j, const rad_exploration *e)
+{
+    put_array(j, "phases");
+    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++) {
+        const rad_phase *p = &e->phases[i];
+        put_object(j, NULL);
+        put_text(j, "name", p->name);
+        put_count(j, "runs", p->runs);
+        put_count(j, "failures", p->failures);
+        put_count(j, "cut", p->cut);
+        put_bool(j, "bounded", p->bounded);
+        put_bool(j, "exhausted", p->exhausted);
+        put_bool(j, "pruned", p->pruned);
+        put_bool(j, "endless", p->endless);
+        put_close(j, '}');
+    }
+    put_close(j, ']');
 }
 
 void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
@@ -146,21 +199,14 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_bool(j, "out_of_time", e->out_of_time);
     put_bool(j, "out_of_steps", e->out_of_steps);
     put_real(j, "elapsed", e->elapsed);
-    put_array(j, "phases");
-    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++) {
-        const rad_phase *p = &e->phases[i];
-        put_object(j, NULL);
-        put_text(j, "name", p->name);
-        put_count(j, "runs", p->runs);
-        put_count(j, "failures", p->failures);
-        put_count(j, "cut", p->cut);
-        put_bool(j, "bounded", p->bounded);
-        put_bool(j, "exhausted", p->exhausted);
-        put_bool(j, "pruned", p->pruned);
-        put_bool(j, "endless", p->endless);
-        put_close(j, '}');
+    if (e->outside.count) {
+        put_array(j, "outside");
+        for (uint32_t i = 0; i < e->outside.count && i < RAD_OUTSIDE_MAX; i++) {
+            put_text(j, NULL, e->outside.texts[i]);
+        }
+        put_close(j, ']');
     }
-    put_close(j, ']');
+    phases_json(j, e);
     put_array(j, "oracles");
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
         const char *name = rad_oracle_name(t->machine, i);

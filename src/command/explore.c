@@ -5,10 +5,11 @@
 #include "report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct explore_args {
-    const char *strategy, *output, *races, *suppress, *clock;
+    const char *strategy, *output, *races, *suppress, *clock, *memory;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
     bool stop_on_first, repaired, twice, no_shrink, json;
@@ -38,7 +39,9 @@ static const option EXPLORE_OPTIONS[] = {
     {"suppress", OPTION_TEXT, AT(suppress), "FILE",
      "races that do not count: lines race:FUNCTION or race:FILE, * for anything", 0, 0, 0},
     {"clock", OPTION_TEXT, AT(clock), "HOW",
-     "of programs: time passes when nothing can run: quiet; or at any time: free", 0, 0, 0},
+     "of programs: quiet, time passes when nothing can run; free, at any time", 0, 0, 0},
+    {"memory", OPTION_TEXT, AT(memory), "SIZE",
+     "of programs: a run that holds more fails, such as 64M (default: 1G)", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: the current folder)", 0,
      0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "keep what was found as it is", 0, 0, 0},
@@ -86,8 +89,15 @@ static void write_head(hunt *h, const rad_target *t, const explore_args *a)
              (unsigned long long)a->seed);
 }
 
+/* A program without --clock is explored with a quiet clock, and with a free one if it has timers. */
+typedef struct searched {
+    rad_target target;
+    rad_exploration result;
+    bool done;
+} searched;
+
 static void report_json(hunt *h, const rad_target *t, const explore_args *a,
-                        const rad_exploration *e)
+                        const rad_exploration *e, const searched *late)
 {
     writer j;
     put_begin(&j, h->c);
@@ -97,7 +107,12 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a,
     put_count(&j, "seed", a->seed);
     put_count(&j, "runs_budget", a->runs ? a->runs : RAD_RUNS_PRESET);
     coverage_json(&j, t, e);
-    hunt_json(&j, h, e);
+    if (late->done) {
+        put_object(&j, "free_clock");
+        coverage_json(&j, &late->target, &late->result);
+        put_close(&j, '}');
+    }
+    hunt_json(&j, h, e, late->done ? &late->result : NULL);
     put_end(&j);
 }
 
@@ -124,16 +139,40 @@ static int set_clock(cli *c, const char *word, rad_target *t)
     return code == 0 ? 0 : bad_usage(c, "--clock is for programs with fibers");
 }
 
-static int explore(hunt *h, const rad_target *t, const explore_args *a,
-                   const char *const *suppressed)
+/* `word` may be NULL. The memory of a program is counted in MiB. */
+static int set_memory(cli *c, const char *word, rad_target *t)
+{
+    static const char letters[] = "KMGT";
+    rad_error error = {.code = 0};
+    char *end = NULL, setting[40];
+    if (word == NULL) {
+        return 0;
+    }
+    double size = strtod(word, &end);
+    const char *letter = *end ? strchr(letters, *end & ~32) : NULL;
+    bool known = end != word && (*end == 0 || (letter && end[1] == 0)) && size >= 0 && size < 1e15;
+    double bytes = letter ? size * (double)(UINT64_C(1024) << 10 * (letter - letters)) : size;
+    double mib = bytes / (1 << 20);
+    if (!known || (mib > 0 && mib < 1) || mib > 1 << 30) {
+        return bad_usage(c, "--memory '%.80s': expected a size from 1M on, such as 64M or 2G, or 0",
+                         word);
+    }
+    snprintf(setting, sizeof setting, "memory=%llu", (unsigned long long)mib);
+    int code = c->program_words ? rad_target_set(t, setting, &error) : -1;
+    return code == 0 ? 0 : bad_usage(c, "--memory is for programs with fibers");
+}
+
+/* 0: looked for, what was found is in the hunt; otherwise the exit status. */
+static int search(hunt *h, const explore_args *a, double seconds, const char *const *suppressed,
+                  searched *s)
 {
     rad_error error = {.code = 0};
-    rad_exploration e = {.runs = 0};
+    rad_exploration *e = &s->result;
     rad_explore_options options = {
         .strategy = a->strategy,
         .runs = a->runs,
         .steps = a->steps,
-        .seconds = a->seconds,
+        .seconds = seconds,
         .seed = a->seed,
         .jobs = (uint32_t)a->jobs,
         .stop_on_first = a->stop_on_first,
@@ -145,24 +184,68 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
         .context = h,
         .interrupted = h->c->stop,
     };
-    int code = rad_lab_explore(t, &options, &e, &error);
+    int code = rad_lab_explore(&s->target, &options, e, &error);
     progress_clear(h->c);
     if (code != 0 && code != RAD_EINTERRUPTED) {
-        rad_exploration_free(&e);
         return complain_error(h->c, &error);
     }
-    e.interrupted = e.interrupted || code == RAD_EINTERRUPTED;
+    s->done = true;
+    e->interrupted = e->interrupted || code == RAD_EINTERRUPTED;
     hunt_head(h);
-    int status = hunt_explain(h, &e, !a->no_shrink);
-    if (h->json) {
-        report_json(h, t, a, &e);
-    } else {
-        out_text(h->c, "\n");
-        coverage_report(h->c, t, &e, a->seed);
+    return hunt_explain(h, e, !a->no_shrink);
+}
+
+/* With a free clock, what was not found with a quiet one, in the time that is left. */
+static int search_late(hunt *h, const explore_args *a, const char *const *suppressed,
+                       const searched *quiet, searched *late)
+{
+    const rad_exploration *e = &quiet->result;
+    rad_error ignored = {.code = 0};
+    double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_PRESET : 0;
+    bool wanted = h->c->program_words && a->clock == NULL && e->timed && !e->interrupted &&
+                  !(a->stop_on_first && e->failures > 0) && (most == 0 || e->elapsed < most);
+    if (!wanted) {
+        return 0;
     }
-    bool found = e.finding_count > 0 || h->bug_count > 0 || rad_exploration_all_cut(&e);
-    bool interrupted = e.interrupted;
-    rad_exploration_free(&e);
+    late->target = quiet->target;
+    rad_target_set(&late->target, "clock=1", &ignored); /* every program has it */
+    h->late = true;
+    return search(h, a, most == 0 ? 0 : most - e->elapsed, suppressed, late);
+}
+
+/* What needs no delay, and anything that was found with a quiet clock. */
+static bool has_found(const hunt *h, const rad_exploration *e)
+{
+    bool found = e->finding_count > 0 || rad_exploration_all_cut(e);
+    for (uint32_t i = 0; i < h->bug_count; i++) {
+        found = found || !hunt_needs_delay(&h->bugs[i]);
+    }
+    return found;
+}
+
+static int explore(hunt *h, const rad_target *t, const explore_args *a,
+                   const char *const *suppressed)
+{
+    static searched first, late; /* too large for a stack */
+    first = (searched){.target = *t};
+    late = (searched){.done = false};
+    int status = search(h, a, a->seconds, suppressed, &first);
+    if (status == 0) {
+        status = search_late(h, a, suppressed, &first, &late);
+    }
+    bool interrupted = first.result.interrupted || late.result.interrupted;
+    if (first.done && h->json) {
+        report_json(h, t, a, &first.result, &late);
+    } else if (first.done) {
+        out_text(h->c, "\n");
+        coverage_report(h->c, t, &first.result, a->seed);
+        if (late.done) {
+            coverage_late(h->c, &late.target, &late.result);
+        }
+    }
+    bool found = has_found(h, &first.result);
+    rad_exploration_free(&first.result);
+    rad_exploration_free(&late.result);
     return status ? status : interrupted ? EXIT_INTERRUPTED : found ? EXIT_FOUND : EXIT_FINE;
 }
 
@@ -196,6 +279,7 @@ static int explore_run(cli *c, int argc, char **argv)
             a.strategy);
     } else {
         status = set_clock(c, a.clock, &t);
+        status = status ? status : set_memory(c, a.memory, &t);
     }
     if (status != 0) {
         rad_suppressions_free(suppressed);
@@ -244,6 +328,9 @@ const verb VERB_EXPLORE = {
     "stands what was covered. The same arguments give the same results, whatever -j is (only "
     "--time "
     "depends on the speed of the computer).\n\n"
+    "A program without --clock is explored with a quiet clock, and then, if it has timers, with a "
+    "free one, as often: what fails only then needs a fiber to be slower than a timer, which the "
+    "report says, and does not count for the exit status.\n\n"
     "Exit status: 0 nothing found, 1 a failure was found or every run was cut, 2 bad usage, 3 "
     "trouble with files or "
     "memory, 130 interrupted (what was found is kept).",

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { CLOCK_PARAM = 0 }; /* of programs: 1 is a free clock */
+
 void hunt_name(hunt *h, const char *path, const char *machine)
 {
     static const char *const ends[] = {".min.raddle.json", ".raddle.json", ".json",
@@ -60,7 +62,7 @@ bug *hunt_keep(hunt *h, const rad_artifact *a)
     }
     char path[KEEP_PATH_MAX];
     bug *b = &h->bugs[h->bug_count];
-    *b = (bug){.verdict = *v};
+    *b = (bug){.verdict = *v, .late = h->late};
     snprintf(b->identity, sizeof b->identity, "%s", v->identity);
     if (!hunt_path(h, h->bug_count, ".raddle.json", path, sizeof path)) {
         complain(h->c, "the path of --output is too long");
@@ -70,7 +72,7 @@ bug *hunt_keep(hunt *h, const rad_artifact *a)
     keep_artifact(h->c, a, path, &b->found);
     if (!h->json) {
         hunt_head(h);
-        out_text(h->c, "\n");
+        out_text(h->c, h->late ? "\nOnly with a free clock:\n" : "\n");
         report_verdict(h->c, 0, v);
         keep_report(h->c, "written", &b->found);
         out_flush(h->c);
@@ -178,12 +180,18 @@ static const rad_finding *finding_of(const bug *b, const rad_exploration *e)
     return NULL;
 }
 
-void hunt_json(writer *j, hunt *h, const rad_exploration *e)
+bool hunt_needs_delay(const bug *b)
+{
+    return b->late &&
+           (!b->is_shrunk || rad_artifact_target(b->small.artifact)->c.params[CLOCK_PARAM] != 0);
+}
+
+void hunt_json(writer *j, hunt *h, const rad_exploration *e, const rad_exploration *late)
 {
     put_array(j, "findings");
     for (uint32_t i = 0; i < h->bug_count; i++) {
         const bug *b = &h->bugs[i];
-        const rad_finding *f = finding_of(b, e);
+        const rad_finding *f = finding_of(b, b->late ? late : e);
         char text[2 * KEEP_PATH_MAX];
         put_object(j, NULL);
         if (f) {
@@ -191,6 +199,9 @@ void hunt_json(writer *j, hunt *h, const rad_exploration *e)
             put_count(j, "failures", f->failures);
         }
         put_bool(j, "second", b->second);
+        if (late) {
+            put_bool(j, "needs_delay", hunt_needs_delay(b));
+        }
         put_failure(j, "failure", &b->verdict);
         put_text(j, "trace_hash", b->verdict.trace_hash);
         keep_json(j, &b->found);

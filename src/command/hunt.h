@@ -16,6 +16,7 @@ typedef struct bug {
     shrunk small;
     bool is_shrunk;
     bool second; /* met while another one was shrunk */
+    bool late;   /* of a program: found with a free clock */
 } bug;
 
 typedef struct hunt {
@@ -26,6 +27,7 @@ typedef struct hunt {
     /* Told before anything else, and only when there is something to tell: what is explored, and how. */
     char head[320], head_rest[200];
     progress_limits limits;
+    bool late; /* what is found now, is found with a free clock, after the quiet one */
     uint32_t bug_count;
     bug bugs[KEEP_BUGS_MAX];
 } hunt;
@@ -52,7 +54,14 @@ int hunt_shrink(hunt *h, bug *b, const rad_finding *f) RAD_COMMAND(hunt_shrink);
 int hunt_explain(hunt *h, rad_exploration *e, bool wanted) RAD_COMMAND(hunt_explain);
 
 void hunt_replay_line(hunt *h, const bug *b) RAD_COMMAND(hunt_replay_line);
-void hunt_json(writer *j, hunt *h, const rad_exploration *e) RAD_COMMAND(hunt_json);
+
+/* `late` is the exploration with a free clock, or NULL. */
+void hunt_json(writer *j, hunt *h, const rad_exploration *e, const rad_exploration *late)
+    RAD_COMMAND(hunt_json);
+
+/* Needs a fiber to be slower than a timer: found with a free clock, and not without it, when it was shrunk. */
+bool hunt_needs_delay(const bug *b) RAD_COMMAND(hunt_needs_delay);
+
 void hunt_free(hunt *h) RAD_COMMAND(hunt_free);
 
 #endif

@@ -1,0 +1,83 @@
+#!/bin/bash
+# What a program under test finds in the place of the C library's clocks, sleeps, random numbers and memory, and what it
+# does outside of its process.
+. "$(dirname "$0")/tap"
+. "$(dirname "$0")/user"
+cc=${CC:-cc}
+LC_ALL=C.UTF-8
+export LC_ALL
+under=$build/src/lab/fibers/libraddle.so.0
+programs=$src/tests/programs
+
+if [ ! -f "$under" ] || is_sanitized "$library"; then
+    skip "programs under test" "this build has no library for them"
+    finish
+fi
+# shellcheck disable=SC2086 # CC may have words
+compiles "guest compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra "$programs/guest.c" -o guest
+
+# ---- Time, random numbers -------------------------------------------------------------------------------
+clean() { # WORD: nothing is found, and each run can be repeated
+    try explore --runs 30 --twice ./guest "$1"
+    status 0 "guest $1: each run can be repeated"
+    silent "guest $1"
+    has out "nothing found in" "guest $1: nothing found"
+}
+clean sleeps
+has out "With a free clock: nothing found in" "sleeping is what a free clock is tried for"
+clean loops
+clean draws
+hasnt out "outside" "guest draws: nothing is marked"
+try run ./guest draws && cp out first
+try run ./guest draws
+same first out "another process draws the same"
+
+# ---- Outside --------------------------------------------------------------------------------------------
+clean writes
+has out "60 runs changed what outlives a run, or asked for it: fopen(left.txt), mkdir(folder), rename(left.txt), rmdir(folder), unlink(renamed.txt)" "what it did to files is named"
+has out "uncontrolled 60" "and counted"
+clean reads
+hasnt out "outside" "reading is not marked"
+clean alarms
+has out "alarm(never rings)" "alarms are named"
+try explore --runs 9 --json ./guest writes
+has out '"unlink(renamed.txt)"' "JSON has the calls"
+try explore --runs 9 -j 2 --json ./guest writes && grep -A6 '"outside"' out >two
+try explore --runs 9 --json ./guest writes && grep -A6 '"outside"' out >one
+same one two "which do not depend on -j"
+try explore --runs 9 ./guest raw
+status 2 "guest raw"
+has err "the program calls clone: a run under test starts no other processes" "a process by number is refused by name"
+
+# ---- Memory ---------------------------------------------------------------------------------------------
+try explore --runs 30 --memory 10M --stop-on-first ./guest grows
+status 1 "guest grows, 10 MiB"
+has out "memory@calls: first in run 0" "is a failure"
+has out "the program holds more than 10 MiB of memory (--memory)" "that says what"
+has guest.min.raddle.json '"memory": 10' "the file has the limit"
+try replay guest.min.raddle.json -- ./guest grows
+status 0 "guest grows: replayed, with the limit of the file"
+try explore --runs 9 --memory 20M ./guest grows
+status 0 "guest grows, 20 MiB: what is given back does not count"
+try explore --runs 9 --memory 0 ./guest grows
+status 0 "guest grows, any amount"
+for size in much 1K 64MM; do
+    try explore --memory $size ./guest
+    status 2 "--memory $size"
+done
+has err "--memory '64MM': expected a size from 1M on, such as 64M or 2G, or 0" "says what is expected"
+try explore event --memory 64M
+status 2 "--memory of a machine"
+has err "--memory is for programs with fibers" "is not there"
+
+# ---- The list -------------------------------------------------------------------------------------------
+# Each call that is answered is in the table of the docs, and the other way round.
+sed -n 's/^\(RAD_ANSWER([^,]*, \|REFUSED(\|OPEN(\|OPENAT(\|OPEN_2(\|OPENAT_2(\|CREAT(\|FOPEN(\|FREOPEN(\|CHANGES(\)\([A-Za-z0-9_]*\)[,)].*/\2/p' \
+    "$src"/src/lab/fibers/{clocks,identity,memory,outside,random,refuse,sockets}.c | grep -v '^rad_' | LC_ALL=C sort -u >answered
+sed -n '/^## Calls of the C library/,/^## /p' "$src/docs/fibers-under-test.md" | grep '^| `' |
+    grep -o '`[A-Za-z0-9_:]*`' | tr -d '`' | sed 's/^std::random_device$/_ZNSt13random_device9_M_getvalEv/' | LC_ALL=C sort -u >documented
+same answered documented "the calls in the docs are those that are answered"
+check "there are many" [ "$(wc -l <answered)" -gt 100 ]
+LC_ALL=C comm -23 answered "$src/src/lab/fibers/interposed.txt" >missing
+check "and all of them are exported" [ ! -s missing ]
+finish

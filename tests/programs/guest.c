@@ -1,0 +1,144 @@
+/* guest.c — two fibers that make calls of the C library, as the first argument says: clocks, sleeps, random numbers,
+ * files, memory. */
+#define _GNU_SOURCE
+#define OWN_MAIN
+#include "planted.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdint.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *how;
+static rad_mutex m;
+
+static bool is(const char *name)
+{
+    return strcmp(how, name) == 0;
+}
+
+static int64_t now(clockid_t clock)
+{
+    struct timespec at;
+    clock_gettime(clock, &at);
+    return at.tv_sec * INT64_C(1000000000) + at.tv_nsec;
+}
+
+static int64_t now_of_day(void)
+{
+    struct timeval at;
+    gettimeofday(&at, NULL);
+    return at.tv_sec * INT64_C(1000000000) + at.tv_usec * 1000;
+}
+
+/* An hour and more, by every call that there is; none of it is real. */
+static void sleeps(void)
+{
+    struct timespec second = {1, 0}, later;
+    int64_t begin = now(CLOCK_MONOTONIC), day = now_of_day();
+    time_t date = time(NULL);
+    sleep(3600);
+    usleep(500000);
+    nanosleep(&second, NULL);
+    poll(NULL, 0, 500);
+    clock_gettime(CLOCK_MONOTONIC, &later);
+    later.tv_sec += 2;
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &later, NULL);
+    assert(now(CLOCK_MONOTONIC) - begin == INT64_C(3604000000000));
+    assert(now_of_day() - day == INT64_C(3604000000000));
+    assert(time(NULL) - date == 3604 && date >= 1600000000 && date < 1600010000);
+}
+
+/* Loops that wait for the clock: with a yield, with the system's, and without. */
+static void loops(void)
+{
+    rad_time until = rad_after(5000000);
+    while (rad_now() < until) rad_yield();
+    until = rad_after(5000000);
+    while (rad_now() < until) continue;
+    int64_t end = now(CLOCK_REALTIME) + INT64_C(3000000000);
+    while (now(CLOCK_REALTIME) < end) sched_yield();
+    end = now(CLOCK_MONOTONIC) + INT64_C(3000000000);
+    while (now(CLOCK_MONOTONIC) < end) continue;
+    clock_t cpu = clock();
+    while (clock() < cpu + CLOCKS_PER_SEC) continue;
+}
+
+/* What is drawn decides how often it yields: a run with other numbers is another run. */
+static void draws(void)
+{
+    uint32_t drawn[6] = {0};
+    FILE *file = fopen("/dev/urandom", "r");
+    int fd = open("/dev/random", O_RDONLY);
+    bool good = getrandom(&drawn[0], 4, 0) == 4 && getentropy(&drawn[1], 4) == 0 &&
+                fread(&drawn[2], 4, 1, file) == 1 && read(fd, &drawn[3], 4) == 4 &&
+                syscall(SYS_getrandom, &drawn[4], 4, 0) == 4;
+    assert(good && drawn[0] != drawn[1] && drawn[1] != drawn[2] && drawn[2] != drawn[3]);
+    drawn[5] = (uint32_t)getpid();
+    fclose(file);
+    close(fd);
+    for (int i = 0; i < 6; i++) {
+        printf("drawn %u\n", drawn[i]);
+        for (uint32_t n = drawn[i] % 5; n > 0; n--) rad_yield();
+    }
+}
+
+static void writes(void)
+{
+    FILE *file = fopen("left.txt", "w");
+    assert(file != NULL && fclose(file) == 0);
+    assert(rename("left.txt", "renamed.txt") == 0 && unlink("renamed.txt") == 0);
+    assert(mkdir("folder", 0777) == 0 && rmdir("folder") == 0);
+    file = fopen("/dev/null", "w");
+    assert(file != NULL && fclose(file) == 0);
+}
+
+/* Half of it is given back. */
+static void grows(void)
+{
+    for (int i = 0; i < 24; i++) {
+        char *p = malloc(1 << 20);
+        memset(p, 1, 1 << 20);
+        p = realloc(p, 1 << 19);
+        if (i % 2) free(p);
+    }
+}
+
+static void does(void)
+{
+    if (is("sleeps")) sleeps();
+    if (is("loops")) loops();
+    if (is("draws")) draws();
+    if (is("writes")) writes();
+    if (is("grows")) grows();
+    if (is("reads")) assert(access("/proc/self/exe", F_OK) == 0 && fopen("/proc/self/stat", "r"));
+    if (is("alarms")) alarm(1);
+    if (is("raw")) syscall(SYS_clone, 17, 0, 0, 0, 0);
+}
+
+static int calls(void *arg)
+{
+    (void)arg;
+    rad_mutex_lock(&m);
+    does();
+    rad_mutex_unlock(&m);
+    return 0;
+}
+
+static int start(void *arg)
+{
+    (void)arg;
+    return both(calls, calls);
+}
+
+int main(int argc, char **argv)
+{
+    how = argc > 1 ? argv[1] : "";
+    return rad_main(NULL, start, NULL, NULL);
+}
