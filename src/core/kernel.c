@@ -163,6 +163,16 @@ static uint32_t kernel_continuation(const rad_kernel *k)
     return actor < k->actor_count ? rad__actor_action(k, actor) : RAD_NONE;
 }
 
+/* Who has waited longest. One that yielded comes after all others, also after those that its step let come back: they are
+ * behind its action in the list. */
+static uint32_t kernel_oldest(const rad_kernel *k)
+{
+    if (!k->yielded || k->current == RAD_NONE) return k->oldest;
+    uint32_t actor = k->actions[k->current].actor, next = k->oldest;
+    while (next != RAD_NONE && k->actions[next].actor == actor) next = k->actions[next].newer;
+    return next != RAD_NONE && actor != RAD_NONE ? next : k->oldest;
+}
+
 static bool kernel_is_pruned(rad_kernel *k)
 {
     for (uint32_t i = 0; i < k->observer_count && !k->ended; i++) {
@@ -186,7 +196,7 @@ static inline uint32_t kernel_next(rad_kernel *k)
         .kind = RAD_PICK_ACTION,
         .site = continuation != RAD_NONE ? k->actions[continuation].site : RAD_NONE,
         .count = count,
-        .baseline = continuation != RAD_NONE ? continuation : k->oldest,
+        .baseline = continuation != RAD_NONE ? continuation : kernel_oldest(k),
         /* With several actions of the actor enabled an index does not tell who would run. */
         .preemptible =
             continuation != RAD_NONE && k->actors[k->actions[continuation].actor].enabled == 1,

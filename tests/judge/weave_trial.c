@@ -25,16 +25,27 @@ uint32_t weave_times(uint32_t count)
     return count * (uint32_t)number_from("RADDLE_STRESS", 1);
 }
 
+static void make(struct weave_trial *trial, uint64_t seed, int fixed)
+{
+    uint64_t mixed = weave_mix(seed);
+    trial->c = (struct weave_case){(int64_t)seed, (int64_t)(2 + mixed % 3),
+                                   WEAVE_OPS - (int64_t)(mixed / 3 % 2), mixed / 6 % 6 == 0, fixed};
+    weave_make(&trial->w, &trial->c);
+}
+
+void weave_again(struct weave_trial *trial, uint64_t seed, int fixed, uint32_t limit)
+{
+    make(trial, seed, fixed);
+    weave_brute(&trial->w, limit, &trial->b);
+    assert_false(trial->b.too_many);
+    trial->t = weave_target(&trial->c);
+}
+
 static void draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool crashing, int fixed)
 {
     uint64_t base = number_from("RADDLE_STRESS_SEED", 1) % 1000000000;
     for (;;) {
-        uint64_t seed = base * 1000000 + (*at)++;
-        uint64_t mixed = weave_mix(seed);
-        struct weave_case c = {(int64_t)seed, (int64_t)(2 + mixed % 3),
-                               WEAVE_OPS - (int64_t)(mixed / 3 % 2), mixed / 6 % 6 == 0, fixed};
-        trial->c = c;
-        weave_make(&trial->w, &c);
+        make(trial, base * 1000000 + (*at)++, fixed);
         if (trial->w.crashes != crashing) continue;
         weave_brute(&trial->w, limit, &trial->b);
         if (!trial->b.too_many && trial->b.count > 1) break;
