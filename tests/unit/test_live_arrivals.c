@@ -61,7 +61,7 @@ static void setting_close(setting *s)
 static rad__load_turn open_all(world *w)
 {
     rad__load_effect effects[COUNT];
-    rad__load_turn turn;
+    rad__load_turn turn = {0};
     rad_error error = {0};
     for (uint32_t i = 0; i < COUNT; i++)
         effects[i] = (rad__load_effect){.kind = RAD__LOAD_DO_OPEN, .vu = i, .conn = i};
