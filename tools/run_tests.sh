@@ -9,8 +9,8 @@
 #   symbols       what the libraries export
 #
 # From outside: TEST_JOBS, TEST_TIMEOUT (120 seconds of CPU per program), TEST_SKIP (a pattern of programs to leave out),
-# TEST_WRAP (a command in front of the unit tests, such as valgrind), TEST_LONG (if set, test_l2 tries its longest models
-# whole). Results stay in BUILD_DIR/test-results/.
+# TEST_WRAP (a command in front of the unit tests, such as valgrind), TEST_LONG (if set, what is tried in part by day
+# is tried whole: storm_size in the tests). Results stay in BUILD_DIR/test-results/.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 build=$(cd "${1:?usage: run_tests.sh BUILD_DIR [PATTERN]}" && pwd) || exit 2

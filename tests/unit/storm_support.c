@@ -44,6 +44,11 @@ uint64_t storm_live(uint64_t quick)
     return amount < STORM_LIVE_MOST ? amount : STORM_LIVE_MOST;
 }
 
+uint64_t storm_size(uint64_t day, uint64_t night)
+{
+    return getenv("TEST_LONG") ? night : day;
+}
+
 bool storm_is_long(void)
 {
     return number_from("RADDLE_STRESS", 1) > 1;

@@ -50,6 +50,9 @@ uint64_t storm_amount(uint64_t quick);
 /* The same, of fibers that are there at the same time. */
 uint64_t storm_live(uint64_t quick);
 
+/* `day`, or with TEST_LONG=1 (the night, and planted bugs) `night`. */
+uint64_t storm_size(uint64_t day, uint64_t night);
+
 /* Whether this is the long run. */
 bool storm_is_long(void);
 

@@ -55,7 +55,7 @@ static void write_lines(uint64_t value)
 
 static uint64_t rounds(void)
 {
-    uint64_t count = storm_amount(ROUNDS);
+    uint64_t count = storm_amount(storm_size(ROUNDS / 3, ROUNDS));
     if (rad__os_cpu_count() > 1) return count;
     print_message("# one CPU: %d times fewer rounds\n", ALONE_SLOWER);
     return count / ALONE_SLOWER + 1;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/prng.h"
+#include "storm_support.h"
 
 #include <raddle.h>
 
@@ -102,7 +103,7 @@ static void spawning_against_join(void **state)
     pthread_t threads[SPAWNERS];
     spawner spawners[SPAWNERS];
     rad_prng prng = rad__prng(number_from("RADDLE_STRESS_SEED", 1), RAD_STREAM_TEST, 0);
-    uint64_t races = RACES * number_from("RADDLE_STRESS", 1), refused = 0;
+    uint64_t races = storm_size(RACES / 2, RACES) * number_from("RADDLE_STRESS", 1), refused = 0;
     pthread_barrier_init(&r.start, NULL, SPAWNERS + 1);
     pthread_barrier_init(&r.end, NULL, SPAWNERS + 1);
     for (uint32_t s = 0; s < SPAWNERS; s++) {

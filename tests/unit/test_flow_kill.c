@@ -132,7 +132,8 @@ static void test_killed_at_every_write(void **state)
 /* A case each: killed once, at another write, then brought to its end. At night every one of them. */
 static void test_killed_once(void **state)
 {
-    for (uint32_t n = 1; n <= 104; n += storm_is_long() ? 1 : 8) { /* of 104 */
+    for (uint32_t n = 1; n <= 104;
+         n += storm_is_long() ? 1 : (uint32_t)storm_size(13, 8)) { /* of 104 */
         fresh(state);
         assert_false(live(n, (enum moment)(n % 3)));
         assert_true(live(0, BEFORE));

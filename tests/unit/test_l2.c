@@ -1,18 +1,23 @@
 /* test_l2.c — production code one memory operation at a time: the models are clean as far as they can be tried out. */
 #include "l2_support.h"
 
+/* Tried whole with TEST_LONG=1 only: nightly, and with planted bugs. */
+#define AT_NIGHT (UINT64_C(1) << 63)
+
 /* ---- Models of production code ------------------------------------------------------------------------- */
 
 typedef struct trial {
     const char *words, *strategy;
-    uint64_t at_least; /* runs of the last phase: it did not stop early for another reason */
+    uint64_t
+        at_least; /* runs of the last phase: it did not stop early for another reason; or AT_NIGHT */
 } trial;
 
-enum {
-    LONG =
-        20000, /* runs: trials with at least so many are for TEST_LONG=1 (nightly, planted bugs) */
-    SAMPLE = 2000 /* runs that stand for the rest of a long one */
-};
+enum { SAMPLE = 1000 /* runs by day that stand for a long trial, or for the rest of one */ };
+
+static bool is_night(void)
+{
+    return getenv("TEST_LONG") != NULL;
+}
 
 static void nothing_found(const char *words, const rad_exploration *e)
 {
@@ -23,6 +28,7 @@ static void nothing_found(const char *words, const rad_exploration *e)
 /* What takes more preemptions than can all be tried. */
 static void clean_at_random(const char *words, const char *strategy, uint64_t runs)
 {
+    if (runs > SAMPLE && !is_night()) runs = SAMPLE;
     rad_target target = target_of(words, false);
     rad_exploration e = tried(&target, strategy, runs, true);
     nothing_found(words, &e);
@@ -38,7 +44,7 @@ static void clean(const trial *t)
     const rad_phase *last = &e.phases[e.phase_count - 1];
     nothing_found(t->words, &e);
     if (!last->exhausted) fail_msg("%s: %s is not exhausted", t->words, t->strategy);
-    if (last->runs < t->at_least)
+    if (last->runs < (t->at_least & ~AT_NIGHT))
         fail_msg("%s: only %llu runs", t->words, (unsigned long long)last->runs);
     assert_string_equal(last->name, t->strategy);
     assert_true(e.evaluations[RAD_ORACLE_OWN] > e.runs); /* races were looked for */
@@ -60,7 +66,7 @@ static void all_clean(const trial *trials, size_t count)
 {
     if (is_missing()) skip();
     for (size_t i = 0; i < count; i++) {
-        if (trials[i].at_least >= LONG && getenv("TEST_LONG") == NULL)
+        if ((trials[i].at_least & AT_NIGHT) && !is_night())
             clean_in_short(&trials[i]);
         else
             clean(&trials[i]);
@@ -73,7 +79,7 @@ static void the_deque_is_clean(void **state)
         {"l2-deque", "preempt:3", 1000},
         {"l2-deque tasks=1 steals=1", "dfs", 100},
         {"l2-deque tasks=3", "preempt:3", 4000}, /* it grows */
-        {"l2-deque thieves=2", "preempt:3", 30000},
+        {"l2-deque thieves=2", "preempt:3", AT_NIGHT | 30000},
         {"l2-deque thieves=2 tasks=1 steals=1", "preempt:3", 1000},
         {"l2-deque tasks=5 steals=3", "preempt:2", 500}, /* it grows twice */
     };
@@ -85,7 +91,7 @@ static void the_injector_is_clean(void **state)
 {
     static const trial trials[] = {
         {"l2-injector", "preempt:3", 2000},
-        {"l2-injector tasks=2", "preempt:3", 30000}, /* it spills */
+        {"l2-injector tasks=2", "preempt:3", AT_NIGHT | 30000}, /* it spills */
         {"l2-injector pushers=1 tasks=3 pops=2", "preempt:3", 1000},
         {"l2-injector pushers=1 tasks=3 poppers=2", "preempt:2", 1000},
         {"l2-injector tasks=2 pops=2 counts=1", "preempt:2", 1000},
@@ -99,7 +105,7 @@ static void the_gate_is_clean(void **state)
     static const trial trials[] = {
         {"l2-gate", "preempt:3", 400},
         {"l2-gate visitors=1", "dfs", 5},
-        {"l2-gate visitors=3", "preempt:3", 20000},
+        {"l2-gate visitors=3", "preempt:3", AT_NIGHT | 20000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -121,15 +127,15 @@ static void the_idle_protocol_is_clean(void **state)
     static const trial trials[] = {
         {"l2-idle", "preempt:3", 200},
         {"l2-idle items=2", "preempt:3", 500},
-        {"l2-idle workers=2", "preempt:3", 30000},
+        {"l2-idle workers=2", "preempt:3", AT_NIGHT | 30000},
         {"l2-idle producers=2", "preempt:3", 2000},
         {"l2-idle workers=2 items=2", "preempt:2", 3000},
         {"l2-idle workers=2 items=2 meet=1", "preempt:2", 3000},
         {"l2-idle letters=2", "preempt:2", 2000},
-        {"l2-idle workers=2 letters=1", "preempt:2", 70000},
-        {"l2-idle workers=3 letters=1", "preempt:1", 60000},
-        {"l2-idle producers=2 letters=1", "preempt:2", 30000},
-        {"l2-idle workers=2 letters=1 plain=1", "preempt:2", 60000},
+        {"l2-idle workers=2 letters=1", "preempt:2", AT_NIGHT | 70000},
+        {"l2-idle workers=3 letters=1", "preempt:1", AT_NIGHT | 60000},
+        {"l2-idle producers=2 letters=1", "preempt:2", AT_NIGHT | 30000},
+        {"l2-idle workers=2 letters=1 plain=1", "preempt:2", AT_NIGHT | 60000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -139,9 +145,9 @@ static void the_life_of_a_fiber_is_clean(void **state)
 {
     static const trial trials[] = {
         {"l2-life", "preempt:3", 5000},
-        {"l2-life workers=2", "preempt:2", 50000},
+        {"l2-life workers=2", "preempt:2", AT_NIGHT | 50000},
         {"l2-life wakers=1 wakes=3", "preempt:3", 100},
-        {"l2-life lookers=1", "preempt:3", 100000},
+        {"l2-life lookers=1", "preempt:3", AT_NIGHT | 100000},
         {"l2-life wakers=1 wakes=2 lookers=2", "preempt:2", 500},
     };
     (void)state;
@@ -158,12 +164,12 @@ static void locks_and_the_like_are_clean(void **state)
         {"l2-mutex way=1 threads=3", "preempt:2", 1000},
         {"l2-cond", "preempt:3", 500},
         {"l2-cond hasty=1", "preempt:3", 500},
-        {"l2-cond way=1 threads=3", "preempt:2", 1000},
-        {"l2-cond way=2 threads=3", "preempt:2", 1000},
+        {"l2-cond way=1 threads=3", "preempt:2", AT_NIGHT | 1000},
+        {"l2-cond way=2 threads=3", "preempt:2", AT_NIGHT | 1000},
         {"l2-rwlock", "preempt:3", 500},
-        {"l2-rwlock threads=3 hasty=1", "preempt:2", 20000},
+        {"l2-rwlock threads=3 hasty=1", "preempt:2", AT_NIGHT | 20000},
         {"l2-rwlock threads=4", "preempt:1", 500},
-        {"l2-semaphore hasty=1", "preempt:2", 1000},
+        {"l2-semaphore hasty=1", "preempt:2", AT_NIGHT | 1000},
         {"l2-semaphore turns=2", "preempt:2", 500},
         {"l2-permit threads=3 hasty=1", "preempt:2", 2000},
         {"l2-permit threads=3 way=1", "preempt:2", 500},
@@ -183,7 +189,7 @@ static void the_wheel_of_timers_is_clean(void **state)
 {
     static const trial trials[] = {
         {"l2-timer sleepers=1", "preempt:3", 5000},
-        {"l2-timer sleepers=1 naps=2", "preempt:3", 50000},
+        {"l2-timer sleepers=1 naps=2", "preempt:3", AT_NIGHT | 50000},
         {"l2-timer sleepers=1 readers=1", "preempt:2", 5000},
         {"l2-timer sleepers=1 expirers=2", "preempt:1", 3000},
         {"l2-timer", "preempt:1", 3000}, /* a slot that is half moved */
@@ -197,7 +203,7 @@ static void the_wheel_of_timers_is_clean(void **state)
 static void the_executor_is_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-executor", "preempt:3", 8000},
+        {"l2-executor", "preempt:3", AT_NIGHT | 8000},
         {"l2-executor tasks=2", "preempt:2", 1000},
         {"l2-executor children=1", "preempt:2", 500},
         {"l2-executor workers=2", "preempt:1", 400},
@@ -212,10 +218,10 @@ static void the_executor_is_clean(void **state)
 static void work_is_not_left_beside_a_worker_that_sleeps_or_leaves(void **state)
 {
     static const trial trials[] = {
-        {"l2-seat", "preempt:2", 20000},
-        {"l2-seat local=1", "preempt:2", 20000},
-        {"l2-seat retires=1", "preempt:2", 40000},
-        {"l2-seat local=1 retires=1", "preempt:2", 30000},
+        {"l2-seat", "preempt:2", AT_NIGHT | 20000},
+        {"l2-seat local=1", "preempt:2", AT_NIGHT | 20000},
+        {"l2-seat retires=1", "preempt:2", AT_NIGHT | 40000},
+        {"l2-seat local=1 retires=1", "preempt:2", AT_NIGHT | 30000},
         {"l2-seat spawns=2", "preempt:1", 300},
         {"l2-seat local=1 spawns=2 retires=1", "preempt:1", 300},
     };
@@ -251,8 +257,8 @@ static void the_largest_cases_run(void **state)
 static void groups_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-group", "preempt:2", 8000},
-        {"l2-group deep=1", "preempt:2", 8000}, /* it sleeps on its bell */
+        {"l2-group", "preempt:2", AT_NIGHT | 8000},
+        {"l2-group deep=1", "preempt:2", AT_NIGHT | 8000}, /* it sleeps on its bell */
         {"l2-group workers=1 jobs=2 grandchild=1", "dfs", 1},
         {"l2-group jobs=2 grandchild=1", "preempt:1", 200},
         {"l2-group jobs=2 deep=1", "preempt:1", 200},
@@ -292,7 +298,7 @@ static void channels_between_threads_are_clean(void **state)
         {"l2-chan capacity=1 values=2", "preempt:3", 1000},
         {"l2-chan capacity=1 values=3 drops=1", "preempt:3", 500},
         {"l2-chan capacity=1 values=3 drops=2", "preempt:3", 500},
-        {"l2-chan closer=1", "preempt:3", 20000},
+        {"l2-chan closer=1", "preempt:3", AT_NIGHT | 20000},
         {"l2-chan capacity=1 values=2 closer=1", "preempt:2", 1000},
         {"l2-chan capacity=2 values=3 many=1", "preempt:3", 500},
         {"l2-chan values=2 many=1 closer=1", "preempt:2", 1000},
@@ -313,19 +319,19 @@ static void selects_are_clean(void **state)
         {"l2-select kind=1 capacity=1", "preempt:2", 1000},
         {"l2-select kind=2", "preempt:3", 50},
         {"l2-select kind=3", "preempt:2", 4000},
-        {"l2-select kind=4", "preempt:3", 5000},
+        {"l2-select kind=4", "preempt:3", AT_NIGHT | 5000},
         {"l2-select kind=5", "preempt:2", 4000},
         {"l2-select kind=5 capacity=1", "preempt:2", 2000},
-        {"l2-select kind=6 public=1", "preempt:1", 5000},
-        {"l2-select kind=7", "preempt:2", 20000},
+        {"l2-select kind=6 public=1", "preempt:1", AT_NIGHT | 5000},
+        {"l2-select kind=7", "preempt:2", AT_NIGHT | 20000},
         {"l2-select kind=8", "preempt:3", 200},
         {"l2-select kind=8 capacity=1", "preempt:3", 200},
-        {"l2-choice kind=0", "preempt:3", 15000}, /* locks, permits and groups */
-        {"l2-choice kind=1 public=1", "preempt:3", 40000},
+        {"l2-choice kind=0", "preempt:3", AT_NIGHT | 15000}, /* locks, permits and groups */
+        {"l2-choice kind=1 public=1", "preempt:3", AT_NIGHT | 40000},
         {"l2-choice kind=2", "preempt:2", 1500},
         {"l2-choice kind=3", "preempt:2", 3500},
         {"l2-choice kind=4", "preempt:2", 9000},
-        {"l2-choice kind=5", "preempt:2", 9000},
+        {"l2-choice kind=5", "preempt:2", AT_NIGHT | 9000},
         {"l2-choice kind=6", "preempt:2", 4000},
         {"l2-choice kind=7", "preempt:1", 3000},
         {"l2-choice kind=8", "preempt:2", 1500}, /* the RW lock */
@@ -354,10 +360,10 @@ static void stocks_are_clean(void **state)
 static void timers_of_programs_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-user-timer", "preempt:2", 3000},
-        {"l2-user-timer kind=1 workers=2", "preempt:1", 5000},
-        {"l2-user-timer kind=2 workers=2", "preempt:1", 5000},
-        {"l2-user-timer kind=3", "preempt:2", 10000},
+        {"l2-user-timer", "preempt:2", AT_NIGHT | 3000},
+        {"l2-user-timer kind=1 workers=2", "preempt:1", AT_NIGHT | 5000},
+        {"l2-user-timer kind=2 workers=2", "preempt:1", AT_NIGHT | 5000},
+        {"l2-user-timer kind=3", "preempt:2", AT_NIGHT | 10000},
         {"l2-user-timer kind=4 workers=2", "preempt:1", 800},
     };
     (void)state;
@@ -367,10 +373,14 @@ static void timers_of_programs_are_clean(void **state)
 static void time_that_is_up_is_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-timeout", "preempt:3", 500},         {"l2-timeout capacity=1", "preempt:3", 200},
-        {"l2-timeout kind=1", "preempt:3", 400},  {"l2-timeout kind=2", "preempt:3", 400},
-        {"l2-timeout kind=3", "preempt:3", 1500}, {"l2-timeout kind=4", "preempt:2", 4000},
-        {"l2-timeout kind=5", "preempt:2", 8000}, {"l2-timeout kind=6 public=1", "preempt:3", 2000},
+        {"l2-timeout", "preempt:3", 500},
+        {"l2-timeout capacity=1", "preempt:3", 200},
+        {"l2-timeout kind=1", "preempt:3", 400},
+        {"l2-timeout kind=2", "preempt:3", 400},
+        {"l2-timeout kind=3", "preempt:3", 1500},
+        {"l2-timeout kind=4", "preempt:2", 4000},
+        {"l2-timeout kind=5", "preempt:2", AT_NIGHT | 8000},
+        {"l2-timeout kind=6 public=1", "preempt:3", 2000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -387,24 +397,24 @@ static void fibers_on_their_stacks_are_clean(void **state)
     static const trial trials[] = {
         {"l2-strand", "preempt:3", 1000},
         {"l2-strand wakes=2", "preempt:2", 500},
-        {"l2-strand wakers=2", "preempt:2", 5000},
+        {"l2-strand wakers=2", "preempt:2", AT_NIGHT | 5000},
         {"l2-strand fibers=2 yields=1", "preempt:2", 500},
         {"l2-strand whole=1", "preempt:2", 500},
-        {"l2-over", "preempt:2", 20000},
+        {"l2-over", "preempt:2", AT_NIGHT | 20000},
         {"l2-strand workers=2", "preempt:1", 1000},
-        {"l2-strand wakes=2 lookers=1", "preempt:2", 1000},
-        {"l2-strand workers=2 lookers=1 whole=1", "preempt:1", 1000},
-        {"l2-strand workers=2 coarse=1", "preempt:3", 30000},
-        {"l2-strand workers=2 fibers=2 whole=1", "preempt:1", 1000},
+        {"l2-strand wakes=2 lookers=1", "preempt:2", AT_NIGHT | 1000},
+        {"l2-strand workers=2 lookers=1 whole=1", "preempt:1", AT_NIGHT | 1000},
+        {"l2-strand workers=2 coarse=1", "preempt:3", AT_NIGHT | 30000},
+        {"l2-strand workers=2 fibers=2 whole=1", "preempt:1", AT_NIGHT | 1000},
         {"l2-startup", "preempt:2", 1000},
-        {"l2-startup workers=2 children=1", "preempt:1", 500},
+        {"l2-startup workers=2 children=1", "preempt:1", AT_NIGHT | 500},
         {"l2-sleep", "dfs", 2},
-        {"l2-sleep kind=1", "preempt:2", 200},
-        {"l2-sleep kind=2", "preempt:2", 500},
-        {"l2-sleep kind=3", "preempt:2", 2000},
-        {"l2-sleep workers=2 kind=1", "preempt:1", 1000},
-        {"l2-sleep workers=2 kind=4", "preempt:1", 500},
-        {"l2-berth", "preempt:3", 30000},
+        {"l2-sleep kind=1", "preempt:2", AT_NIGHT | 200},
+        {"l2-sleep kind=2", "preempt:2", AT_NIGHT | 500},
+        {"l2-sleep kind=3", "preempt:2", AT_NIGHT | 2000},
+        {"l2-sleep workers=2 kind=1", "preempt:1", AT_NIGHT | 1000},
+        {"l2-sleep workers=2 kind=4", "preempt:1", AT_NIGHT | 500},
+        {"l2-berth", "preempt:3", AT_NIGHT | 30000},
         {"l2-berth cools=2", "preempt:2", 4000},
         {"l2-berth each=2 kept=1", "preempt:2", 4000},
         {"l2-berth hands=1", "preempt:2", 2500},
@@ -421,13 +431,13 @@ static void fibers_on_their_stacks_are_clean(void **state)
 static void handles_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-join", "preempt:2", 4000},
-        {"l2-join kind=1", "preempt:2", 4000},
+        {"l2-join", "preempt:2", AT_NIGHT | 4000},
+        {"l2-join kind=1", "preempt:2", AT_NIGHT | 4000},
         {"l2-join kind=2", "preempt:2", 1000},
         {"l2-join kind=1 whole=1", "preempt:1", 150},
         {"l2-join joiners=2", "preempt:1", 1000},
-        {"l2-join workers=2", "preempt:1", 3000},
-        {"l2-join kind=2 workers=2", "preempt:1", 1500},
+        {"l2-join workers=2", "preempt:1", AT_NIGHT | 3000},
+        {"l2-join kind=2 workers=2", "preempt:1", AT_NIGHT | 1500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -437,16 +447,16 @@ static void handles_are_clean(void **state)
 static void nurseries_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-nursery kind=0", "preempt:2", 40000},
+        {"l2-nursery kind=0", "preempt:2", AT_NIGHT | 40000},
         {"l2-nursery kind=1", "preempt:1", 300},
-        {"l2-nursery kind=2 workers=1", "preempt:2", 1000},
-        {"l2-nursery kind=2", "preempt:1", 1500},
+        {"l2-nursery kind=2 workers=1", "preempt:2", AT_NIGHT | 1000},
+        {"l2-nursery kind=2", "preempt:1", AT_NIGHT | 1500},
         {"l2-nursery kind=3", "preempt:1", 300},
-        {"l2-nursery kind=4 workers=1", "preempt:2", 2000},
-        {"l2-nursery kind=4", "preempt:1", 3000},
-        {"l2-nursery kind=5 workers=1", "preempt:2", 2000},
-        {"l2-nursery kind=5", "preempt:1", 3000},
-        {"l2-nursery kind=6 workers=1", "preempt:2", 100},
+        {"l2-nursery kind=4 workers=1", "preempt:2", AT_NIGHT | 2000},
+        {"l2-nursery kind=4", "preempt:1", AT_NIGHT | 3000},
+        {"l2-nursery kind=5 workers=1", "preempt:2", AT_NIGHT | 2000},
+        {"l2-nursery kind=5", "preempt:1", AT_NIGHT | 3000},
+        {"l2-nursery kind=6 workers=1", "preempt:2", AT_NIGHT | 100},
         {"l2-nursery kind=7", "preempt:1", 100},
         {"l2-nursery kind=8", "preempt:1", 300},
         {"l2-nursery kind=9", "preempt:1", 300},
@@ -462,16 +472,16 @@ static void nurseries_are_clean(void **state)
 static void waits_of_fibers_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-cancel", "preempt:2", 20000},
-        {"l2-cancel kind=1", "preempt:2", 20000},
+        {"l2-cancel", "preempt:2", AT_NIGHT | 20000},
+        {"l2-cancel kind=1", "preempt:2", AT_NIGHT | 20000},
         {"l2-cancel kind=2", "preempt:1", 300},
         {"l2-cancel kind=3", "preempt:1", 500},
         {"l2-cancel kind=4", "preempt:2", 1500},
-        {"l2-cancel kind=4 workers=2", "preempt:1", 2000},
+        {"l2-cancel kind=4 workers=2", "preempt:1", AT_NIGHT | 2000},
         {"l2-mix", "preempt:2", 2000},
         {"l2-mix send=1", "preempt:2", 2000},
         {"l2-mix capacity=1 values=2 whole=1", "preempt:1", 50},
-        {"l2-mix workers=2 fibers=2", "preempt:1", 4000},
+        {"l2-mix workers=2 fibers=2", "preempt:1", AT_NIGHT | 4000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -486,16 +496,16 @@ static void calls_to_the_system_are_clean(void **state)
         {"l2-ready", "preempt:2", 4000},
         {"l2-ready kind=1 cold=1", "preempt:1", 500},
         {"l2-ready kind=2 coarse=1", "preempt:1", 2000},
-        {"l2-ready kind=5", "preempt:2", 9000},
-        {"l2-ready kind=7 coarse=1", "preempt:2", 30000},
-        {"l2-poller", "preempt:3", 200},
+        {"l2-ready kind=5", "preempt:2", AT_NIGHT | 9000},
+        {"l2-ready kind=7 coarse=1", "preempt:2", AT_NIGHT | 30000},
+        {"l2-poller", "preempt:3", AT_NIGHT | 200},
         {"l2-poller kind=1 fibers=2", "preempt:2", 500},
         {"l2-poller kind=2", "preempt:1", 1000},
-        {"l2-poller kind=3", "preempt:2", 4000},
-        {"l2-poller workers=2", "preempt:1", 1500},
+        {"l2-poller kind=3", "preempt:2", AT_NIGHT | 4000},
+        {"l2-poller workers=2", "preempt:1", AT_NIGHT | 1500},
         {"l2-blocking", "preempt:1", 200},
-        {"l2-blocking coarse=1", "preempt:3", 30000},
-        {"l2-blocking coarse=1 calls=2", "preempt:2", 2000},
+        {"l2-blocking coarse=1", "preempt:3", AT_NIGHT | 30000},
+        {"l2-blocking coarse=1 calls=2", "preempt:2", AT_NIGHT | 2000},
         {"l2-blocking hasty=1", "preempt:1", 300},
         {"l2-blocking fibers=2 workers=2 most=1 spares=0 coarse=1", "preempt:2", 500},
     };

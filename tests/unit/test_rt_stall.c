@@ -28,6 +28,7 @@
 #include "rt/runtime.h"
 
 #include "patience_support.h"
+#include "storm_support.h"
 
 enum { MS = 1000000 };
 
@@ -383,7 +384,8 @@ static bool where_it_is(void *context, uintptr_t pointer, uintptr_t *low, uintpt
 /* A host that is busy takes fewer: then what there was in some seconds has to be enough. */
 static void it_may_be_inside_malloc(void **state)
 {
-    enum { LOOKS = 10000, LEAST = 20 };
+    enum { LEAST = 20 };
+    const uint32_t most = (uint32_t)storm_size(2500, 10000);
     rad_options o = {.workers = 1, .stack_size = RAD_STACK_SIZE_MIN * 2};
     rad_runtime *rt;
     uint32_t looks = 0, seen = 0, frames = 0;
@@ -394,7 +396,7 @@ static void it_may_be_inside_malloc(void **state)
     assert_int_equal(rad_runtime_spawn(rt, NULL, allocates, NULL), 0);
     while (!atomic_load(&runs)) usleep(1000);
     rad_time end = rad_after((uint64_t)5000 * MS);
-    while (looks < LOOKS && (seen < LEAST || rad_now() < end)) {
+    while (looks < most && (seen < LEAST || rad_now() < end)) {
         rad_backtrace b;
         looks++;
         void *mine = malloc(looks % 1000 + 1); /* beside the worker */

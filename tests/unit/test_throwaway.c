@@ -17,6 +17,7 @@
 #include "base/prng.h"
 #include "lab/artifact.h"
 #include "rig_support.h"
+#include "storm_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,7 +135,8 @@ static void ten_thousand_actors(void **state)
     assert_int_equal(rad__trace_at(&b.kernel->trace, CROWD - 1)->actor, CROWD - 3);
     assert_int_equal(b.choices[2].count, CROWD - 2);
     bare_close(&b);
-    goes_through_everything(&t, "assertion:board@visitor %u after %u", 12, 300);
+    goes_through_everything(&t, "assertion:board@visitor %u after %u", (uint32_t)storm_size(5, 12),
+                            storm_size(100, 300));
 }
 
 /* ---- Choices inside a step ------------------------------------------------------------------------------ */
