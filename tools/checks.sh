@@ -10,25 +10,30 @@ export RADDLE_WASM=required # here its tools are not missing
 
 # check NAME COMMAND... — on success shows the last line of what it printed, on failure the last 60.
 check() {
-    local name=$1 log=$logs/$1.log begin=$EPOCHREALTIME status
+    local name=$1 log=$logs/$1.log begin=$EPOCHREALTIME before status
+    before=$(cpu_used $$)
     shift
     "$@" >"$log" 2>&1
     status=$?
     if [ $status = 0 ]; then
         passed=$((passed + 1))
-        printf 'ok   ' && summarize "$begin" "$name" "$(tail -n 1 "$log")"
+        printf 'ok   ' && summarize "$begin" "$before" "$name" "$(tail -n 1 "$log")"
         return 0
     fi
     failed=$((failed + 1))
     failures="$failures $name"
-    printf 'FAIL ' && summarize "$begin" "$name" "exit status $status; all of it in $log"
+    printf 'FAIL ' && summarize "$begin" "$before" "$name" "exit status $status; all of it in $log"
     tail -n 60 "$log" | sed 's/^/     | /'
     return 1
 }
 
-summarize() { # BEGIN NAME TEXT
-    awk -v from="$1" -v to="$EPOCHREALTIME" -v name="$2" -v text="$3" \
-        'BEGIN { printf "%-18s %7.1f s  %s\n", name, to - from, text }'
+cpu_used() { # PID: of it and the children it has waited for, in hundredths of a second
+    awk '{ print $14 + $15 + $16 + $17 }' "/proc/$1/stat"
+}
+
+summarize() { # BEGIN CPU_BEFORE NAME TEXT
+    awk -v from="$1" -v to="$EPOCHREALTIME" -v before="$2" -v cpu="$(cpu_used $$)" -v name="$3" -v text="$4" \
+        'BEGIN { printf "%-18s %7.1f s, %7.1f of CPU  %s\n", name, to - from, (cpu - before) / 100, text }'
 }
 
 build_and_test() { # DIR COMPILER MESON_ARGS [PATTERN [SKIP]]
@@ -41,16 +46,38 @@ unit_targets() { # PATTERN
 }
 
 # All optimisation, another compiler: what depends on either. Fibers move between threads, which compilers do not expect.
-under_clang() { # PATTERN of unit tests; empty: everything
-    local targets=
-    [ -z "$1" ] || targets="raddle tests/cpu_limit $(unit_targets "$1")"
-    # shellcheck disable=SC2086 # a list of words
-    CC=clang MESON_ARGS=-Doptimization=3 tools/build.sh build-clang $targets && tools/run_tests.sh build-clang "${1:+/$1}"
+# ci.sh tries these, nightly.sh the others.
+near_the_compiler='test_(rt_|exec|context|kernel|policies|run|explore|shrink|machines|talk|session_threads)'
+under_clang() {
+    # shellcheck disable=SC2046 # a list of words
+    CC=clang MESON_ARGS=-Doptimization=3 tools/build.sh build-clang raddle tests/cpu_limit $(unit_targets "$near_the_compiler") &&
+        tools/run_tests.sh build-clang "/$near_the_compiler"
+}
+rest_under_clang() {
+    build_and_test build-clang clang -Doptimization=3 '^(unit|judge|fuzz|cli)' "/$near_the_compiler"
 }
 
-under_sanitizers() { # SKIP
+# Address and undefined-behaviour sanitizers, all but two that are about memory limits and another machine. The long ones
+# are for nightly.sh: those that search, and those that wait.
+not_with_sanitizers='^cli/(limits|wasm)$'
+long_with_sanitizers='^judge/|^unit/test_(l2|attack|toys|explore|spin|flow_(crash|lab|patterns|validate)|(load|session)_lab)$'
+long_with_sanitizers="$long_with_sanitizers|^cli/(load_live|flow|interrupt|jobs|tour)\$"
+build_with_sanitizers() { # PATTERN SKIP
     build_and_test build-asan gcc "-Doptimization=1 -Dwerror=false -Db_sanitize=address,undefined \
-        -Dc_args=-fno-sanitize-recover=all -Dchecked=true" '^(unit|judge|fuzz|cli)' "$1"
+        -Dc_args=-fno-sanitize-recover=all -Dchecked=true" "$1" "$2"
+}
+under_sanitizers() {
+    build_with_sanitizers '^(unit|judge|fuzz|cli)' "$not_with_sanitizers|$long_with_sanitizers"
+}
+rest_under_sanitizers() {
+    build_with_sanitizers "$long_with_sanitizers" "$not_with_sanitizers"
+}
+
+# Programs that do more when TEST_LONG is set.
+long_variants() {
+    local names
+    names=$(grep -lE "TEST_LONG|storm_size" tests/unit/test_*.c tests/judge/test_*.c tests/cli/*.sh | sed 's|.*/\(.*\)\..*|\1|' | paste -sd '|')
+    TEST_LONG=1 tools/run_tests.sh build "/($names)\$"
 }
 
 # The threaded parts only: forks and the thread sanitizer do not go together, nor do reports of deadlocks, which the judge of

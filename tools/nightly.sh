@@ -1,8 +1,9 @@
 #!/bin/bash
-# nightly.sh [PART/PARTS] — all tests in every build, long fuzzing, all planted bugs, machine-made mutants, valgrind, and
-# tests/nightly/*.sh. A part takes at most an hour on two processors; without one, all of it is done. A check that has
-# passed at this commit is not done again (build/nightly/COMMIT/NAME), so a night that was cut off is taken up where it
-# stopped. The last line counts checks: "N passed, N failed".
+# nightly.sh [PART/PARTS] — what ci.sh leaves out: the other tests with clang and sanitizers, long variants, long fuzzing,
+# all planted bugs, machine-made mutants, valgrind, and tests/nightly/*.sh. One of eight parts takes at most half an hour
+# on two processors; without a part, all of it is done. A check that has passed at this commit is not done again
+# (build/nightly/COMMIT/NAME), so a night that was cut off is taken up where it stopped. The last line counts checks:
+# "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 part=${1:-1/1}
@@ -12,26 +13,25 @@ case $part in
 esac
 logs=build/nightly
 . tools/checks.sh
-export TEST_TIMEOUT=${TEST_TIMEOUT:-1200} TEST_LONG=1
+export TEST_TIMEOUT=${TEST_TIMEOUT:-1200}
 done_here=$logs/$(git rev-parse --short HEAD)$(git diff --quiet HEAD || echo -changed)
 mkdir -p "$done_here"
 
-# Minutes on two processors, measured or guessed, and what to do. Scripts that are not named here take ten.
+# Minutes of CPU time, as measured, and what to do. Scripts that do not say what they take, take ten.
 checks() {
     cat <<'END'
-4 gcc build_and_test build gcc ""
-6 clang under_clang ""
-14 sanitizers under_sanitizers ^cli/(limits|wasm)$
-5 threads under_tsan
-3 digests digests_agree
-16 fuzz fuzz_all 100
-35 planted planted_bugs_found 0/1
-1 tidy tidy
-1 format tools/format.sh --check
-15 valgrind under_valgrind
-8 mutants-exec env MUTANTS_CLASS=0/4 tools/mutants.sh src/exec
-12 mutants-rt env MUTANTS_CLASS=0/8 tools/mutants.sh src/rt
-12 mutants-session env MUTANTS_CLASS=0/64 tools/mutants.sh src/session
+2 long long_variants
+6 clang rest_under_clang
+9 sanitizers rest_under_sanitizers
+8 fuzz fuzz_all 25
+12 planted-0 planted_bugs_found 0/4
+12 planted-1 planted_bugs_found 1/4
+12 planted-2 planted_bugs_found 2/4
+12 planted-3 planted_bugs_found 3/4
+8 valgrind under_valgrind
+8 mutants-exec env MUTANTS_CLASS=0/8 tools/mutants.sh src/exec
+8 mutants-rt env MUTANTS_CLASS=0/16 tools/mutants.sh src/rt
+8 mutants-session env MUTANTS_CLASS=0/128 tools/mutants.sh src/session
 END
     for script in tests/nightly/*.sh; do
         echo "$(sed -n 's/^# Takes \([0-9]*\) minutes.*/\1/p' "$script" | grep . || echo 10) $(basename "$script" .sh) bash $script build"
@@ -55,7 +55,7 @@ while read -r minutes name words; do
         echo "ok   $name: passed before"
         continue
     fi
-    [ -t 1 ] && echo "     $name: about $minutes minutes ..."
+    [ -t 1 ] && echo "     $name: about $minutes minutes of CPU time ..."
     # shellcheck disable=SC2086 # words of a command; "" is an empty one
     eval "check $name $(printf '%s' "$words" | sed 's/[\^$()|*]/\\&/g')" </dev/null && touch "$done_here/$name"
 done < <(checks | of_part "$part")

@@ -71,7 +71,7 @@ static int tell_executor(uint64_t seed)
 int main(void)
 {
     for (uint32_t i = 0; rad_machine_at(i) != NULL; i++)
-        for (uint32_t p = 0; p < POLICIES; p++)
+        for (uint32_t p = 0; p < POLICIES && strncmp(rad_machine_at(i)->name, "l2-", 3) != 0; p++)
             if (tell_machine(rad_machine_at(i), policies[p]) != 0) return 1;
     for (uint64_t seed = 0; seed < 40; seed++)
         if (tell_executor(seed) != 0) return 1;

@@ -1,9 +1,9 @@
 #!/bin/bash
-# judge_exec.sh BUILD_DIR — the executor beside its references: 50 times the random cases and programs of `make test`, with
+# judge_exec.sh BUILD_DIR — the executor beside its references: 10 times the random cases and programs of `make test`, with
 # seeds of the day.
 set -eu
 build=$(cd "${1:?usage: judge_exec.sh BUILD_DIR}" && pwd)
-export RADDLE_STRESS_SEED=${RADDLE_STRESS_SEED:-$(date +%Y%m%d)} RADDLE_STRESS=${RADDLE_STRESS:-50}
+export RADDLE_STRESS_SEED=${RADDLE_STRESS_SEED:-$(date +%Y%m%d)} RADDLE_STRESS=${RADDLE_STRESS:-10}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

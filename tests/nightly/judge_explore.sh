@@ -1,9 +1,9 @@
 #!/bin/bash
-# judge_explore.sh BUILD_DIR — searches, policies and shrinking on random small machines beside brute force: 50 times the
+# judge_explore.sh BUILD_DIR — searches, policies and shrinking on random small machines beside brute force: 20 times the
 # machines of `make test`, with seeds of the day.
 set -eu
 build=$(cd "${1:?usage: judge_explore.sh BUILD_DIR}" && pwd)
-export RADDLE_STRESS_SEED=${RADDLE_STRESS_SEED:-$(date +%Y%m%d)} RADDLE_STRESS=${RADDLE_STRESS:-50}
+export RADDLE_STRESS_SEED=${RADDLE_STRESS_SEED:-$(date +%Y%m%d)} RADDLE_STRESS=${RADDLE_STRESS:-20}
 echo "judge_explore: RADDLE_STRESS=$RADDLE_STRESS RADDLE_STRESS_SEED=$RADDLE_STRESS_SEED"
 for name in explore policies shrink; do
     "$build/tests/test_judge_$name"
