@@ -163,8 +163,8 @@ static uint32_t kernel_continuation(const rad_kernel *k)
     return actor < k->actor_count ? rad__actor_action(k, actor) : RAD_NONE;
 }
 
-/* Who has waited longest. One that yielded comes after all others, also after those that its step let come back: they are
- * behind its action in the list. */
+/* Who has waited longest. One that yielded comes after all others, also after those that its step let come back:
+ * they are behind its action in the list. */
 static uint32_t kernel_oldest(const rad_kernel *k)
 {
     if (!k->yielded || k->current == RAD_NONE) return k->oldest;
