@@ -5,6 +5,7 @@
 
 #include "load/live.h"
 #include "load/live_serve.h"
+#include "storm_support.h"
 
 #include <stdlib.h>
 
@@ -32,7 +33,7 @@ void world_close(world *w);
 
 /* Runs tests over epoll, then over io_uring: how many failed. TEST_ONLY: only the test of that name. */
 #define world_run_twice(tests)                                                                     \
-    (cmocka_set_test_filter(getenv("TEST_ONLY")), world_use_uring(false),                          \
+    (storm_choose(), world_use_uring(false),                                                       \
      world_failed = cmocka_run_group_tests_name("epoll", tests, NULL, NULL),                       \
      world_use_uring(true),                                                                        \
      world_failed + cmocka_run_group_tests_name("io_uring", tests, NULL, NULL))
