@@ -60,14 +60,18 @@ if is_sanitized "$library"; then
     skip "large frames" "the library has sanitizers in it"
     finish
 fi
-case " $flags " in
-*" -fstack-clash-protection "*) ;;
-*)
+builder=$(python3 -c 'import json, sys
+for target in json.load(open(sys.argv[1])):
+    for part in target["target_sources"]:
+        if part.get("language") == "c": sys.exit(print(*part["compiler"]))' "$build/meson-info/intro-targets.json")
+echo 'int main(void) { return 0; }' >probe.c
+# shellcheck disable=SC2086 # a compiler may be two words
+if ! $builder -Werror -fstack-clash-protection -c probe.c -o probe.o 2>err; then
     skip "large frames" "the compiler that built the library has no -fstack-clash-protection"
     finish
-    ;;
-esac
-report 0 "the flags of pkg-config contain -fstack-clash-protection"
+fi
+echo "$flags" >flags
+has flags -fstack-clash-protection "the flags of pkg-config contain what the compiler has"
 for kib in 200 500 1000; do
     # shellcheck disable=SC2086 # flags are words
     compiles "a program with a frame of $kib KiB compiles" "$library" ${CC:-cc} -O2 $flags -DKIB=$kib frames.c -o frames
