@@ -5,8 +5,9 @@
 # into OUT. Code and data stay as they are, bit for bit; only symbols are renamed: what rt asks of the others under a
 # name of the file SEAM becomes rad__seam_NAME, which the library answers, and every other global symbol of base, os and
 # exec becomes rad__real_NAME, because the lab brings a copy of its own. The public calls in the file POINTS, which are no
-# rows of RAD_OPS, become rad__op_NAME like those. order.c puts operations together: those in it are points, too. os asks by
-# nanosleep whether a page can be read: that becomes rad__past_nanosleep, because the program's does not ask the system.
+# rows of RAD_OPS, become rad__op_NAME like those. order.c and nursery.c put operations together: those in them are
+# points, too. os asks by nanosleep whether a page can be read: that becomes rad__past_nanosleep, because the program's
+# does not ask the system.
 set -eu
 ld=$1 objcopy=$2 nm=$3 seam=$4 points=$5 out=$6
 shift 6
@@ -20,6 +21,10 @@ for object; do
         "$objcopy" --redefine-sym rad__op_send=rad__part_send --redefine-sym rad__op_recv=rad__part_recv \
             --redefine-sym rad__op_join=rad__part_join "$object" "$scratch/order.o"
         runtime="$runtime $scratch/order.o"
+        ;;
+    src_rt_nursery.c.o)
+        "$objcopy" --redefine-sym rad__wait=rad__part_wait "$object" "$scratch/nursery.o"
+        runtime="$runtime $scratch/nursery.o"
         ;;
     src_rt_*) runtime="$runtime $object" ;;
     *) rest="$rest $object" ;;

@@ -70,6 +70,25 @@ try explore event --memory 64M
 status 2 "--memory of a machine"
 has err "--memory is for programs with fibers" "is not there"
 
+# ---- Operations -----------------------------------------------------------------------------------------
+# shellcheck disable=SC2086
+compiles "choices compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra "$programs/choices.c" -o choices
+try explore --strategy dfs ./choices select
+has out "nothing found in 2 runs; every schedule was tried" "a select chooses among the cases that can be done, and no others"
+try run --policy first --artifact canceled.raddle.json ./choices canceled
+status 0 "choices canceled"
+try show canceled.raddle.json -- ./choices canceled
+check "an owner that is cancelled while it waits for its nursery makes a step of its own of that" [ "$(grep -c '● wait nursery' out)" = 2 ]
+
+# Every public function is an operation of the table, or refused, or in the list of those that are none.
+{
+    sed -n 's/^ *OP([^,]*, \([a-z_]*\),.*/rad_\1/p' "$src/src/rt/ops.h" "$src/src/lab/fibers/sites.h"
+    sed -n 's/^REFUSED(\(rad_[a-z_]*\),.*/\1/p' "$src/src/lab/fibers/refuse.c"
+    sed 's/ .*//' "$src/src/lab/fibers/not_points.txt"
+} | LC_ALL=C sort >listed
+nm -D --defined-only "$library" | awk '{ print $NF }' | grep '^rad_' | LC_ALL=C sort >public
+same public listed "each public function has its place among the operations"
+
 # ---- The list -------------------------------------------------------------------------------------------
 # Each call that is answered is in the table of the docs, and the other way round.
 sed -n 's/^\(RAD_ANSWER([^,]*, \|REFUSED(\|OPEN(\|OPENAT(\|OPEN_2(\|OPENAT_2(\|CREAT(\|FOPEN(\|FREOPEN(\|CHANGES(\)\([A-Za-z0-9_]*\)[,)].*/\2/p' \

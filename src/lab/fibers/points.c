@@ -3,6 +3,7 @@
 
 #include "lab/fibers/tell.h"
 #include "rt/chan.h"
+#include "rt/nursery.h"
 
 #include <string.h>
 
@@ -70,56 +71,6 @@ static void open_nursery(rad_nursery *n, rad_time deadline)
     began(n, RAD_AT_nursery_open);
 }
 
-/* ---- Select ---------------------------------------------------------------------------------------------- */
-
-/* What a case is about, and the operation that is like it. NULL: not about an object. */
-static const void *case_object(const rad_select_case *c, uint32_t *site)
-{
-    *site = RAD_AT_select;
-    switch (c->kind) {
-    case RAD_ON_SEND: *site = RAD_AT_send; break;
-    case RAD_ON_RECV: *site = RAD_AT_recv; break;
-    case RAD_ON_JOIN: *site = RAD_AT_join; return c->on.fiber.slot;
-    case RAD_ON_LOCK: *site = RAD_AT_mutex_lock; break;
-    case RAD_ON_ACQUIRE: *site = RAD_AT_semaphore_acquire; break;
-    case RAD_ON_GROUP: *site = RAD_AT_waitgroup_wait; break;
-    case RAD_ON_TAKE: *site = RAD_AT_stock_take; break;
-    case RAD_ON_TICK: *site = RAD_AT_ticker_wait; break;
-    case RAD_ON_TIMER: *site = RAD_AT_timer_wait; break;
-    case RAD_ON_READ: *site = RAD_AT_rwlock_read; break;
-    case RAD_ON_WRITE: *site = RAD_AT_rwlock_write; break;
-    default: return NULL;
-    }
-    return c->on.chan; /* of all these the union holds a pointer */
-}
-
-/* With this state the generator's next number is 0: eight cases are then tried in the order they have. */
-static const rad_prng in_order = {(unsigned __int128)UINT64_C(0xdba7208509dc6fbc) << 64 |
-                                  UINT64_C(0xf24b0ffac22ab37d)};
-
-/* Which of the cases that can be done is done is the kernel's choice: they are offered in an order that begins where it
- * says. */
-static int select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
-{
-    rad_select_case turned[RAD_SELECT_MAX];
-    uint32_t site;
-    if (!rad__stage.running || count == 0 || count > RAD_SELECT_MAX)
-        return rad__op_select(cases, count, until);
-    for (uint32_t i = 0; i < count; i++) {
-        const void *object = case_object(&cases[i], &site);
-        if (object != NULL) rad__tell_touch(rad__object_at(object, site), RAD_WRITE);
-    }
-    uint32_t first = rad__tell_pick(RAD_PICK_CASE, RAD_AT_select, count);
-    rad_core *core = rad__core();
-    if (core != NULL) rad__seat_of(core)->prng = in_order;
-    for (uint32_t i = 0; i < count; i++) turned[i] = cases[(first + i) % count];
-    int done = rad__op_select(turned, count, until);
-    if (done < 0) return done;
-    uint32_t at = (first + (uint32_t)done) % count;
-    cases[at] = turned[done];
-    return (int)at;
-}
-
 /* ---- Operations in parts ------------------------------------------------------------------------------------ */
 
 /* Production waits until one can be sent, lets the channel go, and then sends as many as there is room for. */
@@ -143,10 +94,11 @@ static int recv_in_parts(rad_chan *chan, void *values, uint32_t count, rad_time 
     return more < 0 ? first : first + more;
 }
 
-/* What order.c does in one call: tools/seam.sh renames it there. */
+/* What order.c and nursery.c do in one call: tools/seam.sh renames it there. */
 RAD_INTERNAL int rad__part_send(rad_chan *chan, const void *value, rad_time until);
 RAD_INTERNAL int rad__part_recv(rad_chan *chan, void *value, rad_time until);
 RAD_INTERNAL int rad__part_join(rad_fiber fiber, rad_gift *result, rad_time until);
+RAD_INTERNAL int rad__part_wait(rad_clause *clauses, uint32_t count, uint64_t until);
 
 int rad__part_send(rad_chan *chan, const void *value, rad_time until)
 {
@@ -164,6 +116,14 @@ int rad__part_join(rad_fiber fiber, rad_gift *result, rad_time until)
 {
     rad__point(RAD_AT_join, fiber.slot);
     return rad__op_join(fiber, result, until);
+}
+
+/* By nursery.c: an owner that is cancelled while it waits cancels the others, and then waits again. */
+int rad__part_wait(rad_clause *clauses, uint32_t count, uint64_t until)
+{
+    int done = rad__wait(clauses, count, until);
+    if (done < 0) rad__point(RAD_AT_nursery_wait, clauses->object); /* where a nursery begins */
+    return done;
 }
 
 /* ---- Looking at the clock ------------------------------------------------------------------------------------ */
@@ -193,13 +153,14 @@ static void yield_once(void)
 #define RAD_OP_DECLARE(answer, name, parameters, arguments, object)                                \
     RAD_INTERNAL answer rad__op_##name parameters;
 RAD_MORE_OPS(RAD_OP_DECLARE)
+RAD_LATER_OPS(RAD_OP_DECLARE)
 
 #define rad__op_now          look_now
 #define rad__op_after        look_after
 #define rad__op_send_many    send_in_parts
 #define rad__op_recv_many    recv_in_parts
 #define rad__op_yield        yield_once
-#define rad__op_select       select_chosen
+#define rad__op_select       rad__select_chosen
 #define rad__op_chan_create  create_chan
 #define rad__op_stock_create create_stock
 #define rad__op_timer_create create_timer
@@ -212,4 +173,5 @@ RAD_MORE_OPS(RAD_OP_DECLARE)
         return rad__op_##name arguments;                                                           \
     }
 RAD_MORE_OPS(OP_DEFINE)
+RAD_LATER_OPS(OP_DEFINE)
 RAD_OPS(OP_DEFINE)

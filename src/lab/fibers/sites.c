@@ -15,6 +15,7 @@ static const char *const site_texts[RAD_AT_COUNT] = {[RAD_AT_BEGIN] = "begin",
                                                      [RAD_AT_TICK] = "tick",
 #define TEXT_ROW(answer, name, parameters, arguments, object) [RAD_AT_##name] = #name,
                                                      RAD_MORE_OPS(TEXT_ROW) RAD_OPS(TEXT_ROW)
+                                                         RAD_LATER_OPS(TEXT_ROW)
 #undef TEXT_ROW
 };
 

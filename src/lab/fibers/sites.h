@@ -6,6 +6,7 @@
 #include "rt/ops.h"
 
 #include <raddle/machine.h>
+#include <raddle/talk.h>
 
 /* Public calls that production has outside of RAD_OPS; points.txt lists them for tools/seam.sh. All descriptors are one
  * object: the two ends of a pipe are different numbers. */
@@ -23,11 +24,16 @@
     OP(int, runtime_spawn, (rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg), (rt, fiber, fn, arg), NULL) \
     OP(void, runtime_shutdown, (rad_runtime *rt), (rt), NULL) \
     OP(void, runtime_destroy, (rad_runtime *rt), (rt), NULL)
+
+/* The same, behind RAD_OPS: their numbers come last. */
+#define RAD_LATER_OPS(OP) \
+    OP(void, talk_close, (rad_talk *talk, int code), (talk, code), talk) \
+    OP(int, talk_code, (rad_talk *talk), (talk), talk)
 /* clang-format on */
 
 RAD_INTERNAL extern const char rad__files;
 
-/* Sites of the machine. Their numbers are in files: a new operation is added at the end of RAD_OPS. */
+/* Sites of the machine. Their numbers are in files: a new operation is added at the end. */
 enum {
     RAD_AT_BEGIN = 0, /* a fiber's function is called */
     RAD_AT_RESUME,    /* a fiber that waited continues */
@@ -36,7 +42,7 @@ enum {
     RAD_AT_THREAD,
     RAD_AT_TICK,
 #define RAD_AT_ROW(answer, name, parameters, arguments, object) RAD_AT_##name,
-    RAD_MORE_OPS(RAD_AT_ROW) RAD_OPS(RAD_AT_ROW)
+    RAD_MORE_OPS(RAD_AT_ROW) RAD_OPS(RAD_AT_ROW) RAD_LATER_OPS(RAD_AT_ROW)
 #undef RAD_AT_ROW
         RAD_AT_COUNT
 };

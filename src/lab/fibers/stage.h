@@ -168,6 +168,9 @@ RAD_INTERNAL void rad__stage_step(rad_runner *r);
 /* The executors of the program; a fiber of one of them has ended. */
 RAD_INTERNAL void rad__exec_ended(rad_lab_exec *x);
 
+/* rad_select. */
+RAD_INTERNAL int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until);
+
 /* ---- Time --------------------------------------------------------------------------------------------- */
 
 /* The earliest timer or deadline, or UINT64_MAX. */
