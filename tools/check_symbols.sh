@@ -62,8 +62,8 @@ needed=
 report "exec and rt need nothing of core and lab" \
     "$(LC_ALL=C comm -12 <(printf '%s\n' "$needed") <(defined -g --defined-only $foreign) | grep .)"
 # Reports for people are written by dump.c, holders.c and stall.c, by the watch before it ends a process that is dead, and by talk.c,
-# which says what the protocol allows.
-silent=$(printf '%s\n' $objects | grep -vE 'src_rt_(dump|holders|stall|talk|watch)\.c')
+# which says what the protocol allows; test*.c reports tests.
+silent=$(printf '%s\n' $objects | grep -vE 'src_rt_(dump|holders|stall|talk|test|test_calls|test_main|watch)\.c')
 # shellcheck disable=SC2086
 report "exec and rt call no trace" "$(nm -u $silent | awk 'NF == 2 { print $2 }' | grep -iE 'trace|log|record|print' | grep .)"
 # A timeout would hide lost wakeups. Only shell.c has one, for hooks that have something to do at some time; that it uses
@@ -74,7 +74,7 @@ report "exec waits for no time" "$(nm -A -u $(find "$build" -name 'src_exec_*.o'
 
 # ---- libraddle: what programs link with ---------------------------------------------------------
 report "libraddle exports only what raddle.h declares" "$(LC_ALL=C comm -23 <(printf '%s\n' "$production") \
-    <(grep -ohE '\brad_[a-z0-9_]+'  "$root"/include/raddle/{exec,fiber,chan,sync,io,talk}.h 2>/dev/null | LC_ALL=C sort -u) | grep .)"
+    <(grep -ohE '\brad_[a-z0-9_]+'  "$root"/include/raddle/{exec,fiber,chan,sync,io,talk,test}.h 2>/dev/null | LC_ALL=C sort -u) | grep .)"
 report "and raddle-lab exports all of that" \
     "$(LC_ALL=C comm -23 <(printf '%s\n' "$production") <(printf '%s\n' "$exported") | grep .)"
 report "libraddle needs libc and nothing else" \

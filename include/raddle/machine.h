@@ -75,8 +75,8 @@ RAD_API void rad_touch(rad_kernel *k, uint32_t object, enum rad_access access);
 RAD_API void rad_value(rad_kernel *k, uint64_t value);
 
 /* One more event of this step in the trace. kind < 0x8000, named by kind_name. In a name the sign % stands for the
- * value ("wakes worker %"), the sign @ for the name of the actor of that number; where there is neither, the value
- * follows unless it is 0 and there is no object. */
+ * value ("wakes worker %"), the sign @ for the name of the actor of that number, the sign # for the name of
+ * the object; where there is none of these, the value follows unless it is 0 and there is no object. */
 RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value);
 
 /* The current actor offers its turn: the baseline goes to another one, and that is no preemption. Call it in a step

@@ -41,12 +41,16 @@ static const char *kind_text(const rad_kernel *k, uint32_t kind)
 static void note_text(char *text, size_t size, const char *comma, const rad_kernel *k,
                       const char *name, const rad_event *e)
 {
-    const char *sign = strchr(name, '%'), *who = strchr(name, '@');
+    const char *sign = strchr(name, '%'), *who = strchr(name, '@'), *what = strchr(name, '#');
     unsigned long long value = (unsigned long long)e->value;
     if (who) {
         char actor[RAD_NAME_MAX];
         rad__actor_name(k, e->value < k->actor_count ? (uint32_t)e->value : RAD_NONE, actor);
         snprintf(text, size, "%s%.*s%s%s", comma, (int)(who - name), name, actor, who + 1);
+    } else if (what) {
+        char object[RAD_NAME_MAX];
+        rad__object_name(k, e->object, object);
+        snprintf(text, size, "%s%.*s%s%s", comma, (int)(what - name), name, object, what + 1);
     } else if (sign)
         snprintf(text, size, "%s%.*s%llu%s", comma, (int)(sign - name), name, value, sign + 1);
     else if (e->object == RAD_NONE && e->value == 0) /* nothing but the fact */

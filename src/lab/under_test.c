@@ -20,16 +20,26 @@
 
 enum { OUTPUT_SHOWN = 4096, NAME_MAX_SIZE = 40, HELLO_SECONDS = 60, PARAM_CLOCK = 0, PARAM_MEMORY };
 
+/* About 20 s. */
+enum { CATALOG_MAX = 1 << 20, CATALOG_TICKS = 4000 };
+
 static struct {
     char *const *argv;
     const char *library;
     char name[NAME_MAX_SIZE + 1];
     char *body; /* its arguments, as a case holds them */
+    bool open;  /* it has tests, and no one was named: a case of a file says which */
+    char *named[RAD_TEST_WORDS_MAX + 2]; /* then: the path, and the words of that case */
 } under_test;
 
 const char *rad__under_test_name(void)
 {
     return under_test.argv ? under_test.name : NULL;
+}
+
+const char *const *rad__under_test_words(void)
+{
+    return (const char *const *)under_test.argv;
 }
 
 /* ---- Its process ----------------------------------------------------------------------------------------- */
@@ -202,9 +212,53 @@ char *rad__under_test_places(const void *self)
     return text;
 }
 
+/* The arguments of a case from a file become those of the program: a test, and values for its parameters. No other
+ * words are taken from a file. */
+static bool is_test_word(const char *word, bool first)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    size_t size = strspn(word, letters);
+    if (size == 0 || size > 200 || isdigit((unsigned char)word[0])) return false;
+    if (first || word[size] != '=') return first && word[size] == 0;
+    const char *value = word + size + 1;
+    value += *value == '-';
+    return *value && strlen(value) < 30 && value[strspn(value, "0123456789")] == 0;
+}
+
+static void free_words(void)
+{
+    for (uint32_t i = 1; under_test.named[i]; i++) rad__free(under_test.named[i]);
+    memset(under_test.named, 0, sizeof under_test.named);
+}
+
+static int take_words(const char *body, rad_error *error)
+{
+    json_t *whole = json_loads(body, 0, NULL), *list = json_object_get(whole, "arguments");
+    size_t count = json_array_size(list);
+    bool good = count > 0 && count <= RAD_TEST_WORDS_MAX;
+    char *path = under_test.argv[0];
+    free_words();
+    under_test.named[0] = path;
+    for (size_t i = 0; good && i < count; i++) {
+        const char *word = json_string_value(json_array_get(list, i));
+        good = word && is_test_word(word, i == 0);
+        if (good) under_test.named[i + 1] = rad__copy_text(word);
+        good = good && under_test.named[i + 1];
+    }
+    json_decref(whole);
+    if (!good)
+        return rad__error(error, RAD_EINPUT, "recorded with other arguments than a test's: %.200s",
+                          body);
+    return rad__under_test_again(under_test.named, error);
+}
+
 static int machine_create(void **self, const rad_case *c, rad_error *error)
 {
     *self = NULL;
+    if (under_test.open && c->body && strcmp(c->body, under_test.body) != 0) {
+        int code = take_words(c->body, error);
+        if (code != 0) return code;
+    }
     if (c->body && strcmp(c->body, under_test.body) != 0)
         return rad__error(error, RAD_EINPUT, "recorded with other arguments: %.200s, not %.200s",
                           c->body, under_test.body);
@@ -259,7 +313,10 @@ static const char *machine_site(const void *self, uint32_t site)
 static const char *machine_kind(const void *self, uint32_t kind)
 {
     (void)self;
-    return kind == RAD_NOTE_TIME ? "to % us" : kind == RAD_FIBER_TICK ? "tick" : "run";
+    return kind == RAD_NOTE_TIME    ? "to % us"
+           : kind == RAD_NOTE_FAULT ? "fault: #"
+           : kind == RAD_FIBER_TICK ? "tick"
+                                    : "run";
 }
 
 static const char *machine_limits(const rad_machine *m, const rad_case *c)
@@ -320,6 +377,7 @@ static void name_of(const char *path, char *name)
 
 static int body_of(char *const *argv, char **body, rad_error *error)
 {
+    rad__json_prepare();
     json_t *list = json_array(), *whole = json_object();
     bool good = list && whole;
     for (uint32_t i = 1; good && argv[i]; i++)
@@ -330,6 +388,63 @@ static int body_of(char *const *argv, char **body, rad_error *error)
     json_decref(whole);
     if (*body) return 0;
     return rad__error(error, RAD_EINPUT, "the arguments of the program are not UTF-8");
+}
+
+int rad__under_test_again(char *const *argv, rad_error *error)
+{
+    char *body = NULL;
+    int code = body_of(argv, &body, error);
+    if (code != 0) return code;
+    rad__free(under_test.body);
+    under_test.body = body;
+    under_test.argv = argv;
+    the_machine.body = body;
+    return 0;
+}
+
+void rad__under_test_open(void)
+{
+    under_test.open = true;
+}
+
+int rad__under_test_catalog(char **text, rad_error *error)
+{
+    int pid = 0, output = -1;
+    rad_os_exit how = {.status = 0};
+    *text = NULL;
+    char *memory = rad__alloc(1, CATALOG_MAX);
+    char *const argv[] = {under_test.argv[0], NULL};
+    rad_os_start start = {.path = argv[0],
+                          .argv = argv,
+                          .preload = under_test.library,
+                          .variable = RAD_UNDER_TEST,
+                          .mode = "c",
+                          .given = {-1, -1, -1}};
+    if (memory == NULL) return rad__error_memory(error);
+    int code = rad__os_start(&pid, &output, &start, error);
+    for (uint32_t i = 0; code == 0 && i < CATALOG_TICKS; i++) {
+        bool never = false;
+        if (rad__os_wait(pid, false, &how, error) != 0) break;
+        rad__os_poll(NULL, 0, 1 + i % 10, &never, NULL);
+        if (i + 1 < CATALOG_TICKS) continue;
+        rad__os_kill(pid, NULL);
+        rad__os_wait(pid, true, &how, NULL);
+    }
+    if (code == 0) rad__os_output(output, memory, CATALOG_MAX);
+    rad__os_close(output);
+    size_t size = strlen(memory);
+    if (code == 0 && size >= 4 && strcmp(memory + size - 4, "end\n") == 0) {
+        *text = memory;
+        return 0;
+    }
+    memory[size < 200 ? size : 200] = 0;
+    rad__text_clean(memory);
+    rad__text_plain(memory);
+    if (code == 0)
+        code = rad__error(error, RAD_EINPUT, "'%.200s' did not say which tests it has%s%.200s",
+                          under_test.argv[0], *memory ? ": " : "", memory);
+    rad__free(memory);
+    return code;
 }
 
 int rad__under_test_set(char *const *argv, const char *library, rad_error *error)

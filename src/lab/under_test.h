@@ -17,6 +17,20 @@
 /* `argv` is the program's, its path first; it stays the caller's. `library` is the lab's. Adds the machine. */
 RAD_INTERNAL int rad__under_test_set(char *const *argv, const char *library, rad_error *error);
 
+/* Other arguments for the same program. */
+RAD_INTERNAL int rad__under_test_again(char *const *argv, rad_error *error);
+
+/* The program has tests (raddle/test.h), and none was named: from now on a case of a file brings the name of its test,
+ * and values of parameters. */
+enum { RAD_TEST_WORDS_MAX = 64 };
+RAD_INTERNAL void rad__under_test_open(void);
+
+/* Which tests it has, as rt/test.h writes it: rad__free it. RAD_EINPUT: it does not say. */
+RAD_INTERNAL int rad__under_test_catalog(char **text, rad_error *error);
+
+/* Its path and arguments; NULL at the end. */
+RAD_INTERNAL const char *const *rad__under_test_words(void);
+
 /* The name of its machine; NULL: there is none. */
 RAD_INTERNAL const char *rad__under_test_name(void);
 

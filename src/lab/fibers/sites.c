@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-const char *const rad__fiber_oracles[] = {"misuse", "exit", "uncontrolled", "memory", NULL};
+const char *const rad__fiber_oracles[] = {"misuse", "exit",   "uncontrolled", "memory",
+                                          "check",  "always", "eventually",   NULL};
 
 const char rad__files = 0;
 
@@ -35,5 +36,7 @@ const char *rad__site_text(uint32_t site)
 
 const char *rad__site_name(uint32_t site)
 {
+    static const char *const choices[] = {"choose", "random", "fault"};
+    if (site >= RAD_AT_CHOOSE && site <= RAD_AT_FAULT) return choices[site - RAD_AT_CHOOSE];
     return site < RAD_AT_COUNT ? site_texts[site] : NULL;
 }

@@ -44,7 +44,13 @@ enum {
 #define RAD_AT_ROW(answer, name, parameters, arguments, object) RAD_AT_##name,
     RAD_MORE_OPS(RAD_AT_ROW) RAD_OPS(RAD_AT_ROW) RAD_LATER_OPS(RAD_AT_ROW)
 #undef RAD_AT_ROW
-        RAD_AT_COUNT
+        RAD_AT_COUNT,
+    /* Choices that a program asks for (raddle/test.h). */
+    RAD_AT_CHOOSE = 400,
+    RAD_AT_RANDOM,
+    RAD_AT_FAULT,
+    /* Two for each goal of rad_sometimes: a run came to it, and it held. Nothing is done there. */
+    RAD_AT_GOALS = 512
 };
 
 /* Oracles of the machine, from RAD_ORACLE_OWN on. */
@@ -53,13 +59,17 @@ enum {
     RAD_ORACLE_EXIT,
     /* Reports nothing: its evaluations are runs that waited for the system, or changed what outlives them. */
     RAD_ORACLE_UNCONTROLLED,
-    RAD_ORACLE_MEMORY
+    RAD_ORACLE_MEMORY,
+    /* Of raddle/test.h, in the order of rad_test_kind. */
+    RAD_ORACLE_CHECK,
+    RAD_ORACLE_ALWAYS,
+    RAD_ORACLE_EVENTUALLY
 };
 
 RAD_INTERNAL extern const char *const rad__fiber_oracles[];
 
 /* Kinds of actions and notes. */
-enum { RAD_FIBER_RUN = 0, RAD_FIBER_TICK, RAD_NOTE_TIME };
+enum { RAD_FIBER_RUN = 0, RAD_FIBER_TICK, RAD_NOTE_TIME, RAD_NOTE_FAULT };
 
 /* "mutex_lock", and "lock" for stories; NULL beyond the last. */
 RAD_INTERNAL const char *rad__site_name(uint32_t site);

@@ -209,9 +209,16 @@ void rad__program_fails(uint32_t oracle, const char *at, const char *format, ...
 
 void rad__program_refused(const char *call, const char *why)
 {
+    char text[400];
+    snprintf(text, sizeof text, "the program calls %s: %s", call, why);
+    rad__program_unfit(text);
+}
+
+void rad__program_unfit(const char *why)
+{
     rad_stage_end *e = &rad__stage.end;
     e->error = RAD_EINPUT;
-    snprintf(e->message, sizeof e->message, "the program calls %s: %s", call, why);
+    snprintf(e->message, sizeof e->message, "%s", why);
     rad__leave_for_good();
 }
 
@@ -330,14 +337,19 @@ static void main_body(void *unused)
     rad__program_exits(s->main(s->argc, s->argv, s->envp) & 0xff);
 }
 
+/* The kernel decides something in such a step, also if nobody else can run. */
+static bool site_picks(uint32_t site)
+{
+    return site == RAD_AT_select || (site >= RAD_AT_CHOOSE && site <= RAD_AT_FAULT);
+}
+
 /* The only one that can run, if that is no choice. */
 static rad_runner *only_runner(void)
 {
     rad_stage *s = &rad__stage;
     if (s->over || s->enabled_count != 1) return NULL;
     for (uint32_t i = 0; i < s->runner_count; i++)
-        if (s->runners[i].enabled)
-            return s->runners[i].site == RAD_AT_select ? NULL : &s->runners[i];
+        if (s->runners[i].enabled) return site_picks(s->runners[i].site) ? NULL : &s->runners[i];
     return NULL;
 }
 
@@ -406,6 +418,7 @@ static void machine_reset(void *self, rad_kernel *k)
         rad__outside_join(&s->shared->outside, &s->outside);
         s->shared->timed |= s->timed;
     }
+    rad__goals_tell();
     if (s->points == 0)
         rad__tell_error(RAD_EINPUT,
                         s->end.error ? s->end.message

@@ -20,6 +20,7 @@
 #include "lab/fibers/sites.h"
 #include "rt/ops.h"
 #include "rt/runtime.h"
+#include "rt/test.h"
 
 #include <raddle/lab.h>
 #include <raddle/machine.h>
@@ -96,6 +97,11 @@ typedef struct rad_stage {
     rad_rig_shared *shared; /* with raddle; NULL: the run is told */
     uint32_t looks_in_step; /* at the clock */
     uint32_t idle_ticks;    /* in a row, for nobody but those who look at the clock */
+    bool listed;            /* raddle asks which tests there are, and runs none */
+    bool testing;           /* a test of raddle/test.h is under way: it does not end the program */
+    bool is_seeded;         /* the generator of rad_random, … */
+    uint64_t random;        /* … and its state */
+    uint8_t goals[RAD_GOALS_MAX]; /* of rad_sometimes, in this run: RAD_GOAL_… */
     rad_runner *runners;
     uint32_t runner_count, enabled_count;
     rad_runner *current, *clock;
@@ -150,6 +156,12 @@ RAD_INTERNAL _Noreturn void rad__program_fails(uint32_t oracle, const char *at, 
 
 /* The program makes a call that cannot be explored: the run ends with an error that names it. */
 RAD_INTERNAL _Noreturn void rad__program_refused(const char *call, const char *why);
+
+/* The program cannot be explored as it is called: the run ends with this error. */
+RAD_INTERNAL _Noreturn void rad__program_unfit(const char *why);
+
+/* Tells the kernel which goals the run has come to so far. */
+RAD_INTERNAL void rad__goals_tell(void);
 
 /* The run asks or changes what the kernel does not control. */
 RAD_INTERNAL void rad__stage_is_uncontrolled(void);

@@ -132,6 +132,12 @@ void rad__tell_evaluated(uint32_t oracle)
         put(RAD_STREAM_EVALUATED, oracle, 0, 0, 0, NULL);
 }
 
+/* Of all runs together, and no part of a trace. */
+void rad__tell_reached(uint32_t site)
+{
+    if (tell.kernel && site < RAD_SITES_MAX) tell.kernel->reached[site] = 1;
+}
+
 void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site, const char *message)
 {
     char text[RAD_STREAM_TEXT_MAX];

@@ -27,6 +27,7 @@ RAD_INTERNAL void rad__tell_yields(void);
 RAD_INTERNAL void rad__tell_wait(uint32_t actor, uint32_t object, uint32_t holder);
 RAD_INTERNAL void rad__tell_ended(uint32_t actor);
 RAD_INTERNAL void rad__tell_evaluated(uint32_t oracle);
+RAD_INTERNAL void rad__tell_reached(uint32_t site); /* not by a stream */
 RAD_INTERNAL void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site,
                                     const char *message);
 RAD_INTERNAL void rad__tell_error(int code, const char *text);

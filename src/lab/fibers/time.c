@@ -99,7 +99,7 @@ static void note_delay(void)
     const rad_runner *slow = NULL;
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         const rad_runner *r = &rad__stage.runners[i];
-        if (!r->enabled || r->kind == RAD_RUNNER_CLOCK) continue;
+        if (!r->enabled || r->kind == RAD_RUNNER_CLOCK || is_looker(r)) continue;
         if (slow == NULL || r->since_ns < slow->since_ns) slow = r;
     }
     if (slow == NULL) return;
