@@ -148,8 +148,26 @@ int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, in
         return status;
     }
     *argc = at > dashes ? dashes : at;
-    if (takes_machine && v != &VERB_LIST) {
+    if (takes_machine && v != &VERB_LIST && v != &VERB_TEST) {
         argv[(*argc)++] = (char *)(uintptr_t)machine; /* never written to. tidy: address ok */
     }
+    return GO_ON;
+}
+
+int use_tests(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc, char **argv)
+{
+    if (v != &VERB_TEST) {
+        int status = use_fibers(c, v, takes_machine, at, dashes, argc, argv);
+        if (status == GO_ON) program_has_tests(argv[at + 1] == NULL && !takes_machine);
+        return status;
+    }
+    /* The program alone, as if it were the last word; then what is left closes up. */
+    char *path = argv[at], *only[] = {path, NULL};
+    int count = 1, none = 1;
+    int status = use_fibers(c, v, true, 0, 1, &none, only);
+    if (status != GO_ON) return status;
+    program_has_tests(false);
+    for (count = at; count + 1 < *argc; count++) argv[count] = argv[count + 1];
+    *argc = count;
     return GO_ON;
 }

@@ -14,4 +14,8 @@ int check_fibers(cli *c, const char *path, const rad_elf *e);
 int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
                char **argv);
 
+/* The same of a program that has tests of raddle/test.h: `raddle test` keeps the words behind it for itself. */
+int use_tests(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
+              char **argv);
+
 #endif

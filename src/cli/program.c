@@ -41,7 +41,7 @@ typedef struct handed {
 
 static bool takes_machine(const verb *v)
 {
-    return v == &VERB_EXPLORE || v == &VERB_RUN || v == &VERB_LIST;
+    return v == &VERB_EXPLORE || v == &VERB_RUN || v == &VERB_LIST || v == &VERB_TEST;
 }
 
 static bool takes_program(const verb *v)
@@ -65,12 +65,24 @@ static int place_of_dashes(int argc, char **argv)
     return i;
 }
 
+/* Of `test`, whose words are names of tests and parameters: the first that is a path. */
+static int place_of_path(const verb *v, int argc, char **argv)
+{
+    int i = options_word(v, argc, argv);
+    while (i < argc && !is_path(argv[i])) {
+        i += 1 + options_word(v, argc - i - 1, argv + i + 1);
+    }
+    return i < argc ? i : argc;
+}
+
 /* Fills `h` with the command as the program gets it. GO_ON: there is a program; otherwise the exit status, or 0 and no
  * path when none is named. */
 static int find_program(cli *c, const verb *v, int argc, char **argv, handed *h)
 {
     int dashes = place_of_dashes(argc, argv);
-    int word = takes_machine(v) ? options_word(v, dashes, argv) : dashes;
+    int word = v == &VERB_TEST    ? place_of_path(v, dashes, argv)
+               : takes_machine(v) ? options_word(v, dashes, argv)
+                                  : dashes;
     int at = dashes + 1 < argc && is_path(argv[dashes + 1]) ? dashes + 1
              : word < dashes && is_path(argv[word])         ? word
                                                             : argc;
@@ -136,7 +148,7 @@ static int check_symbols(cli *c, const char *path, const rad_elf *e)
 
 enum kind { KIND_OBJECT, KIND_PROGRAM, KIND_UNDER_TEST };
 
-static int check_program(cli *c, const char *path, enum kind *kind)
+static int check_program(cli *c, const char *path, enum kind *kind, bool *tests)
 {
     rad_error error = {.code = 0};
     rad_elf elf;
@@ -151,6 +163,7 @@ static int check_program(cli *c, const char *path, enum kind *kind)
     bool machines = rad__elf_symbol(&elf, "rad_lab_main") != RAD_ELF_ABSENT;
     *kind = !elf.is_program ? KIND_OBJECT : machines ? KIND_PROGRAM : KIND_UNDER_TEST;
     status = *kind == KIND_UNDER_TEST ? check_fibers(c, path, &elf) : 0;
+    *tests = *kind == KIND_UNDER_TEST && rad__elf_symbol(&elf, "rad_test_main") != RAD_ELF_ABSENT;
     status = status == 0 ? check_symbols(c, path, &elf) : status;
     rad__free(bytes);
     return status;
@@ -196,8 +209,12 @@ int run_elsewhere(cli *c, const verb *v, int *argc, char **argv)
     if (status != GO_ON) {
         return h.path == NULL && status == 0 ? GO_ON : status;
     }
-    if ((status = check_program(c, h.path, &kind)) != 0) {
+    bool tests = false;
+    if ((status = check_program(c, h.path, &kind, &tests)) != 0) {
         return status;
+    }
+    if (kind == KIND_UNDER_TEST && tests) {
+        return use_tests(c, v, takes_machine(v), h.at, h.dashes, argc, argv);
     }
     if (kind == KIND_UNDER_TEST) {
         return use_fibers(c, v, takes_machine(v), h.at, h.dashes, argc, argv);

@@ -34,6 +34,7 @@ typedef struct cli {
     uint32_t width;                       /* columns of stdout */
     const char *temp_dir;                 /* where temporary folders go */
     const char *const *stress;            /* raddle only: see cli/exec.h */
+    struct rad_bytes *capture;            /* what would go to stdout goes here; NULL: it does not */
     int write_error;                      /* errno of the first write to stdout that failed */
     volatile int *stop;                   /* set by SIGINT, SIGTERM and SIGHUP: os/signal.h */
     const struct rad_os_signals *signals; /* as this process was started with them */
@@ -168,5 +169,6 @@ extern const verb VERB_REPLAY RAD_COMMAND(replay);
 extern const verb VERB_SHRINK RAD_COMMAND(shrink);
 extern const verb VERB_SHOW RAD_COMMAND(show);
 extern const verb VERB_CORPUS RAD_COMMAND(corpus);
+extern const verb VERB_TEST RAD_COMMAND(test);
 
 #endif

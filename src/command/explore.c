@@ -3,6 +3,7 @@
 #include "hunt.h"
 #include "options.h"
 #include "report.h"
+#include "test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +98,7 @@ typedef struct searched {
 } searched;
 
 static void report_json(hunt *h, const rad_target *t, const explore_args *a,
-                        const rad_exploration *e, const searched *late)
+                        const rad_exploration *e, const searched *late, const catalog *k)
 {
     writer j;
     put_begin(&j, h->c);
@@ -107,6 +108,7 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a,
     put_count(&j, "seed", a->seed);
     put_count(&j, "runs_budget", a->runs ? a->runs : RAD_RUNS_PRESET);
     coverage_json(&j, t, e);
+    if (k->text) goals_json(&j, k, program_test(), e);
     if (late->done) {
         put_object(&j, "free_clock");
         coverage_json(&j, &late->target, &late->result);
@@ -224,7 +226,7 @@ static bool has_found(const hunt *h, const rad_exploration *e)
 }
 
 static int explore(hunt *h, const rad_target *t, const explore_args *a,
-                   const char *const *suppressed)
+                   const char *const *suppressed, const catalog *k)
 {
     static searched first, late; /* too large for a stack */
     first = (searched){.target = *t};
@@ -233,20 +235,34 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
     if (status == 0) {
         status = search_late(h, a, suppressed, &first, &late);
     }
+    goals_join(k, &first.result, &late.result);
     bool interrupted = first.result.interrupted || late.result.interrupted;
     if (first.done && h->json) {
-        report_json(h, t, a, &first.result, &late);
+        report_json(h, t, a, &first.result, &late, k);
     } else if (first.done) {
         out_text(h->c, "\n");
         coverage_report(h->c, t, &first.result, a->seed);
         if (late.done) {
             coverage_late(h->c, &late.target, &late.result);
         }
+        if (k->text) {
+            goals_report(h->c, k, program_test(), &first.result);
+        }
     }
     bool found = has_found(h, &first.result);
+    found = found || (k->text && goals_bad(k, program_test(), &first.result, NULL, 0) > 0);
     rad_exploration_free(&first.result);
     rad_exploration_free(&late.result);
     return status ? status : interrupted ? EXIT_INTERRUPTED : found ? EXIT_FOUND : EXIT_FINE;
+}
+
+/* Files of a test have its name, too. */
+static void name_files(hunt *h, const rad_target *t, const words *w)
+{
+    char name[256];
+    const char *test = program_test();
+    snprintf(name, sizeof name, "%s%s%s", t->machine->name, test ? "-" : "", test ? test : "");
+    hunt_name(h, target_file(w->at, w->count), name);
 }
 
 static int explore_run(cli *c, int argc, char **argv)
@@ -288,9 +304,12 @@ static int explore_run(cli *c, int argc, char **argv)
     }
     h = (hunt){.c = c, .dir = a.output, .json = a.json};
     h.limits = (progress_limits){c, a.seconds};
-    hunt_name(&h, target_file(w.at, w.count), t.machine->name);
+    name_files(&h, &t, &w);
     write_head(&h, &t, &a);
-    status = explore(&h, &t, &a, suppressed);
+    catalog k = {.text = NULL};
+    status = program_test() ? catalog_read(c, &k) : 0;
+    status = status == 0 ? explore(&h, &t, &a, suppressed, &k) : status;
+    catalog_free(&k);
     rad_suppressions_free(suppressed);
     hunt_free(&h);
     rad_target_free(&t);

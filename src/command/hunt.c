@@ -101,7 +101,7 @@ int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
 {
     cli *c = h->c;
     char path[KEEP_PATH_MAX];
-    int status = shrink_artifact(c, f->artifact, 0, &b->small);
+    int status = shrink_artifact(c, f->artifact, h->shrink_seconds, &b->small);
     if (status != 0) {
         return status;
     }

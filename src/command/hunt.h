@@ -28,6 +28,7 @@ typedef struct hunt {
     char head[320], head_rest[200];
     progress_limits limits;
     bool late; /* what is found now, is found with a free clock, after the quiet one */
+    double shrink_seconds; /* at most, for each bug; 0: as `raddle shrink` */
     uint32_t bug_count;
     bug bugs[KEEP_BUGS_MAX];
 } hunt;

@@ -4,7 +4,7 @@
  * that no text from elsewhere can pass for one. */
 #include "cli.h"
 
-#include "base/readable.h"
+#include "base/bytes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,6 +41,10 @@ static void remember(cli *c)
 
 static void put_bytes(cli *c, const char *bytes, size_t size)
 {
+    if (c->capture) {
+        rad__bytes_put(c->capture, bytes, size);
+        return;
+    }
     if (c->write_error == 0 && size > 0 && fwrite(bytes, 1, size, stdout) != size) {
         remember(c);
     }

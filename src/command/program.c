@@ -18,7 +18,7 @@
 #define STARTED_BY "RADDLE_PROGRAM"
 
 static const verb *const PROGRAM_VERBS[] = {&VERB_LIST,   &VERB_RUN,  &VERB_EXPLORE, &VERB_REPLAY,
-                                            &VERB_SHRINK, &VERB_SHOW, &VERB_CORPUS};
+                                            &VERB_SHRINK, &VERB_SHOW, &VERB_CORPUS,  &VERB_TEST};
 
 static void program_head(cli *c)
 {
@@ -83,19 +83,36 @@ int rad_lab_main(int argc, char **argv, const rad_machine *const *machines)
     return out_close(&c, status);
 }
 
-int test_program(cli *c, char *const *argv, const char *library, const char **machine)
+/* What is typed behind the program, for the commands that are printed. */
+static void type_words(cli *c, char *const *argv)
 {
-    rad_error error = {.code = 0};
     static char typed[4096];
     size_t used = 0;
+    typed[0] = 0;
     for (int i = 1; argv[i] && used < sizeof typed; i++) {
         used += (size_t)snprintf(typed + used, sizeof typed - used, " %s", shell_word(argv[i]));
     }
+    c->program_words = typed;
+}
+
+int test_program(cli *c, char *const *argv, const char *library, const char **machine)
+{
+    rad_error error = {.code = 0};
     if (rad__under_test_set(argv, library, &error) != 0) {
         return complain_error(c, &error);
     }
     c->program = argv[0];
-    c->program_words = typed;
+    type_words(c, argv);
     *machine = rad__under_test_name();
+    return 0;
+}
+
+int test_program_again(cli *c, char *const *argv)
+{
+    rad_error error = {.code = 0};
+    if (rad__under_test_again(argv, &error) != 0) {
+        return complain_error(c, &error);
+    }
+    type_words(c, argv);
     return 0;
 }

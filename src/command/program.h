@@ -9,4 +9,47 @@
 int test_program(cli *c, char *const *argv, const char *library, const char **machine)
     RAD_COMMAND(test_program);
 
+/* The same program with other arguments, which stay the caller's. */
+int test_program_again(cli *c, char *const *argv) RAD_COMMAND(test_program_again);
+
+/* ---- Its tests (program_tests.c) ----------------------------------------------------------------- */
+
+/* The program under test has tests of raddle/test.h. `open`: none was named, so files name theirs. */
+void program_has_tests(bool open) RAD_COMMAND(program_has_tests);
+
+typedef struct catalog_test {
+    const char *name, *file;
+    uint32_t line;
+} catalog_test;
+
+/* A rad_sometimes. */
+typedef struct catalog_goal {
+    const char *what, *file, *function;
+    uint32_t line;
+    bool come_to; /* by a test that was explored */
+} catalog_goal;
+
+typedef struct catalog_param {
+    const char *name, *preset, *about;
+} catalog_param;
+
+typedef struct catalog {
+    char *text; /* all names are in it; NULL: the program has no tests */
+    catalog_test *tests;
+    catalog_goal *goals; /* by their numbers */
+    catalog_param *params;
+    uint32_t test_count, goal_count, param_count;
+} catalog;
+
+/* Asks the program under test. Without one, or if it has no tests, the catalog is empty. Returns 0 or an exit status,
+ * message printed. */
+int catalog_read(cli *c, catalog *k) RAD_COMMAND(catalog_read);
+void catalog_free(catalog *k) RAD_COMMAND(catalog_free);
+
+/* The place of a goal in rad_exploration.site_reached: a run came to it; the next one: and it held. */
+uint32_t goal_site(uint32_t goal) RAD_COMMAND(goal_site);
+
+/* The test that is explored is in the arguments of the program; NULL: none. */
+const char *program_test(void) RAD_COMMAND(program_test);
+
 #endif

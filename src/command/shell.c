@@ -3,6 +3,7 @@
 
 #include "os/term.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -87,6 +88,31 @@ static int unknown_verb(cli *c, const verbs *all, const char *word)
     return bad_usage(c, "unknown %s '%.80s'%s", what, word, nearest_hint(&n, ""));
 }
 
+enum { TEST_WORDS_MAX = 1024 };
+
+/* Build tools that call tests pass them no options: those of the variable come before the words of the command line. */
+static int add_variable(cli *c, int *argc, char ***argv)
+{
+    static char text[8192], *given[TEST_WORDS_MAX + 1];
+    const char *value = variable("RADDLE_OPTIONS");
+    int count = 0;
+    if (strlen(value) >= sizeof text || *argc > TEST_WORDS_MAX) {
+        return bad_usage(c, "RADDLE_OPTIONS is too long, or there are too many words");
+    }
+    snprintf(text, sizeof text, "%s", value);
+    for (char *at = text + strspn(text, " \t\n"); *at && count < TEST_WORDS_MAX - *argc;) {
+        given[count++] = at;
+        at += strcspn(at, " \t\n");
+        if (*at) *at++ = 0;
+        at += strspn(at, " \t\n");
+    }
+    for (int i = 0; i < *argc; i++) given[count++] = (*argv)[i];
+    given[count] = NULL;
+    *argc = count;
+    *argv = given;
+    return 0;
+}
+
 int dispatch(cli *c, const verbs *all, int argc, char **argv)
 {
     if (argc < 2) {
@@ -113,6 +139,10 @@ int dispatch(cli *c, const verbs *all, int argc, char **argv)
     }
     c->verb = v->name;
     int count = argc - 2;
-    int status = all->elsewhere ? all->elsewhere(c, v, &count, argv + 2) : GO_ON;
-    return status == GO_ON ? v->run(c, count, argv + 2) : status;
+    char **given = argv + 2;
+    if (v == &VERB_TEST && add_variable(c, &count, &given) != 0) {
+        return EXIT_USAGE;
+    }
+    int status = all->elsewhere ? all->elsewhere(c, v, &count, given) : GO_ON;
+    return status == GO_ON ? v->run(c, count, given) : status;
 }

@@ -4,7 +4,7 @@
 src=${RADDLE_SRC:-$(dirname "$0")/../..}
 
 sed 's/\\-/-/g' "$src/docs/raddle.1" >man
-for verb in tour list run explore replay shrink show corpus "exec gen" "exec run" "exec explore" "exec stress" \
+for verb in tour list run explore replay shrink show corpus test "exec gen" "exec run" "exec explore" "exec stress" \
     "session check" "session run" "session invariant" "session project" "session trace" "session draw" "load run" \
     "load replay" "load analyze" "load diff" "load validate" "load report" "load serve" "load strip" "load export" \
     "load toml" "flow check" "flow run" "flow resume" "flow status" "flow logs" "flow signal" "flow cancel" "flow replay" \

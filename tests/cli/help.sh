@@ -2,7 +2,7 @@
 # Every verb explains itself; the front door answers without a verb.
 . "$(dirname "$0")/tap"
 
-for verb in tour list run explore replay shrink show corpus exec; do
+for verb in tour list run explore replay shrink show corpus test exec; do
     try "$verb" --help
     status 0 "$verb --help"
     silent "$verb --help"

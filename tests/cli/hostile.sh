@@ -99,6 +99,16 @@ row corpus "1|2" cases -- "$program"
 json_row corpus 2 cases --json
 row corpus "1|2" cases --realign -- "$program"
 row corpus 2 "$evil"
+row test 2 "$evil"
+row test 2 "./$evil"
+row test 2 "$program" "$evil"
+row test 2 "$program" "--$evil"
+row test "1|2" "$program" "$evil=1"
+row test 1 "$program" hostile --runs 50 --output "$evil.d" --junit "$evil.d/$evil.xml"
+sound "test: a JUnit file with names of an enemy" "$evil.d/$evil.xml"
+check "which is XML" python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$evil.d/$evil.xml"
+row test 1 "$program" hostile --runs 50 --output "$evil.d" --tap
+json_row test 1 "$program" hostile --runs 50 --output "$evil.d" --json
 printf '{"machine": "%s", "threads": "%s"}' "$json" "$json" >"cases/$evil.json"
 row explore 2 "cases/$evil.json"
 row tour 2 "$evil"

@@ -1,0 +1,259 @@
+#!/bin/bash
+# Tests that are written with raddle/test.h: `raddle test ./tests`, the program by itself, on threads; TAP, JUnit, JSON.
+. "$(dirname "$0")/tap"
+. "$(dirname "$0")/user"
+cc=${CC:-cc}
+LC_ALL=C.UTF-8
+export LC_ALL
+unset RADDLE_OPTIONS
+export RADDLE
+if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+    skip "tests of programs" "this build has no library for them"
+    finish
+fi
+makes() { # NAME WORDS…
+    name=$1
+    shift
+    # shellcheck disable=SC2086 # CC may have words
+    compiles "$name compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra -Werror "$@" -o "$name"
+}
+run() { # WORDS…: the program by itself
+    "$@" >out 2>err </dev/null
+    status=$?
+}
+makes tests -O1 "$src/tests/programs/tests_counter.c"
+
+# ---- Each way to pass and to fail -----------------------------------------------------------------
+passes() { # TEST MESSAGE
+    try test ./tests "$1" --runs 60
+    status 0 "$1 passes"
+    silent "$1"
+    has out "pass  $1: $2" "$1: $2"
+}
+fails() { # TEST MESSAGE: the file replays, without its name, too
+    try test ./tests "$1" --runs 60
+    status 1 "$1 fails"
+    silent "$1"
+    has out "FAIL  $1: $2" "$1: $2"
+    has out "replay     raddle replay tests-$1.min.raddle.json -- ./tests $1" "$1: the command to type"
+    try replay "tests-$1.min.raddle.json" -- ./tests
+    status 0 "$1: replay"
+    has out "as recorded" "$1: as recorded"
+}
+passes counts "60 runs"
+passes makes_no_operation "14 runs, every schedule"
+passes reaches "16 runs, every schedule"
+passes soon "60 runs"
+fails loses "check at step"
+has out "tests_counter.c:40: all_write: check failed: total == writers" "with expression, file, line and function"
+fails fails_at_once "check at step 0: tests_counter.c:60: fails_at_once: check failed: total == 1"
+fails chooses "always at step 0: tests_counter.c:66: chooses: not always: the sum is"
+has out "the sum is 8 (a + b + c < 8)" "shrunk towards 0"
+fails faults "check at step"
+try show tests-faults.min.raddle.json -- ./tests
+has out "fault: second" "a fault has its name in the picture"
+fails random_data "check at step 0"
+fails not_soon "eventually at step"
+has out "not within 10 fair steps: total ==" "how many steps"
+fails exits "exit at step 0: the test called exit(0)"
+fails leaves_a_fiber "deadlock at step"
+try test ./tests never_reaches --runs 60
+status 1 "a rad_sometimes that is never true"
+has out "FAIL  never_reaches: sometimes, but never in 16 runs: one more than there is (tests_counter.c:77, not true there)" "says which"
+has out "never come to (tests_counter.c:78, no run came there)" "and each other one"
+try explore --runs 60 ./tests never_reaches
+status 1 "explore of that test, too"
+has out "never in 16 runs: one more than there is" "says which"
+try test ./tests yields_for_ever --runs 5 --max-steps 100
+status 1 "a test that never ends"
+has out "no run came to its end within the limit of steps" "says so"
+try test ./tests forks --runs 5
+status 1 "a test that cannot be explored"
+has out "FAIL  forks: the program calls fork: " "says why"
+
+# ---- Files, names, parameters ---------------------------------------------------------------------
+mkdir -p corpus && cp tests-loses.min.raddle.json tests-chooses.min.raddle.json tests-exits.min.raddle.json corpus
+try corpus corpus -- ./tests
+status 0 "corpus: each file as the test that it names"
+has out "3 as recorded, 0 differ" "three tests"
+sed 's/RAD_TEST(exits)/RAD_TEST(leaves)/; s/rad_choose(3), b = rad_choose(4)/rad_choose(2), b = rad_choose(4)/' \
+    "$src/tests/programs/tests_counter.c" >edited.c
+mkdir -p edited && makes edited/tests -O1 edited.c
+try corpus corpus -- ./edited/tests
+status 2 "corpus: after an edit"
+has out "no test is called 'exits'; there are: counts" "a test that is gone is named"
+has out "ok         corpus/tests-loses.min.raddle.json" "what was not touched holds"
+try replay tests-loses.min.raddle.json -- ./tests counts
+status 2 "replay as another test"
+has err "recorded with other arguments" "is refused"
+sed 's/"loses"/"--list"/' tests-loses.min.raddle.json >forged.raddle.json
+try replay --edited forged.raddle.json -- ./tests
+status 2 "an option in a file"
+has err "recorded with other arguments than a test's" "does not reach the program"
+try test ./tests loses writers=3 --runs 60
+has out "-- ./tests loses writers=3" "parameters are part of the command"
+has tests-loses.min.raddle.json '"writers=3"' "and of the file"
+try replay tests-loses.min.raddle.json -- ./tests
+status 0 "from which they are taken"
+try test ./tests writers=x
+status 1 "a parameter that is no number"
+has out "the value is not a whole number" "fails each test"
+try test ./tests wrters=1
+status 2 "a parameter that is not there"
+has err "no parameter is called 'wrters'; did you mean 'writers'?" "is named"
+try test ./tests lsoes
+status 2 "a test that is not there"
+has err "no test is called 'lsoes'; did you mean 'loses'?" "is named"
+try explore ./tests lsoes
+status 2 "explore, too"
+has err "no test is called 'lsoes'; there are: counts, loses" "lists them"
+try explore ./tests
+has err "name one of: counts, loses" "explore takes one test"
+try test
+status 2 "no program"
+try test ./tests --list '*reach*'
+is out "reaches
+never_reaches" "--list, with a pattern, in the order of the file"
+try test ./tests --list --json
+has out '"preset": 2' "--list --json has parameters"
+mkdir -p one two
+try test ./tests loses chooses --runs 60 -j 2 --output two
+try test ./tests loses chooses --runs 60 --output one
+same one/tests-loses.min.raddle.json two/tests-loses.min.raddle.json "-j does not change what is found"
+
+# ---- Forms ----------------------------------------------------------------------------------------
+try test ./tests counts loses makes_no_operation --runs 40 --tap --junit out.xml
+status 1 "--tap"
+silent "--tap"
+line out "1..3" "TAP: the plan"
+line out "ok 1 - counts" "TAP: passed"
+line out "not ok 2 - loses" "TAP: failed"
+check "TAP: nothing else but comments" sh -c '! grep -vE "^(1\.\.3|(not )?ok [0-9]+ - [a-z_]+|#.*)$" out'
+check "JUnit is XML with three tests and one failure" python3 -c 'import xml.etree.ElementTree as E
+suite = E.parse("out.xml").getroot()[0]
+assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("tests", "3", "1"), suite.attrib
+failed = [c for c in suite if c.find("failure") is not None]
+assert [c.get("name") for c in failed] == ["loses"]
+assert failed[0].find("failure").get("type") == "check" and "raddle replay" in failed[0].find("failure").text'
+try test ./tests reaches loses --runs 40 --json
+check "JSON" python3 -c 'import json
+d = json.load(open("out"))
+assert (d["passed"], d["failed"]) == (1, 1)
+assert d["tests"][1]["sometimes"][0]["held"] and d["tests"][1]["complete"]
+assert d["tests"][0]["findings"][0]["failure"]["kind"] == "check"'
+try test ./tests counts --junit no/such/folder.xml --runs 5
+status 3 "JUnit into a folder that is not there"
+
+# ---- The program by itself ------------------------------------------------------------------------
+run ./tests counts --runs 40
+status 0 "./tests calls raddle"
+has out "pass  counts: 40 runs" "with its words"
+RADDLE_OPTIONS="--runs 30 --tap" run ./tests counts
+line out "# 30 runs" "options of the environment"
+RADDLE_OPTIONS="--runs 30 --tap" run ./tests counts --runs 20
+line out "# 20 runs" "those of the command line come later"
+run env -u RADDLE PATH=/nowhere "$PWD/tests" counts --runs 10
+status 0 "raddle is found beside the library"
+RADDLE=/no/raddle run ./tests
+status 3 "RADDLE names nothing"
+has err "cannot start '/no/raddle' (the variable RADDLE)" "which is said"
+run ./tests --list
+check "--list needs no raddle" [ "$(wc -l <out)" = 15 ]
+
+# ---- On threads -----------------------------------------------------------------------------------
+run ./tests --threads --runs 20 counts reaches makes_no_operation soon
+status 0 "--threads"
+has out "pass  counts: 20 runs on threads" "repetitions, each with static variables of its own"
+has out "4 passed, 0 failed (on threads, seed 1)" "a summary"
+RADDLE=/no/raddle RADDLE_OPTIONS=--threads run ./tests --runs 3 --tap counts fails_at_once exits never_reaches
+status 1 "--threads by the environment, without raddle"
+line out "1..4" "TAP there, too"
+has out "# tests_counter.c:60: rad_test_of_fails_at_once: check failed: total == 1; repetition 1 of seed 1" "a check that fails"
+has out "# the test ended the process, with status 0" "exit is a failure"
+has out "# never: one more than there is" "goals over all repetitions"
+run ./tests --threads --time 1 yields_for_ever
+status 1 "--threads: a test that never ends"
+has out "not done after 1 s" "says so"
+run ./tests --threads nothing
+status 2 "--threads: no such test"
+
+# ---- Any other kind of program --------------------------------------------------------------------
+makes abba -O1 "$src/tests/programs/abba.c"
+try test --runs 100 ./abba
+status 1 "a program with fibers is a test"
+has out "FAIL  abba: deadlock at step" "which fails"
+try test --runs 100 ./abba fixed
+status 0 "with its arguments"
+printf '#include <raddle/test.h>\nRAD_TEST_MAIN\n' >none.c
+makes none none.c
+try test ./none
+status 2 "no tests"
+has err "the program has no tests: RAD_TEST(name) { ... } is one" "is an error"
+run ./none --threads
+status 2 "on threads, too"
+printf '#include <raddle/test.h>\nRAD_TEST(b) {}\nRAD_TEST(a) {}\n' >one.c
+printf '#include <raddle/test.h>\nRAD_TEST(a) {}\nRAD_TEST_MAIN\n' >two.c
+makes twice one.c two.c
+run ./twice
+status 2 "two tests of one name"
+has err "two tests are called 'a': one.c:3 and two.c:2" "are named"
+
+# ---- C++, several files ---------------------------------------------------------------------------
+cat >wrap.cc <<'END'
+#include <raddle.h>
+#include <raddle/test.h>
+namespace {
+class Lock {
+    rad_mutex &m;
+public:
+    explicit Lock(rad_mutex &mutex) : m(mutex)
+    {
+        rad_mutex_lock(&m);
+        rad_sometimes(true, "in a class");
+    }
+    ~Lock() { rad_mutex_unlock(&m); }
+};
+rad_mutex mutex;
+int total;
+template <class T> T twice(T value)
+{
+    rad_sometimes(value > 1, "in a template");
+    return value + value;
+}
+int add(void *)
+{
+    Lock lock(mutex);
+    total = twice(total + 1) / 2;
+    return 0;
+}
+int never(void *)
+{
+    rad_sometimes(true, "in code that no test calls");
+    return 0;
+}
+}
+int (*unused)(void *) = never;
+RAD_TEST(wraps)
+{
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < 2; i++) rad_nursery_go(&n, add, nullptr);
+    rad_check(rad_nursery_wait(&n) == 0);
+    rad_check(total == 2);
+}
+END
+if command -v "${CXX:-c++}" >/dev/null; then
+    compiles "C++ and C, with tests in both" "$library" "${CXX:-c++}" -std=c++11 -g -Wall -Wextra -Werror -x c++ wrap.cc -x c++ two.c -x none -o wrap
+    try test ./wrap --runs 40
+    status 1 "goals of all tests together"
+    has out "pass  wraps: 40 runs" "C++ passes"
+    has out "FAIL  every_sometimes: no test came to: in code that no test calls (wrap.cc:29)" "and what no test came to is named"
+    try test ./wrap --runs 40 wraps
+    status 0 "which one test by itself need not"
+    try test ./wrap --list
+    is out "wraps
+a" "in the order of files"
+else
+    skip "C++" "no compiler for it"
+fi
+finish
