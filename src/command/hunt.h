@@ -27,7 +27,7 @@ typedef struct hunt {
     /* Told before anything else, and only when there is something to tell: what is explored, and how. */
     char head[320], head_rest[200];
     progress_limits limits;
-    bool late; /* what is found now, is found with a free clock, after the quiet one */
+    bool late;             /* what is found now, is found with a free clock, after the quiet one */
     double shrink_seconds; /* at most, for each bug; 0: as `raddle shrink` */
     uint32_t bug_count;
     bug bugs[KEEP_BUGS_MAX];

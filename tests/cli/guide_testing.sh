@@ -1,0 +1,126 @@
+#!/bin/bash
+# docs/guide-testing.md, followed word by word with an installed raddle: each command is run, in order, and what the guide
+# shows of its output is there. Then examples/testing, with make, Meson and CMake.
+. "$(dirname "$0")/tap"
+. "$(dirname "$0")/user"
+LC_ALL=C.UTF-8
+export LC_ALL
+unset RADDLE_OPTIONS
+if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+    skip "the guide" "this build has no library for it"
+    finish
+fi
+option() { # NAME: its value in this build
+    python3 -c 'import json, sys
+for o in json.load(open(sys.argv[1])):
+    if o["name"] == sys.argv[2]: print(o["value"])' "$build/meson-info/intro-buildoptions.json" "$1"
+}
+
+# ---- An installed raddle, and nothing of the source tree -------------------------------------------
+here=$PWD
+check "it installs" meson install -C "$build" --no-rebuild --destdir "$here/dest"
+prefix=$here/dest$(option prefix)
+libraries=$prefix/$(option libdir)
+mkdir -p bin
+cat >bin/pkg-config <<END
+#!/bin/sh
+PKG_CONFIG_LIBDIR=$libraries/pkgconfig exec $(command -v pkg-config) --define-variable=prefix=$prefix "\$@"
+END
+chmod +x bin/pkg-config
+installed() { # COMMAND…: as on a computer that has it
+    env -u RADDLE PATH="$here/bin:$prefix/bin:$PATH" LD_LIBRARY_PATH="$libraries" "$@"
+}
+mkdir -p guide && cd guide || exit 1
+
+# ---- Its blocks, in their order ----------------------------------------------------------------------
+python3 - "$src/docs/guide-testing.md" <<'END'
+import re, sys
+text = open(sys.argv[1]).read()
+number, names = 0, iter(["pool.h", "pool.c", "test_pool.c", "more"])
+script = open("script", "w")
+for kind, body in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
+    number += 1
+    if kind == "c":
+        name = next(names)
+        open("block.%d" % number, "w").write(body)
+        script.write("file %s block.%d\n" % (name, number))
+    elif kind == "sh":
+        for line in body.splitlines():
+            how = {"fails": "fails", "usually passes": "tries"}.get(line.partition("  # ")[2], "runs")
+            script.write("%s %s\n" % (how, line.partition("  # ")[0].strip()))
+    else:
+        open("block.%d" % number, "w").write(body)
+        script.write("shows block.%d\n" % number)
+END
+commands=0
+while read -r what words; do
+    case $what in
+    file)
+        # shellcheck disable=SC2086 # a name and a file
+        set -- $words
+        if [ "$1" = more ]; then
+            sed -i '/^RAD_TEST_MAIN$/d' test_pool.c
+            { cat "$2" && echo && echo RAD_TEST_MAIN; } >>test_pool.c
+        else
+            cp "$2" "$1"
+        fi
+        ;;
+    runs | fails | tries)
+        commands=$((commands + 1))
+        installed sh -c "$words" >out 2>err </dev/null
+        status=$?
+        case $what in
+        tries) check "\$ $words (status $status)" [ $status -le 1 ] ;; # on threads: luck
+        fails) status 1 "\$ $words" ;;
+        *) status 0 "\$ $words" ;;
+        esac
+        ;;
+    shows)
+        while IFS= read -r text; do
+            has out "$(sed 's/^ *//' <<<"$text")" "and shows: $text"
+        done <"$words"
+        ;;
+    esac
+done <script
+check "the guide has commands" [ "$commands" -ge 18 ]
+check "the results were written" [ -s results.xml ]
+
+# ---- The finished project -----------------------------------------------------------------------------
+cd .. && cp -r "$src/examples/testing" project && cd project || exit 1
+RADDLE_OPTIONS="--runs 150"
+export RADDLE_OPTIONS
+installed make test >out 2>err
+status=$?
+status 0 "examples/testing: make test"
+has out "4 passed, 0 failed, seed 1" "three tests, and what all of them reach"
+rm -f test_pool && installed make CPPFLAGS=-DPOOL_BUG test >out 2>err
+status=$?
+status 2 "with the bug"
+has out "FAIL  one_at_a_time: always at step" "it is found"
+check "and left as a file" [ -s test_pool-one_at_a_time.min.raddle.json ]
+rm -f test_pool && RUNS=100 installed ./ci.sh >out 2>err
+status=$?
+status 0 "ci.sh"
+check "leaves JUnit's file" grep -q 'tests="4" failures="0"' results.xml
+installed ./test_pool --threads --runs 20 >out 2>err
+status=$?
+status 0 "on threads"
+if installed meson setup build-meson -Dbug=true >setup.log 2>&1; then
+    check "it compiles with Meson" installed meson compile -C build-meson
+    installed meson test -C build-meson pool >out 2>err
+    status=$?
+    status 1 "meson test: the bug is a failure"
+    has build-meson/meson-logs/testlog.txt "not ok 1 - one_at_a_time" "by its name"
+    hasnt out "unexpected input" "nothing but TAP"
+else
+    report 1 "meson setup" setup.log
+fi
+if command -v cmake >/dev/null; then
+    check "it compiles with CMake" installed sh -c "cmake -B build-cmake -DBUG=ON && cmake --build build-cmake"
+    (cd build-cmake && installed ctest -R '^pool$' --output-on-failure) >out 2>err
+    check "ctest: the bug is a failure" grep -qE 'pool \.+\*+Failed' out
+    has out "FAIL  one_at_a_time: always at step" "by its name"
+else
+    skip "CMake" "not installed"
+fi
+finish
