@@ -138,7 +138,9 @@ static rad_time look_now(void)
 static rad_time look_after(uint64_t ns)
 {
     rad__time_look();
-    return rad__op_after(ns);
+    rad_time at = rad__op_after(ns);
+    if (rad__stage.running) rad__stage.current->after_ns = at;
+    return at;
 }
 
 /* ---- The public calls -------------------------------------------------------------------------------------- */

@@ -304,6 +304,7 @@ void rad__stage_step(rad_runner *r)
         rad__time_tick();
     } else {
         s->running = true;
+        r->after_ns = 0;
         enum rad_run answer = r->kind == RAD_RUNNER_FIBER ? run_fiber(r) : run_thread(r);
         s->running = false;
         if (s->over) {

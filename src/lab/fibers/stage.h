@@ -42,6 +42,7 @@ typedef struct rad_runner {
     const void *object; /* … and to what; NULL: to nothing */
     uint32_t looks;     /* at the clock, with nothing but yields in between */
     uint64_t since_ns;  /* it can run */
+    uint64_t after_ns;  /* the deadline that it asked for, and has not called with; 0: none */
     /* A fiber. */
     rad_slot *slot;
     rad_fn fn;

@@ -2,8 +2,9 @@
  *
  * Quiet     The clock moves when nothing else can run: to the next timer or deadline, and all that it makes ready is
  *           enabled. So no timeout comes before what others can do without waiting.
- * Free      It may move at any time: a runner that can run may be slower than any timer. That finds programs that take
- *           a time for a synchronisation, and also reports those whose times are far apart for good reasons.
+ * Free      It may move at any time: a runner that can run may be slower than any timer, and than the deadline with
+ *           which it is about to call. That finds programs that take a time for a synchronisation, and also reports
+ *           those whose times are far apart for good reasons.
  * Looking   A loop that looks at the clock and yields waits for the clock: then it moves, although the loop can run.
  *           One that does not yield moves it by looking.
  * Files     After each step the system is asked which descriptors are ready, without waiting. It is waited for only
@@ -26,6 +27,13 @@ static rad_seat *seat_of(rad_lab_exec *x)
     return x->shell.scratch;
 }
 
+/* A runner asked for a deadline (rad_after), and its call comes only now: it may be too late. */
+static bool is_before_call(const rad_runner *r)
+{
+    return rad__stage.clock_free && r->enabled && r->after_ns > rad__stage.now_ns &&
+           r->after_ns != RAD_FOREVER;
+}
+
 uint64_t rad__time_next(void)
 {
     uint64_t next = UINT64_MAX;
@@ -36,6 +44,7 @@ uint64_t rad__time_next(void)
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         const rad_runner *r = &rad__stage.runners[i];
         if (r->word != NULL && r->deadline_ns < next) next = r->deadline_ns;
+        if (is_before_call(r) && r->after_ns < next) next = r->after_ns;
     }
     return next;
 }
@@ -70,6 +79,15 @@ static bool threads_expire(void)
         rad__runner_enable(r);
         any = true;
     }
+    return any;
+}
+
+static bool calls_expire(void)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < rad__stage.runner_count; i++)
+        any |= rad__stage.clock_free && rad__stage.runners[i].enabled &&
+               rad__stage.runners[i].after_ns == rad__stage.now_ns;
     return any;
 }
 
@@ -118,6 +136,7 @@ void rad__time_tick(void)
         if (next > rad__stage.now_ns) rad__stage.now_ns = next;
         any = fibers_expire();
         any |= threads_expire();
+        any |= calls_expire();
     }
     if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
     rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;
