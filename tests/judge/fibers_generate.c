@@ -634,3 +634,39 @@ void fibers_generate(uint64_t seed, fibers_program *p)
     }
     make_valid(&g);
 }
+
+/* ---- Small programs -------------------------------------------------------------------------------------------- */
+
+static bool starts_fiber(const fibers_op *op)
+{
+    return op->kind == FIBERS_SPAWN || op->kind == FIBERS_SEND_SPAWN || op->kind == FIBERS_TASK ||
+           op->kind == FIBERS_NURSERY_SPAWN || op->kind == FIBERS_NURSERY_GO;
+}
+
+static uint32_t count_ops(const fibers_program *p, bool starts)
+{
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < p->fiber_count; f++)
+        for (uint32_t i = 0; i < p->fibers[f].op_count; i++)
+            count += starts_fiber(&p->fibers[f].ops[i]) == starts;
+    return count;
+}
+
+/* Others than those that start fibers, or only these. */
+static void delete_some(generator *g, bool starts, uint32_t left)
+{
+    fibers_program *p = g->p;
+    for (uint32_t tries = 0; count_ops(p, starts) > left && tries < 200; tries++) {
+        uint32_t f = below(g, p->fiber_count), i = below(g, FIBERS_OPS);
+        if (i < p->fibers[f].op_count && starts_fiber(&p->fibers[f].ops[i]) == starts)
+            fibers_delete_op(p, f, i);
+    }
+}
+
+void fibers_generate_small(uint64_t seed, fibers_program *p)
+{
+    generator g = {.prng = rad__prng(seed, RAD_STREAM_CASE, 1), .p = p};
+    fibers_generate(seed, p);
+    delete_some(&g, true, 1 + below(&g, 5) / 3);
+    delete_some(&g, false, 2 + below(&g, 4));
+}

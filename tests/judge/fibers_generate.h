@@ -7,4 +7,7 @@
 /* The program of a seed: two to five fibers about one to three themes (channels, locks, nurseries …). */
 void fibers_generate(uint64_t seed, fibers_program *p);
 
+/* A small one, all of whose schedules can be tried: few of the operations of the other are left. */
+void fibers_generate_small(uint64_t seed, fibers_program *p);
+
 #endif

@@ -316,23 +316,12 @@ bool fibers_try(const fibers_program *p, uint32_t runs, uint64_t seed, fibers_re
     return is_right;
 }
 
-static bool delete_op(fibers_program *p, uint32_t f, uint32_t i)
-{
-    fibers_fiber *fiber = &p->fibers[f];
-    if (i >= fiber->op_count || fiber->is_sender || fiber->ops[i].kind == FIBERS_GROUP_ADD)
-        return false;
-    fiber->op_count--;
-    memmove(&fiber->ops[i], &fiber->ops[i + 1], (fiber->op_count - i) * sizeof(fibers_op));
-    memset(&fiber->ops[fiber->op_count], 0, sizeof(fibers_op));
-    return true;
-}
-
 void fibers_shrink(fibers_program *p, uint32_t runs, uint64_t seed, fibers_result *wrong)
 {
     for (uint32_t f = 0, i = 0; f < p->fiber_count;) {
         fibers_program smaller = *p;
         fibers_result result;
-        if (delete_op(&smaller, f, i) && !fibers_try(&smaller, runs, seed, &result)) {
+        if (fibers_delete_op(&smaller, f, i) && !fibers_try(&smaller, runs, seed, &result)) {
             *p = smaller;
             *wrong = result;
             f = i = 0;

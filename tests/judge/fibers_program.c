@@ -1,5 +1,7 @@
 #include "fibers_program.h"
 
+#include <string.h>
+
 static const struct {
     const char *name;
     char object;
@@ -37,6 +39,41 @@ bool fibers_op_is_case(uint8_t kind)
 uint8_t fibers_value(uint32_t fiber, uint32_t op, uint32_t i)
 {
     return (uint8_t)(1 + fiber * 32 + op * 4 + i);
+}
+
+bool fibers_delete_op(fibers_program *p, uint32_t f, uint32_t i)
+{
+    fibers_fiber *fiber = &p->fibers[f];
+    if (i >= fiber->op_count || fiber->is_sender || fiber->ops[i].kind == FIBERS_GROUP_ADD)
+        return false;
+    fiber->op_count--;
+    memmove(&fiber->ops[i], &fiber->ops[i + 1], (fiber->op_count - i) * sizeof(fibers_op));
+    memset(&fiber->ops[fiber->op_count], 0, sizeof(fibers_op));
+    return true;
+}
+
+static bool is_soon(const fibers_program *p, const fibers_op *op, uint32_t part)
+{
+    if (part > 0) {
+        const fibers_case *c = &op->cases[part - 1];
+        return part <= op->case_count && c->kind == FIBERS_SLEEP && c->until == FIBERS_SOON;
+    }
+    if (op->kind == FIBERS_SEND_SPAWN) return p->fibers[op->object].ops[0].until == FIBERS_SOON;
+    return OPS[op->kind].waits && op->until == FIBERS_SOON;
+}
+
+uint32_t fibers_soons_before(const fibers_program *p, uint32_t fiber, uint32_t op, uint32_t part)
+{
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < p->fiber_count && f <= fiber; f++) {
+        if (p->fibers[f].is_sender) continue; /* its deadline is that of the call that starts it */
+        for (uint32_t i = 0; i < p->fibers[f].op_count; i++)
+            for (uint32_t k = 0; k <= FIBERS_CASES; k++) {
+                if (f == fiber && (i > op || (i == op && k >= part))) return count;
+                count += is_soon(p, &p->fibers[f].ops[i], k);
+            }
+    }
+    return count;
 }
 
 static void print_case(FILE *out, uint8_t kind, uint8_t object, uint8_t number)

@@ -23,7 +23,8 @@ enum {
     FIBERS_CHANS = 3,
     FIBERS_LOCKS = 2,
     FIBERS_ROOM = 3, /* of a channel */
-    FIBERS_BATCH = 3
+    FIBERS_BATCH = 3,
+    FIBERS_SOONS = 8 /* deadlines that have an order */
 };
 
 /* X(name, text, object, number, may wait, may be a case of select)
@@ -138,6 +139,7 @@ typedef struct fibers_program {
     uint8_t stock_fails;                  /* bit i: making item i + 1 fails */
     uint8_t limit, limit_waits;           /* rad_options.fibers; 0: none */
     uint8_t blocking_threads;
+    uint8_t is_main; /* fiber 0 is the one of rad_main: it has no handle */
     fibers_fiber fibers[FIBERS_MOST];
 } fibers_program;
 
@@ -174,6 +176,13 @@ bool fibers_op_is_case(uint8_t kind);
 /* What operation number `op` of a fiber sends; `i` in a batch, or the number of the case. */
 uint8_t fibers_value(uint32_t fiber, uint32_t op, uint32_t i);
 enum { FIBERS_ALARM_VALUE = 250, FIBERS_THREAD_VALUE = 200 /* + the fiber */ };
+
+/* What is left is a program. False: there is no such operation, or it has to stay. */
+bool fibers_delete_op(fibers_program *p, uint32_t fiber, uint32_t op);
+
+/* How many deadlines that come soon are before part `part` of an operation: 0 is its own, 1 + i that of case i. Of the
+ * whole program: fiber FIBERS_MOST. */
+uint32_t fibers_soons_before(const fibers_program *p, uint32_t fiber, uint32_t op, uint32_t part);
 
 void fibers_program_print(FILE *out, const fibers_program *p);
 void fibers_result_print(FILE *out, const fibers_program *p, const fibers_result *r);

@@ -97,6 +97,11 @@ uint32_t stage_pick(stage *s, uint32_t count)
     return s->choices[s->choice_at++];
 }
 
+uint32_t stage_open(stage *s, uint32_t count, uint32_t firm)
+{
+    return s->is_firm ? firm : stage_pick(s, count);
+}
+
 /* Whether there is one more way to choose. */
 static bool next_choices(stage *s)
 {
@@ -121,7 +126,7 @@ static bool is_reaching(const stage *s, uint32_t f)
     const fibers_op *op = stage_op(s, f);
     if (op == NULL || op->kind != FIBERS_NURSERY_CANCEL || s->w.fibers[f].phase == 0) return false;
     for (uint32_t g = 0; g < s->program->fiber_count; g++)
-        if (s->w.fibers[g].arriving && g != f) return true;
+        if (s->w.fibers[g].arriving && (g != f || s->is_firm)) return true;
     return false;
 }
 
@@ -191,6 +196,8 @@ static void act(stage *s, enum action_kind kind, uint32_t f)
     default: fire(s, f);
     }
     stage_settle(s);
+    for (f = 0; f < FIBERS_MOST && s->is_firm; f++)
+        if (can_act(s, ACTION_GONE, f)) s->w.fibers[f].gone = 1;
 }
 
 static bool all_have_ended(const stage *s)
@@ -226,6 +233,7 @@ static void begin(stage *s)
     const fibers_program *p = s->program;
     memset(&s->w, 0, sizeof s->w);
     s->w.fibers[0].state = READY;
+    s->w.fibers[0].released = p->is_main;
     for (uint32_t i = 0; i < FIBERS_LOCKS; i++) {
         s->w.permits[i] = p->permits[i];
         s->w.groups[i] = p->groups[i];
@@ -240,12 +248,12 @@ static void finish_set(fibers_set *set, atlas *results)
     rad__free(results->table);
 }
 
-void fibers_enumerate(const fibers_program *p, uint32_t most_states, fibers_set *set)
+static void enumerate(const fibers_program *p, uint32_t most_states, bool is_firm, fibers_set *set)
 {
     static atlas worlds;
     atlas results;
     memset(set, 0, sizeof *set);
-    stage s = {.program = p, .set = set};
+    stage s = {.program = p, .set = set, .is_firm = is_firm};
     atlas_clear(&worlds, sizeof(world));
     atlas_open(&results, sizeof(fibers_result));
     begin(&s);
@@ -270,6 +278,16 @@ void fibers_enumerate(const fibers_program *p, uint32_t most_states, fibers_set 
     finish_set(set, &results);
 }
 
+void fibers_enumerate(const fibers_program *p, uint32_t most_states, fibers_set *set)
+{
+    enumerate(p, most_states, false, set);
+}
+
+void fibers_enumerate_firm(const fibers_program *p, uint32_t most_states, fibers_set *set)
+{
+    enumerate(p, most_states, true, set);
+}
+
 void fibers_set_free(fibers_set *set)
 {
     rad__free(set->results);
@@ -278,7 +296,7 @@ void fibers_set_free(fibers_set *set)
 
 /* ---- Looking up ------------------------------------------------------------------------------------------------ */
 
-static bool is_cut_from(const fibers_result *cut, const fibers_result *whole)
+bool fibers_is_cut_from(const fibers_result *cut, const fibers_result *whole)
 {
     if (whole->end != cut->end) return false;
     for (uint32_t f = 0; f < FIBERS_MOST; f++)
@@ -291,7 +309,7 @@ static bool is_cut_from(const fibers_result *cut, const fibers_result *whole)
 int64_t fibers_set_find(const fibers_set *set, const fibers_result *result)
 {
     for (uint32_t i = 0; i < set->count; i++)
-        if (result->end == FIBERS_ABORTED ? is_cut_from(result, &set->results[i])
+        if (result->end == FIBERS_ABORTED ? fibers_is_cut_from(result, &set->results[i])
                                           : memcmp(&set->results[i], result, sizeof *result) == 0)
             return i;
     return -1;

@@ -1,9 +1,9 @@
 /* fibers_reference.h — what a program of fibers may do: every result, by trying every order.
  *
- * Written from include/raddle/{fiber,chan,sync,io}.h and docs/fibers.md alone; it shares nothing with the runtime. A
- * world is a small block of bytes. One action changes it at a time: a fiber does the next small step of its operation,
- * a deadline comes, a timer fires, a cancellation arrives. All actions, and all choices inside an action, are tried in
- * all worlds, each of which is visited once. A world in which nothing can happen is an end. */
+ * Written from include/raddle/{fiber,chan,sync,io}.h and docs/fibers.md alone; it shares nothing with the runtime.
+ * A world is a small block of bytes. One action changes it at a time: a fiber does the next small step of its
+ * operation, a deadline comes, a timer fires, a cancellation arrives. All actions, and all choices inside an
+ * action, are tried in all worlds, each of which is visited once. A world in which nothing can happen is an end. */
 #ifndef RAD_TEST_FIBERS_REFERENCE_H
 #define RAD_TEST_FIBERS_REFERENCE_H
 
@@ -108,10 +108,20 @@ typedef struct fibers_set {
 } fibers_set;
 
 void fibers_enumerate(const fibers_program *p, uint32_t most_states, fibers_set *set);
+
+/* Only what the runtime does where the documentation leaves more open: the result of a wait whose deadline has
+ * passed before it began, or whose fiber's nursery's has; who of those that meet at a barrier is told so; when a
+ * handle that was released is forgotten; what a call does when its fiber is cancelled at the moment it begins;
+ * whether the thread of a blocking call begins before its fiber has looked at the clock and at cancellations. A
+ * subset, each of which can be had with some schedule of whole calls. */
+void fibers_enumerate_firm(const fibers_program *p, uint32_t most_states, fibers_set *set);
 void fibers_set_free(fibers_set *set);
 
 /* The index of the result, or -1. What was going on at the moment of an abort may be cut off anywhere. */
 int64_t fibers_set_find(const fibers_set *set, const fibers_result *result);
+
+/* Whether the first is the second, up to some entry of each fiber. */
+bool fibers_is_cut_from(const fibers_result *cut, const fibers_result *whole);
 
 uint32_t fibers_code_index(int8_t code);
 const char *fibers_seen_text(uint32_t seen);

@@ -119,9 +119,9 @@ static void step_cond_wait(stage *s, uint32_t f, const fibers_op *op)
         stage_finish(s, f, FIBERS_SKIPPED, 0, 0, 0);
     } else if (op->until == FIBERS_NOW) {
         stage_finish(s, f, RAD_ETIMEOUT, 0, 0, 0);
-    } else if (stage_is_told(s, f) || (stage_is_late(s, f) && stage_pick(s, 2) == 0)) {
+    } else if (stage_is_told(s, f) || (stage_is_late(s, f) && stage_open(s, 2, 0) == 0)) {
         stage_finish(s, f, RAD_ECANCELED, 0, 0, 0);
-    } else if (op->until == FIBERS_PASSED && stage_pick(s, 2) == 0) {
+    } else if (op->until == FIBERS_PASSED && stage_open(s, 2, 0) == 0) {
         stage_finish(s, f, RAD_ETIMEOUT, 0, 0, 0);
     } else {
         mutex_unlock(s, 0);

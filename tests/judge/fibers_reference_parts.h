@@ -63,12 +63,16 @@ typedef struct stage {
     const fibers_program *program;
     world w;
     fibers_set *set;
+    bool is_firm;
     uint8_t choices[CHOICES_MOST], sizes[CHOICES_MOST];
     uint32_t choice_count, choice_at;
 } stage;
 
 /* 0 … count - 1: each of them is tried. */
 uint32_t stage_pick(stage *s, uint32_t count);
+
+/* What the documentation leaves open: each is tried, or, of a firm reference, what the runtime does. */
+uint32_t stage_open(stage *s, uint32_t count, uint32_t firm);
 void stage_saw(stage *s, enum fibers_seen what);
 
 /* The operation that a fiber is at; NULL: it is past its last one. */

@@ -283,7 +283,7 @@ static uint32_t barrier_count(const stage *s, uint32_t f)
 
 static void barrier_do(stage *s, uint32_t f)
 {
-    uint32_t i, g, one = stage_pick(s, s->program->parties);
+    uint32_t i, g, one = stage_open(s, s->program->parties, 0);
     if (s->program->parties > 1) stage_saw(s, FIBERS_SEEN_BARRIER_OPENS);
     stage_finish(s, f, one == 0, 0, 0, 0);
     for (uint32_t n = 1; n < s->program->parties; n++) {

@@ -289,7 +289,7 @@ void stage_cancel(stage *s, uint32_t f)
     else if (stage_op(s, f) == NULL || fibers_op_waits(stage_op(s, f)->kind) ||
              stage_op(s, f)->kind == FIBERS_NURSERY_WAIT)
         w->stale =
-            (uint8_t)stage_pick(s, 2); /* it is in its next call already, and did not wait yet */
+            (uint8_t)stage_open(s, 2, 0); /* it is in its next call already, and did not wait yet */
 }
 
 void stage_prodded(stage *s, uint32_t f)
@@ -318,6 +318,7 @@ bool stage_can_time_out(const stage *s, uint32_t f)
 {
     fibers_case cases[FIBERS_CASES];
     if (s->w.fibers[f].state != WAITING) return false;
+    if (s->is_firm && stage_is_late(s, f) && s->w.fibers[f].prodded) return false; /* that first */
     uint8_t until = until_of(s, f);
     uint32_t count = stage_cases(s, f, cases);
     for (uint32_t i = 0; i < count; i++)
@@ -384,13 +385,16 @@ static bool is_refused(stage *s, uint32_t f, const fibers_op *op, uint8_t until,
     bool told = !is_deaf(s, f) && stage_is_told(s, f), late = !is_deaf(s, f) && stage_is_late(s, f);
     if (told) stage_saw(s, FIBERS_SEEN_CANCELED_BEFORE);
     if (op->kind == FIBERS_BLOCKING) { /* the thread may be quicker, or not */
-        if ((told || late) && stage_pick(s, 2) == 0) return fails(s, f, RAD_ECANCELED), true;
-        if (until != FIBERS_NEVER && stage_pick(s, 2) == 0) return fails(s, f, RAD_ETIMEOUT), true;
+        bool soon = until == FIBERS_SOON;
+        if ((told || late) && stage_open(s, 2, 0) == 0) return fails(s, f, RAD_ECANCELED), true;
+        if (until != FIBERS_NEVER &&
+            (soon ? stage_pick(s, 2) : stage_open(s, 2, until != FIBERS_PASSED)) == 0)
+            return fails(s, f, RAD_ETIMEOUT), true;
         return false;
     }
     if (op->kind == FIBERS_JOIN && s->w.fibers[op->object].gone) return false;
     if (late && op->until != FIBERS_NOW && (op->kind == FIBERS_SLEEP || op->kind == FIBERS_TICK) &&
-        stage_pick(s, 2) == 0)
+        stage_open(s, 2, 0) == 0)
         told = true;                     /* of two deadlines that have passed, either */
     for (uint32_t i = 0; i < count; i++) /* a select for time 0 is one with a default */
         if (op->kind == FIBERS_SELECT && cases[i].kind == FIBERS_SLEEP &&
@@ -423,7 +427,9 @@ void stage_begin_wait(stage *s, uint32_t f)
     } else if (told && !is_deaf(s, f)) {
         fails(s, f, RAD_ECANCELED);
     } else if (late && !is_deaf(s, f)) { /* it is in line for a moment */
-        if (until == FIBERS_PASSED && stage_pick(s, 2)) {
+        if (s->is_firm) {
+            fails(s, f, RAD_ECANCELED);
+        } else if (until == FIBERS_PASSED && stage_pick(s, 2)) {
             fails(s, f, RAD_ETIMEOUT);
         } else {
             stage_wait(s, f);
