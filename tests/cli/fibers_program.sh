@@ -224,18 +224,4 @@ sed -n '/^FAILED/,/^```$/p' "$guide" | grep -v '^```' >said
 grep -A1 '^FAILED' out >found
 same said found "it prints what the guide says"
 cd .. || exit 1
-
-# ---- Examples, as they are -----------------------------------------------------------------------------
-for example in worker_pool pub_sub rate_limiter fan_out session_shop; do
-    # shellcheck disable=SC2086
-    compiles "$example compiles" "$library" $cc -std=gnu11 -O2 -I"$build/examples" "$src/examples/$example.c" -o "$example"
-    try explore --runs 6 --twice "./$example"
-    status 0 "$example: clean, and each run can be repeated"
-    silent "$example"
-done
-for example in pipeline fork_join; do
-    # shellcheck disable=SC2086
-    compiles "$example compiles" "$library" $cc -std=gnu11 -O2 "$src/examples/$example.c" -o "$example"
-    refused $example "the program calls rad_exec_create: "
-done
 finish
