@@ -64,6 +64,25 @@ check "and links with the static one" ${CC:-cc} -O2 hello.c $(package --cflags r
     $(package --static --libs-only-other raddle) -o hello_static
 check "with which it runs, too" ./hello_static
 
+# ---- A program under test ------------------------------------------------------------------------
+installed() { # FOLDER ARGS…: the installed command in that folder, with no more than a path in its environment
+    (cd "$1" && env -i PATH="$PATH" "$prefix/bin/raddle" "${@:2}" >out 2>err </dev/null)
+}
+if [ -f "$libraries/raddle/lab/libraddle.so.0" ]; then
+    mkdir -p found elsewhere
+    # shellcheck disable=SC2046
+    check "a program with a bug compiles" ${CC:-cc} -g "$src/tests/programs/lost_wakeup.c" \
+        $(package --cflags --libs raddle) -Wl,-rpath,"$libraries" -o lost_wakeup
+    installed found explore --stop-on-first --runs 2000 ../lost_wakeup
+    check "the installed raddle finds it" [ $? = 1 -a -f found/lost_wakeup.min.raddle.json ]
+    mv found/lost_wakeup.min.raddle.json elsewhere/it.json
+    installed elsewhere replay it.json -- ../lost_wakeup
+    check "and replays it in a folder with nothing but the file" [ $? = 0 ]
+    has elsewhere/out "as recorded" "as recorded"
+else
+    skip "a program under test" "this build has no library for them"
+fi
+
 # ---- Shadow stacks -------------------------------------------------------------------------------
 # The context switch does not switch them. An object that is marked SHSTK says that it would.
 objects() { # LIBRARY FOLDER
