@@ -48,11 +48,14 @@ static int refuse(rad_error *error, const char *name, const char *what)
 static int check_ident(const rad_elf *e, const char *name, rad_error *error)
 {
     if (e->size >= 2 && memcmp(e->bytes, "#!", 2) == 0)
-        return refuse(error, name, "a script, not a program or shared object (ELF)");
+        return refuse(error, name,
+                      "a script, not a program or shared object (ELF): name the program that it "
+                      "starts");
     if (e->size < SELFMAG || memcmp(e->bytes, ELFMAG, SELFMAG) != 0)
         return refuse(error, name, "not a program or shared object (ELF)");
     if (e->size < sizeof(Elf64_Ehdr)) return refuse(error, name, "the ELF header is cut off");
-    if (e->bytes[EI_CLASS] != ELFCLASS64) return refuse(error, name, "not for 64 bits");
+    if (e->bytes[EI_CLASS] != ELFCLASS64)
+        return refuse(error, name, "not for 64 bits: compile it with -m64");
     if (e->bytes[EI_DATA] != ELFDATA2LSB) return refuse(error, name, "not little-endian");
     return 0;
 }
@@ -150,12 +153,26 @@ static bool read_table(const rad_elf *e, const Elf64_Ehdr *h, const Elf64_Shdr *
     return true;
 }
 
+/* Whether section `s` has this name. `names` is the section with all names. */
+static bool is_section(const rad_elf *e, const Elf64_Shdr *names, const Elf64_Shdr *s,
+                       const char *name)
+{
+    size_t size = strlen(name) + 1;
+    uint64_t at;
+    return s->sh_name < names->sh_size && size <= names->sh_size - s->sh_name &&
+           !__builtin_add_overflow(names->sh_offset, (uint64_t)s->sh_name, &at) &&
+           is_inside(e, at, size) && memcmp(e->bytes + at, name, size) == 0;
+}
+
 /* The first table of each kind: there is one, and a file full of them would cost its size each time. */
 static bool read_sections(rad_elf *e, const Elf64_Ehdr *h)
 {
-    Elf64_Shdr s;
+    Elf64_Shdr s, names = {.sh_size = 0};
+    if (h->e_shstrndx < h->e_shnum && !get_item(e, h->e_shoff, h->e_shstrndx, &names, sizeof names))
+        return false;
     for (uint32_t i = 0; i < h->e_shnum; i++) {
         if (!get_item(e, h->e_shoff, i, &s, sizeof s)) return false;
+        e->has_debug |= is_section(e, &names, &s, ".debug_info");
         rad_elf_table *to = s.sh_type == SHT_DYNSYM   ? &e->dynamic
                             : s.sh_type == SHT_SYMTAB ? &e->all
                                                       : NULL;

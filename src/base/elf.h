@@ -20,6 +20,7 @@ typedef struct rad_elf {
     const uint8_t *bytes;
     uint64_t size;
     bool is_program;                             /* it can be started; false: a shared object */
+    bool has_debug;                              /* it has debug information: DWARF */
     char build_id[2 * RAD_ELF_BUILD_ID_MAX + 1]; /* hexadecimal; "": it has none */
     rad_elf_table dynamic, all;                  /* .dynsym; .symtab, which strip removes */
     uint64_t entries, entry_count;               /* of the dynamic section; 0: linked statically */

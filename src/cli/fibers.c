@@ -55,6 +55,11 @@ static int refuse_unlinked(cli *c, const char *path, const rad_elf *e)
                       "linked with the static libraddle.a; link it with the shared library: "
                       "cc ... $(pkg-config --libs raddle)");
     }
+    if (e->entry_count == 0) {
+        return refuse(c, path,
+                      "a static program: the lab's library cannot be loaded into it; link it with "
+                      "the shared library, without -static: cc ... $(pkg-config --libs raddle)");
+    }
     return refuse(c, path,
                   "uses no fibers of raddle (it is not linked with " LAB_LIBRARY ") and has no "
                   "machines (docs/machine.md): there is nothing to explore");
@@ -70,12 +75,18 @@ int check_fibers(cli *c, const char *path, const rad_elf *e)
     if (sanitizer) {
         complain(c,
                  "'%.400s': compiled with %s, which does not know the fibers of a run under test; "
-                 "compile it without",
+                 "compile it without -fsanitize",
                  path, sanitizer);
         return EXIT_USAGE;
     }
     if (stat(path, &about) == 0 && (about.st_mode & (S_ISUID | S_ISGID))) {
         return refuse(c, path, "runs as another user or group: the lab's library cannot be loaded");
+    }
+    if (e->all.symbol_count == 0) {
+        c->program_lacks = "it is stripped: functions have no names, lines no numbers; link it "
+                           "without -s, and compile it with -g";
+    } else if (!e->has_debug) {
+        c->program_lacks = "it has no debug information: lines have no numbers; compile it with -g";
     }
     return 0;
 }

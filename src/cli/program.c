@@ -143,7 +143,15 @@ static int check_symbols(cli *c, const char *path, const rad_elf *e)
                             "a shared object without machines: it does not export rad_lab_machines "
                             "(docs/machine.md)");
     }
-    return access(path, X_OK) == 0 ? 0 : refuse(c, path, strerror(errno));
+    if (access(path, X_OK) == 0) {
+        return 0;
+    }
+    if (errno == EACCES) {
+        complain(c, "'%.400s': a program that cannot be executed; type: chmod +x %s", path,
+                 shell_word(path));
+        return EXIT_USAGE;
+    }
+    return refuse(c, path, strerror(errno));
 }
 
 enum kind { KIND_OBJECT, KIND_PROGRAM, KIND_UNDER_TEST };

@@ -26,17 +26,18 @@ typedef struct cli {
     const char *program; /* that raddle has started and this is, "./pet"; "": raddle has not */
     const char *
         program_words; /* its arguments, as they are typed in a shell, each with a blank before it; or NULL */
-    const char *verb;                     /* for messages; "" before it is known */
-    bool terminal;                        /* stdout is one */
-    bool colour;                          /* of stdout */
-    bool progress;                        /* stderr is a terminal */
-    bool utf8;                            /* what stdout shows; otherwise plain ASCII */
-    uint32_t width;                       /* columns of stdout */
-    const char *temp_dir;                 /* where temporary folders go */
-    const char *const *stress;            /* raddle only: see cli/exec.h */
-    struct rad_bytes *capture;            /* what would go to stdout goes here; NULL: it does not */
-    int write_error;                      /* errno of the first write to stdout that failed */
-    volatile int *stop;                   /* set by SIGINT, SIGTERM and SIGHUP: os/signal.h */
+    const char *program_lacks; /* a program under test: what reports about it miss; or NULL */
+    const char *verb;          /* for messages; "" before it is known */
+    bool terminal;             /* stdout is one */
+    bool colour;               /* of stdout */
+    bool progress;             /* stderr is a terminal */
+    bool utf8;                 /* what stdout shows; otherwise plain ASCII */
+    uint32_t width;            /* columns of stdout */
+    const char *temp_dir;      /* where temporary folders go */
+    const char *const *stress; /* raddle only: see cli/exec.h */
+    struct rad_bytes *capture; /* what would go to stdout goes here; NULL: it does not */
+    int write_error;           /* errno of the first write to stdout that failed */
+    volatile int *stop;        /* set by SIGINT, SIGTERM and SIGHUP: os/signal.h */
     const struct rad_os_signals *signals; /* as this process was started with them */
 } cli;
 

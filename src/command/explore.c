@@ -2,6 +2,7 @@
 #include "coverage.h"
 #include "hunt.h"
 #include "options.h"
+#include "repeat.h"
 #include "report.h"
 #include "test.h"
 
@@ -109,6 +110,10 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a,
     put_count(&j, "runs_budget", a->runs ? a->runs : RAD_RUNS_PRESET);
     coverage_json(&j, t, e);
     if (k->text) goals_json(&j, k, program_test(), e);
+    if (h->c->program_words) {
+        put_bool(&j, "repeatable", h->differs[0] == 0);
+        put_text(&j, "difference", h->differs[0] ? h->differs : NULL);
+    }
     if (late->done) {
         put_object(&j, "free_clock");
         coverage_json(&j, &late->target, &late->result);
@@ -231,6 +236,11 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
     static searched first, late; /* too large for a stack */
     first = (searched){.target = *t};
     late = (searched){.done = false};
+    bool differs = h->c->program_words && !repeats(t, a->seed, h->differs);
+    if (differs && !h->json) {
+        hunt_head(h);
+        report_unrepeatable(h->c, h->differs);
+    }
     int status = search(h, a, a->seconds, suppressed, &first);
     if (status == 0) {
         status = search_late(h, a, suppressed, &first, &late);
@@ -249,8 +259,12 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
             goals_report(h->c, k, program_test(), &first.result);
         }
     }
-    bool found = has_found(h, &first.result);
+    bool found = h->differs[0] || has_found(h, &first.result);
     found = found || (k->text && goals_bad(k, program_test(), &first.result, NULL, 0) > 0);
+    if (found && h->c->program_lacks && !h->json) {
+        report_label(h->c, "lacks");
+        out(h->c, "%s\n", h->c->program_lacks);
+    }
     rad_exploration_free(&first.result);
     rad_exploration_free(&late.result);
     return status ? status : interrupted ? EXIT_INTERRUPTED : found ? EXIT_FOUND : EXIT_FINE;

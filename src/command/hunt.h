@@ -7,6 +7,7 @@
 
 #include "keep.h"
 #include "progress.h"
+#include "repeat.h"
 
 typedef struct bug {
     char identity[RAD_IDENTITY_MAX];
@@ -27,6 +28,8 @@ typedef struct hunt {
     /* Told before anything else, and only when there is something to tell: what is explored, and how. */
     char head[320], head_rest[200];
     progress_limits limits;
+    char differs
+        [REPEAT_TEXT];     /* how two runs of a program differ that should not; "": they do not */
     bool late;             /* what is found now, is found with a free clock, after the quiet one */
     double shrink_seconds; /* at most, for each bug; 0: as `raddle shrink` */
     uint32_t bug_count;

@@ -23,11 +23,14 @@ bool rad__watch_hangs(rad_watch *w, const rad_rig_shared *shared, int pid)
         w->at_ns = now;
         return false;
     }
+    bool is_program = shared->pid > 0;
+    uint64_t patience_ns = is_program ? RAD_PROGRAM_ASLEEP_SECONDS * UINT64_C(1000000000)
+                                      : RAD_ASLEEP_FACTOR * w->hang_ns;
     bool busy = cpu_ns - w->cpu_ns > w->hang_ns;
     bool computes = cpu_ns - w->cpu_ns > w->hang_ns / RAD_ASLEEP_SHARE;
-    w->asleep = !busy && !computes && now - w->at_ns > RAD_ASLEEP_FACTOR * w->hang_ns &&
-                !rad__os_is_runnable(pid);
+    w->asleep = !busy && !computes && now - w->at_ns > patience_ns && !rad__os_is_runnable(pid);
     if (!busy && !w->asleep) return false;
-    w->hung_seconds = (double)w->hang_ns / 1e9 * (w->asleep ? RAD_ASLEEP_FACTOR : 1);
+    w->hung_seconds = (double)(w->asleep ? patience_ns : w->hang_ns) / 1e9;
+    if (w->asleep) rad__os_sleeps_in(pid, w->call, sizeof w->call);
     return true;
 }

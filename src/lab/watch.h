@@ -2,13 +2,19 @@
  *
  * A step may use so much CPU time, or, if it sleeps instead of computing, take RAD_ASLEEP_FACTOR times as long by the
  * clock. A step that has used a share of its CPU time meanwhile, or would compute if a processor were free, does not
- * sleep: the computer is busy, and the step is given its time. */
+ * sleep: the computer is busy, and the step is given its time. A program under test that sleeps for
+ * RAD_PROGRAM_ASLEEP_SECONDS sleeps in a call that the kernel does not see, such as a read of what nobody writes. */
 #ifndef RAD_LAB_WATCH_H
 #define RAD_LAB_WATCH_H
 
 #include "lab/rig.h"
 
-enum { RAD_HANG_SECONDS = 10, RAD_ASLEEP_FACTOR = 6, RAD_ASLEEP_SHARE = 10 };
+enum {
+    RAD_HANG_SECONDS = 10,
+    RAD_ASLEEP_FACTOR = 6,
+    RAD_ASLEEP_SHARE = 10,
+    RAD_PROGRAM_ASLEEP_SECONDS = 5
+};
 
 typedef struct rad_watch {
     uint64_t hang_ns; /* CPU time that a step may take */
@@ -17,6 +23,7 @@ typedef struct rad_watch {
     int pid;             /* whose CPU time: a run may have a process of its own */
     double hung_seconds; /* how long it did not move; 0: it did */
     bool asleep;         /* most of that without computing */
+    char call[64];       /* of the system, in which it sleeps; "": not known */
 } rad_watch;
 
 /* 0 seconds: RAD_HANG_SECONDS. */

@@ -10,8 +10,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -121,6 +123,65 @@ bool rad__os_is_runnable(int pid)
     const char *name_end =
         strrchr(text, ')'); /* "PID (NAME) STATE …", and the name may hold anything */
     return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
+}
+
+/* Calls that can take for ever. */
+static const char *call_name(long number)
+{
+    static const struct {
+        long number;
+        const char *name;
+    } rows[] = {
+        {SYS_read, "read"},
+        {SYS_readv, "readv"},
+        {SYS_write, "write"},
+        {SYS_openat, "open"},
+        {SYS_futex, "futex: a lock, a semaphore or a condition of threads"},
+        {SYS_flock, "flock"},
+        {SYS_fcntl, "fcntl: the lock of a file"},
+        {SYS_nanosleep, "nanosleep"},
+        {SYS_clock_nanosleep, "clock_nanosleep"},
+        {SYS_ppoll, "poll"},
+        {SYS_pselect6, "select"},
+        {SYS_epoll_pwait, "epoll_wait"},
+        {SYS_accept, "accept"},
+        {SYS_accept4, "accept"},
+        {SYS_connect, "connect"},
+        {SYS_recvfrom, "recv"},
+        {SYS_recvmsg, "recvmsg"},
+        {SYS_sendto, "send"},
+        {SYS_wait4, "wait"},
+        {SYS_waitid, "waitid"},
+        {SYS_rt_sigtimedwait, "sigwait"},
+        {SYS_rt_sigsuspend, "sigsuspend"},
+        {SYS_semop, "semop"},
+        {SYS_msgrcv, "msgrcv"},
+#ifdef SYS_poll
+        {SYS_poll, "poll"},
+        {SYS_select, "select"},
+        {SYS_epoll_wait, "epoll_wait"},
+        {SYS_pause, "pause"},
+        {SYS_open, "open"},
+#endif
+    };
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].number == number) return rows[i].name;
+    return "";
+}
+
+/* "NUMBER ARGUMENT …", or "running", or "-1 …" outside of a call. */
+void rad__os_sleeps_in(int pid, char *name, size_t size)
+{
+    char path[40], text[64], *end;
+    snprintf(path, sizeof path, "/proc/%d/syscall", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) {
+        close(fd);
+    }
+    text[got > 0 ? got : 0] = 0;
+    long number = strtol(text, &end, 10);
+    snprintf(name, size, "%s", end == text ? "" : call_name(number));
 }
 
 int rad__os_cpu_ns(int pid, uint64_t *ns, rad_error *error)

@@ -32,6 +32,9 @@ RAD_INTERNAL int rad__os_cpu_ns(int pid, uint64_t *ns, rad_error *error);
 /* It computes, or would if a processor were free; false also when that cannot be known. */
 RAD_INTERNAL bool rad__os_is_runnable(int pid);
 
+/* The name of the system call in which it sleeps; "": it is in none, or in one without a name here. */
+RAD_INTERNAL void rad__os_sleeps_in(int pid, char *name, size_t size);
+
 /* fds[0] reads what is written to fds[1]. */
 RAD_INTERNAL int rad__os_pipe(int fds[2], rad_error *error);
 RAD_INTERNAL void rad__os_close(int fd); /* negative ones are ignored */

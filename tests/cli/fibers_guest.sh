@@ -70,6 +70,51 @@ try explore event --memory 64M
 status 2 "--memory of a machine"
 has err "--memory is for programs with fibers" "is not there"
 
+# ---- What cannot be repeated, and what sleeps --------------------------------------------------------------
+try explore --runs 9 ./guest differs
+status 1 "guest differs: without --twice"
+has out "NOT REPEATABLE: the same choices gave another run in another process" "it is reported that it cannot be repeated"
+check "with the step" grep -q 'at step [0-9]*' out
+try explore --runs 9 --json ./guest differs
+has out '"repeatable": false' "JSON says so"
+try explore --runs 9 --json ./guest
+has out '"repeatable": true' "and of another one that it can"
+try explore --runs 9 --stop-on-first --no-shrink ./guest hangs
+status 1 "guest hangs"
+has out "did not return within 5 s: it sleeps in read" "a call that sleeps is a failure, and is named"
+check "with a file" [ -s guest.raddle.json ]
+sleep 0.2
+check "no process is left" [ -z "$(pgrep -f '^./guest hangs' || true)" ]
+
+# ---- Programs that cannot be explored, or not well -----------------------------------------------------------
+says() { # PROGRAM TEXT
+    try explore --runs 9 "./$1"
+    status 2 "explore ./$1"
+    has err "$2" "$1: $2"
+}
+printf '#!/bin/sh\nexec ./guest\n' >script && chmod +x script
+says script "a script, not a program or shared object (ELF): name the program that it starts"
+cp guest plain && chmod -x plain
+says plain "a program that cannot be executed; type: chmod +x ./plain"
+mkdir -p folder
+says folder "a folder, not a program"
+cp guest narrow && printf '\001' | dd of=narrow bs=1 seek=4 conv=notrunc 2>/dev/null
+says narrow "not for 64 bits: compile it with -m64"
+echo 'int main(void) { return 0; }' >empty.c
+# shellcheck disable=SC2086
+if $cc -static empty.c -o static 2>/dev/null; then
+    says static "a static program: the lab's library cannot be loaded into it; link it with the shared library, without -static"
+else
+    skip "a static program" "there is no static C library"
+fi
+objcopy --strip-debug guest lines && objcopy --strip-all guest stripped
+try explore --runs 9 --no-shrink ./lines fails
+has out "it has no debug information: lines have no numbers; compile it with -g" "a report says that it has no lines"
+try explore --runs 9 --no-shrink ./stripped fails
+has out "it is stripped: functions have no names, lines no numbers" "and that it has no names"
+try explore --runs 9 ./lines
+hasnt out "debug information" "without a failure there is nothing to say"
+
 # ---- Operations -----------------------------------------------------------------------------------------
 # shellcheck disable=SC2086
 compiles "choices compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra "$programs/choices.c" -o choices

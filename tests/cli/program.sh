@@ -361,7 +361,7 @@ refused ./folder "a folder, not a program"
 refused ./nothing "No such file or directory"
 refused ./machine_program.c "not a program or shared object"
 cp machine_program locked && chmod 644 locked
-refused ./locked "Permission denied"
+refused ./locked "a program that cannot be executed; type: chmod +x ./locked"
 if [ "$(id -u)" != 0 ]; then
     chmod 0 locked
     refused ./locked "Permission denied"

@@ -110,6 +110,31 @@ static void grows(void)
     }
 }
 
+/* The processor's own clock, which nobody can make virtual. */
+static void differs(void)
+{
+#ifdef __x86_64__
+    uint32_t low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    (void)high;
+#else
+    uint64_t low;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(low));
+#endif
+    for (int i = 0; i < 20; i++)
+        if (low >> i & 1)
+            rad_yield();
+        else
+            (void)rad_is_canceled();
+}
+
+static void hangs(void)
+{
+    int ends[2];
+    char byte;
+    if (pipe(ends) == 0 && read(ends[0], &byte, 1) == 1) abort();
+}
+
 static void does(void)
 {
     if (is("sleeps")) sleeps();
@@ -117,6 +142,9 @@ static void does(void)
     if (is("draws")) draws();
     if (is("writes")) writes();
     if (is("grows")) grows();
+    if (is("differs")) differs();
+    if (is("hangs")) hangs();
+    if (is("fails")) abort();
     if (is("reads")) assert(access("/proc/self/exe", F_OK) == 0 && fopen("/proc/self/stat", "r"));
     if (is("alarms")) alarm(1);
     if (is("raw")) syscall(SYS_clone, 17, 0, 0, 0, 0);
