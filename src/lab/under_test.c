@@ -13,6 +13,7 @@
 #include "os/process.h"
 #include "os/signal.h"
 #include "os/start.h"
+#include "rt/test.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -407,6 +408,22 @@ void rad__under_test_open(void)
     under_test.open = true;
 }
 
+/* Leaves the lines of the catalog, without what they begin with. */
+static void catalog_sift(char *text)
+{
+    static const char lead[] = RAD_CATALOG_LEAD;
+    char *to = text;
+    for (char *line = text, *next; *line; line = next) {
+        next = line + strcspn(line, "\n");
+        next += *next != 0;
+        if (strncmp(line, lead, sizeof lead - 1) != 0) continue;
+        size_t size = (size_t)(next - line) - (sizeof lead - 1);
+        memmove(to, line + sizeof lead - 1, size);
+        to += size;
+    }
+    *to = 0;
+}
+
 int rad__under_test_catalog(char **text, rad_error *error)
 {
     int pid = 0, output = -1;
@@ -433,7 +450,8 @@ int rad__under_test_catalog(char **text, rad_error *error)
     if (code == 0) rad__os_output(output, memory, CATALOG_MAX);
     rad__os_close(output);
     size_t size = strlen(memory);
-    if (code == 0 && size >= 4 && strcmp(memory + size - 4, "end\n") == 0) {
+    if (code == 0 && strstr(memory, RAD_CATALOG_LEAD "end\n") != NULL) {
+        catalog_sift(memory);
         *text = memory;
         return 0;
     }

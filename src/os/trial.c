@@ -29,8 +29,14 @@ void *rad__os_trial_memory(size_t size)
 
 /* ---- The child ----------------------------------------------------------------------------------------- */
 
+void rad__os_trial_aside(void)
+{
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
 void rad__os_trial_ends(int status)
 {
+    fflush(NULL); /* what it has printed so far */
     for (;;) _exit(status);
 }
 

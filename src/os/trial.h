@@ -18,6 +18,9 @@ RAD_INTERNAL void *rad__os_trial_memory(size_t size);
 RAD_INTERNAL int rad__os_trial(void (*body)(void *context), void *context, uint64_t limit_ns,
                                rad_os_trial *out, rad_error *error);
 
+/* In the child: what it prints goes to standard error. */
+RAD_INTERNAL void rad__os_trial_aside(void);
+
 /* In the child: ends it at once, whatever other threads do; waits for that. */
 RAD_INTERNAL _Noreturn void rad__os_trial_ends(int status);
 RAD_INTERNAL void rad__os_trial_rests(void);

@@ -178,14 +178,16 @@ int rad__test_run(const rad_test *test, rad_error *error)
 void rad__test_catalog(FILE *to)
 {
     char wrong[400];
-    if (rad__tests_wrong(wrong, sizeof wrong)) rad__readable_print(to, "wrong\t%s\n", wrong);
+    if (rad__tests_wrong(wrong, sizeof wrong))
+        rad__readable_print(to, RAD_CATALOG_LEAD "wrong\t%s\n", wrong);
     for (const rad_test *t = tests; t != NULL; t = t->next)
-        rad__readable_print(to, "test\t%s\t%s\t%u\n", t->name, t->file, t->line);
+        rad__readable_print(to, RAD_CATALOG_LEAD "test\t%s\t%s\t%u\n", t->name, t->file, t->line);
     for (const rad_test_param *p = params; p != NULL; p = p->next)
-        rad__readable_print(to, "param\t%s\t%lld\t%s\n", p->name, (long long)*p->value, p->about);
+        rad__readable_print(to, RAD_CATALOG_LEAD "param\t%s\t%lld\t%s\n", p->name,
+                            (long long)*p->value, p->about);
     for (const rad_goal *g = goals, *before = NULL; g != NULL; before = g, g = g->next)
         if (before == NULL || before->number != g->number)
-            rad__readable_print(to, "goal\t%s\t%s\t%u\t%s\n", g->what, g->file, g->line,
-                                g->function);
-    rad__readable_print(to, "end\n");
+            rad__readable_print(to, RAD_CATALOG_LEAD "goal\t%s\t%s\t%u\t%s\n", g->what, g->file,
+                                g->line, g->function);
+    rad__readable_print(to, RAD_CATALOG_LEAD "end\n");
 }

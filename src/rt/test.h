@@ -39,7 +39,9 @@ RAD_INTERNAL void rad__test_names(char *text, size_t size);
 /* Runs the test once, in a runtime of its own. Returns 0 or the code of a runtime that does not start. */
 RAD_INTERNAL int rad__test_run(const rad_test *test, rad_error *error);
 
-/* All lists, for raddle: a line each, its parts with tabs between them, the last line "end". */
+/* All lists, for raddle: a line each, its parts with tabs between them, the last line "end". A main of the user's may
+ * print lines of its own. */
+#define RAD_CATALOG_LEAD "raddle-test\t"
 RAD_INTERNAL void rad__test_catalog(FILE *to);
 
 /* ---- What differs between production and lab (test_calls.c) ----------------------------------------- */

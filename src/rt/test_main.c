@@ -108,6 +108,7 @@ static void run_once(void *context)
     rad_stress *s = p->r->shared;
     rad_error error = {.code = 0};
     rad__test_stress(s);
+    if (p->r->tap) rad__os_trial_aside(); /* nothing but TAP is on standard output */
     if (rad__test_run(p->test, &error) != 0) {
         rad__readable_text(s->text, sizeof s->text, "%s", error.text);
         rad__os_trial_ends(STATUS_RUNTIME);

@@ -76,13 +76,19 @@ mkdir -p corpus && cp tests-loses.min.raddle.json tests-chooses.min.raddle.json 
 try corpus corpus -- ./tests
 status 0 "corpus: each file as the test that it names"
 has out "3 as recorded, 0 differ" "three tests"
-sed 's/RAD_TEST(exits)/RAD_TEST(leaves)/; s/rad_choose(3), b = rad_choose(4)/rad_choose(2), b = rad_choose(4)/' \
+sed 's/RAD_TEST(exits)/RAD_TEST(leaves)/; s/int64_t seen = total;/rad_yield(); &/; s/total = seen + 1/rad_yield(); &/
+    s/a + b + c < 8/a + b + c < 9/' \
     "$src/tests/programs/tests_counter.c" >edited.c
 mkdir -p edited && makes edited/tests -O1 edited.c
 try corpus corpus -- ./edited/tests
-status 2 "corpus: after an edit"
-has out "no test is called 'exits'; there are: counts" "a test that is gone is named"
-has out "ok         corpus/tests-loses.min.raddle.json" "what was not touched holds"
+status 1 "corpus: after an edit"
+has out "STALE      corpus/tests-exits.min.raddle.json: no test is called 'exits'; there are: counts" "a test that is gone is stale"
+has out "DIFFERS    corpus/tests-chooses.min.raddle.json: gone" "a failure that is gone differs"
+has out "realigned  corpus/tests-loses.min.raddle.json: still fails" "one that is there has survived the edit"
+try corpus corpus --accept -- ./edited/tests
+has out "accepted   corpus/tests-chooses.min.raddle.json" "--accept: what is gone is expected to stay away"
+try corpus corpus -- ./edited/tests
+has out "ok         corpus/tests-chooses.min.raddle.json: passes as recorded" "from then on"
 try replay tests-loses.min.raddle.json -- ./tests counts
 status 2 "replay as another test"
 has err "recorded with other arguments" "is refused"
@@ -197,6 +203,54 @@ makes twice one.c two.c
 run ./twice
 status 2 "two tests of one name"
 has err "two tests are called 'a': one.c:3 and two.c:2" "are named"
+
+# ---- A main of one's own, which prints; and the README ---------------------------------------------
+cat >own.c <<'END'
+#include <raddle/test.h>
+#include <stdio.h>
+RAD_TEST(prints)
+{
+    printf("ok 1 - forged\n");
+}
+int main(int argc, char **argv)
+{
+    printf("begins\n");
+    fflush(stdout);
+    return rad_test_main(argc, argv);
+}
+END
+makes own own.c
+try test ./own --tap
+status 0 "a main that prints"
+hasnt out forged "prints nothing into TAP"
+run ./own --threads --runs 2 --tap
+hasnt out forged "on threads neither"
+has err "ok 1 - forged" "but to stderr"
+{
+    sed -n '/^```c$/,/^```$/p' "$src/README.md" | grep -v '^```' | sed '/^RAD_TEST(/i static int count; static bool waited; static rad_mutex lock;\
+static int writes(void *unused)\
+{\
+    (void)unused;\
+    waited = waited || rad_mutex_lock_until(\&lock, 0) != 0;\
+    if (waited) rad_mutex_lock(\&lock);\
+    rad_yield();\
+    count++;\
+    rad_mutex_unlock(\&lock);\
+    return 0;\
+}\
+static void run_two_writers(void)\
+{\
+    rad_nursery n;\
+    rad_nursery_open(\&n, RAD_FOREVER);\
+    rad_nursery_go(\&n, writes, NULL);\
+    rad_nursery_go(\&n, writes, NULL);\
+    rad_check(rad_nursery_wait(\&n) == 0);\
+}'
+} >readme.c
+makes readme readme.c
+try test ./readme --runs 100
+status 0 "the test of the README"
+has out "pass  nothing_is_lost: " "passes"
 
 # ---- C++, several files ---------------------------------------------------------------------------
 cat >wrap.cc <<'END'
