@@ -150,12 +150,14 @@ static enum outcome try_artifact(const char *path, const corpus_args *args, char
     rad_artifact *a = NULL;
     rad_replay r = {.as_recorded = false};
     *trouble = 0;
-    if (rad_artifact_read(&a, path, false, &error) != 0 ||
-        rad_lab_replay(a, NULL, &r, &error) != 0) {
+    bool is_read = rad_artifact_read(&a, path, false, &error) == 0;
+    if (!is_read || rad_lab_replay(a, NULL, &r, &error) != 0) {
+        /* A program that does not take the run any more: its test is gone, say. */
+        bool stale = is_read && error.code == RAD_EINPUT && rad_artifact_program(a) != NULL;
         snprintf(text, size, "%s", error.text);
-        *trouble = exit_status(error.code);
+        *trouble = stale ? 0 : exit_status(error.code);
         rad_artifact_free(a);
-        return UNREADABLE;
+        return stale ? STALE : UNREADABLE;
     }
     describe(a, &r, text, size);
     if (!r.as_recorded && other_build(rad_artifact_program(a))) {
@@ -222,7 +224,7 @@ static int corpus(cli *c, const char *dir, const glob_t *files, const corpus_arg
         out(c, "%s as recorded, %s differ, %s unreadable, %s accepted",
             number(t.counts[AS_RECORDED]), number(t.counts[DIFFERS]), number(t.counts[UNREADABLE]),
             number(t.counts[ACCEPTED]));
-        if (args->realign) {
+        if (args->realign || t.counts[STALE] > 0) {
             out(c, ", %s realigned, %s stale", number(t.counts[REALIGNED]),
                 number(t.counts[STALE]));
         }
@@ -251,6 +253,7 @@ static int corpus_run(cli *c, int argc, char **argv)
         return bad_usage(c, w.count ? "one folder at a time"
                                     : "which folder? Expected: raddle corpus DIR");
     }
+    a.realign = a.realign || c->program_words; /* programs are edited */
     status = find_artifacts(c, w.at[0], &files);
     if (status == 0) {
         status = corpus(c, w.at[0], &files, &a);
@@ -281,7 +284,7 @@ const verb VERB_CORPUS = {
     "does: "
     "'realigned' when what was recorded still holds, DIFFERS when the failure is gone or another "
     "one, STALE when it cannot be told. --accept then rewrites the first, and those that are gone, "
-    "to what they are now.\n\n"
+    "to what they are now. For programs with fibers, which are edited, this is the default.\n\n"
     "Exit status: 0 all as recorded (or accepted, or realigned), 1 at least one differs or is "
     "stale, 2 at least one cannot "
     "be "
