@@ -298,6 +298,7 @@ static void tell_next(tour *t)
     out(c, "\n%sWhat to type next%s\n\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
     out(c, "   raddle list                     the machines you can try\n");
     out(c, "   raddle explore philosophers     another deadlock\n");
+    out(c, "   raddle test --help              tests of your own program with fibers\n");
     out(c, "   raddle exec explore -j 2        the executor, 520 cases, a minute\n");
     out(c, "   raddle session --help           protocols: check, run, draw, as C\n");
     out(c, "   raddle load --help              load tests: run, replay, compare\n");

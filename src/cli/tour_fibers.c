@@ -76,6 +76,19 @@ static int try_channel(cli *c)
     return status;
 }
 
+/* It takes a compiler, so it is only shown. */
+static void tell_tests(cli *c)
+{
+    out_text(c, "\n");
+    out_paragraph(c, 3,
+                  "A program of yours is explored as it is, and tests are written for it "
+                  "(docs/guide-testing.md):");
+    out_text(c, "\n   RAD_TEST(nothing_is_lost) { run_two_writers(); rad_check(count == 2); }\n"
+                "   RAD_TEST_MAIN\n\n"
+                "   $ cc -g tests.c $(pkg-config --cflags --libs raddle) -o tests\n"
+                "   $ ./tests\n");
+}
+
 int tour_fibers(cli *c)
 {
     uint64_t sum = 0, wanted = (uint64_t)LEAVES * (LEAVES - 1) / 2;
@@ -93,5 +106,7 @@ int tour_fibers(cli *c)
     }
     if (sum != wanted) return tour_not_as_told(c, "the fibers added up to something else");
     out(c, "\n   111,111 fibers have run and ended; the sum is %llu\n", (unsigned long long)sum);
-    return try_channel(c);
+    int status = try_channel(c);
+    if (status == 0) tell_tests(c);
+    return status;
 }

@@ -1,6 +1,7 @@
 #!/bin/bash
 # docs/guide-testing.md, followed word by word with an installed raddle: each command is run, in order, and what the guide
-# shows of its output is there. Then examples/testing, with make, Meson and CMake.
+# shows of its output is there. Then examples/testing, with make and
+# CMake; with Meson at night (tests/nightly/example_testing.sh).
 . "$(dirname "$0")/tap"
 . "$(dirname "$0")/user"
 LC_ALL=C.UTF-8
@@ -105,16 +106,6 @@ check "leaves JUnit's file" grep -q 'tests="4" failures="0"' results.xml
 installed ./test_pool --threads --runs 20 >out 2>err
 status=$?
 status 0 "on threads"
-if installed meson setup build-meson -Dbug=true >setup.log 2>&1; then
-    check "it compiles with Meson" installed meson compile -C build-meson
-    installed meson test -C build-meson pool >out 2>err
-    status=$?
-    status 1 "meson test: the bug is a failure"
-    has build-meson/meson-logs/testlog.txt "not ok 1 - one_at_a_time" "by its name"
-    hasnt out "unexpected input" "nothing but TAP"
-else
-    report 1 "meson setup" setup.log
-fi
 if command -v cmake >/dev/null; then
     check "it compiles with CMake" installed sh -c "cmake -B build-cmake -DBUG=ON && cmake --build build-cmake"
     (cd build-cmake && installed ctest -R '^pool$' --output-on-failure) >out 2>err

@@ -71,6 +71,7 @@ row replay begun_file "interrupted" slow.raddle.json -- "$slow"
 row show begun_file "interrupted" slow.raddle.json -- "$slow"
 row shrink begun_file "interrupted" slow.raddle.json -- "$slow"
 row corpus begun_file "as recorded" corpus -- "$slow"
+row test begun_file "interrupted" "$slow" slow n=100000
 export SLOW_US=0
 row explore begun_child "before it was interrupted" inc n=8 k=100 --runs 1000000000
 row tour begun_child ""
