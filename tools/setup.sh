@@ -5,7 +5,7 @@ set -euo pipefail
 
 # "a|b": either will do. Each list holds only what the part itself adds.
 packages_build="gcc libc6-dev make meson ninja-build pkg-config|pkgconf
-    libcmocka-dev libjansson-dev libxxhash-dev libzstd-dev
+    libcmocka-dev libjansson-dev libxxhash-dev libzstd-dev libdw1
     libssl-dev libnghttp2-dev liburing-dev node-llhttp"
 packages_format="clang-format"
 packages_ci="clang g++ libc++-dev libc++abi-dev clang-format libclang-rt-14-dev|libclang-rt-dev"

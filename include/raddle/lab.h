@@ -447,6 +447,23 @@ enum rad_switch {
     RAD_SWITCH_PREEMPTIVE
 };
 
+/* A place in the code of a program under test. */
+typedef struct rad_source_place {
+    char function[48]; /* "": not known */
+    char file
+        [240]; /* as the compiler was given it; "": the program has no debug information there */
+    uint32_t line;
+    char source[128]; /* the line itself; "": the file is not there */
+} rad_source_place;
+
+/* The calls in which a fiber of such a program was at the end of the run, the innermost first. */
+typedef struct rad_source_stack {
+    uint32_t actor; /* index into actors */
+    bool failed;    /* the failure is here; otherwise it waits */
+    uint32_t frame_count;
+    const rad_source_place *frames;
+} rad_source_stack;
+
 typedef struct rad_line {
     uint64_t step;
     uint32_t actor;   /* index into actors */
@@ -463,12 +480,16 @@ typedef struct rad_line {
     char note[96]; /* choices made inside the step, notes of the machine; "" */
     char
         words[128]; /* the step in the machine's own words; "": to be put together from the above */
+    const rad_source_place
+        *at; /* of a program under test: the call that it makes; NULL: not known */
 } rad_line;
 
 typedef struct rad_wait_edge {
     uint32_t actor;
     char object[48];
     char holder[48]; /* "-" when nobody has it */
+    const rad_source_place
+        *made; /* of a program under test: the call that made the object; NULL: not known */
 } rad_wait_edge;
 
 typedef struct rad_story {
@@ -481,8 +502,9 @@ typedef struct rad_story {
     char *state; /* at the end, in the machine's words, lines that end in "\n"; NULL: it has none */
     /* What a program under test printed, the first 4,095 bytes. NULL: nothing, or it is no program. */
     char *output;
-    /* Of such a program in a deadlock: "NAME: inner < outer\n", the functions in which each fiber waits; or NULL. */
-    char *places;
+    /* Of such a program that failed: where its fibers are, those that failed first. */
+    uint32_t stack_count;
+    const rad_source_stack *stacks;
     rad_verdict verdict;
     rad_measure measure;
     bool as_recorded; /* the run that is told is the one of the file, step by step */

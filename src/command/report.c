@@ -1,9 +1,11 @@
 #include "report.h"
 
 #include "base/readable.h"
+#include "os/debug_info.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *report_message(const rad_verdict *v)
 {
@@ -84,9 +86,68 @@ static void report_lines(cli *c, const char *title, const char *text)
     }
 }
 
+/* The path without the folder that raddle was called in. */
+static const char *short_path(const char *path)
+{
+    static char here[1024];
+    if (here[0] == 0 && getcwd(here, sizeof here) == NULL) {
+        snprintf(here, sizeof here, "?");
+    }
+    size_t size = strlen(here);
+    return strncmp(path, here, size) == 0 && path[size] == '/' ? path + size + 1 : path;
+}
+
+static void report_frame(cli *c, const rad_source_place *f)
+{
+    if (f->line == 0) {
+        out(c, "      %s (%s)\n", f->function,
+            rad__debug_is_there() ? "no debug information: compile with -g"
+                                  : "no file and line: libdw.so.1 is not installed");
+        return;
+    }
+    out(c, "      %s:%u in %s%s\n", short_path(f->file), f->line,
+        f->function[0] ? f->function : "?", f->source[0] ? "" : " (source file not found)");
+    if (f->source[0]) {
+        out(c, "         %s\n", f->source);
+    }
+}
+
+/* The innermost calls, and the outermost one: between them may be a recursion. */
+static void report_stack(cli *c, const rad_source_stack *stack)
+{
+    enum { INNERMOST = 8 };
+    uint32_t count = stack->frame_count;
+    for (uint32_t k = 0; k < count; k++) {
+        if (k == INNERMOST && count > INNERMOST + 2) {
+            out(c, "      … %u more calls …\n", (unsigned)(count - INNERMOST - 1));
+            k = count - 1;
+        }
+        report_frame(c, &stack->frames[k]);
+    }
+}
+
+/* Those that failed, or those that wait. */
+static void report_stacks(cli *c, const rad_story *s, bool failed, const char *title)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        const rad_source_stack *stack = &s->stacks[i];
+        if (stack->failed != failed || stack->actor >= s->actor_count) {
+            continue;
+        }
+        if (!any) {
+            out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), title, style(c, STYLE_OFF));
+        }
+        any = true;
+        out(c, "   %s\n", s->actors[stack->actor]);
+        report_stack(c, stack);
+    }
+}
+
 void report_output(cli *c, const rad_story *s)
 {
-    report_lines(c, "Where fibers wait", s->places);
+    report_stacks(c, s, true, "Where it failed");
+    report_stacks(c, s, false, "Where fibers wait");
     report_lines(c, "Output of this run", s->output);
 }
 

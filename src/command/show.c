@@ -20,6 +20,46 @@ static const option SHOW_OPTIONS[] = {
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
+static void json_frame(writer *j, const char *key, const rad_source_place *f)
+{
+    if (f == NULL) {
+        put_text(j, key, NULL);
+        return;
+    }
+    put_object(j, key);
+    put_text(j, "function", f->function[0] ? f->function : NULL);
+    put_text(j, "file", f->file[0] ? f->file : NULL);
+    if (f->line) {
+        put_count(j, "line", f->line);
+    } else {
+        put_text(j, "line", NULL);
+    }
+    put_text(j, "source", f->source[0] ? f->source : NULL);
+    put_close(j, '}');
+}
+
+/* Where the fibers of a program are at its end. */
+static void json_places(writer *j, const rad_story *s)
+{
+    if (s->stack_count == 0) {
+        return;
+    }
+    put_array(j, "places");
+    for (uint32_t i = 0; i < s->stack_count; i++) {
+        const rad_source_stack *stack = &s->stacks[i];
+        put_object(j, NULL);
+        put_count(j, "actor", stack->actor);
+        put_bool(j, "failed", stack->failed);
+        put_array(j, "frames");
+        for (uint32_t k = 0; k < stack->frame_count; k++) {
+            json_frame(j, NULL, &stack->frames[k]);
+        }
+        put_close(j, ']');
+        put_close(j, '}');
+    }
+    put_close(j, ']');
+}
+
 static void json_line(writer *j, const rad_line *line)
 {
     static const char *const accesses[] = {
@@ -44,6 +84,7 @@ static void json_line(writer *j, const rad_line *line)
     put_bool(j, "hidden", line->hidden);
     put_text(j, "note", line->note);
     put_text(j, "words", line->words[0] ? line->words : NULL);
+    json_frame(j, "at", line->at);
     put_close(j, '}');
 }
 
@@ -82,6 +123,7 @@ static void json_story(writer *j, const rad_story *s, bool all)
         put_count(j, "actor", s->waits[i].actor);
         put_text(j, "object", s->waits[i].object);
         put_text(j, "holder", s->waits[i].holder);
+        json_frame(j, "made", s->waits[i].made);
         put_close(j, '}');
     }
     put_close(j, ']');
@@ -108,9 +150,7 @@ static int show_json(cli *c, const char *path, const rad_artifact *a, bool all)
     put_bool(&j, "as_recorded", story->as_recorded);
     put_text(&j, "reason", story->as_recorded ? NULL : story->reason);
     json_story(&j, story, all);
-    if (story->places) {
-        put_text(&j, "places", story->places);
-    }
+    json_places(&j, story);
     if (story->output) {
         put_text(&j, "output", story->output);
     }

@@ -137,6 +137,7 @@ typedef struct rad_actor_entry {
 typedef struct rad_object_entry {
     uint64_t signature;
     const char *role;
+    const char *name; /* of its own, for people; NULL: it is known by its role */
 } rad_object_entry;
 
 enum rad_link { RAD_LINK_NONE = 0, RAD_LINK_LIST, RAD_LINK_FRESH, RAD_LINK_ASIDE };
@@ -261,9 +262,11 @@ RAD_INTERNAL bool rad__identity_is(const char *recorded, const char *actual);
 RAD_INTERNAL void rad__kernel_diverge(rad_kernel *k, const char *format, ...) RAD_PRINTF(2, 3);
 RAD_INTERNAL void rad__kernel_error(rad_kernel *k, int code, const char *text);
 
-/* "producer 2", "fork 0", or the bare role when it is the only one; "-" for RAD_NONE. */
+/* "producer 2", "fork 0", "mutex accounts", or the bare role when it is the only one; "-" for RAD_NONE. */
 enum { RAD_NAME_MAX = 48 };
 RAD_INTERNAL void rad__actor_name(const rad_kernel *k, uint32_t actor, char name[RAD_NAME_MAX]);
+/* Gives an object a name of its own, which has to outlive the run; identities keep to its role. */
+RAD_INTERNAL void rad__object_called(rad_kernel *k, uint32_t object, const char *name);
 RAD_INTERNAL void rad__object_name(const rad_kernel *k, uint32_t object, char name[RAD_NAME_MAX]);
 RAD_INTERNAL void rad__action_name(const rad_kernel *k, uint32_t action,
                                    char name[2 * RAD_NAME_MAX]);

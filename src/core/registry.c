@@ -55,6 +55,11 @@ uint32_t rad_object(rad_kernel *k, uint32_t creator, const char *role)
     return k->object_count++;
 }
 
+void rad__object_called(rad_kernel *k, uint32_t object, const char *name)
+{
+    if (object < k->object_count) k->objects[object].name = name;
+}
+
 static uint64_t action_hash(uint32_t kind, uint32_t actor, uint32_t object, uint64_t argument)
 {
     uint64_t who = (uint64_t)kind << 32 | actor;
@@ -142,6 +147,11 @@ static const char *role_of(const rad_kernel *k, bool actors, uint32_t number)
     return actors ? k->actors[number].role : k->objects[number].role;
 }
 
+static const char *own_name(const rad_kernel *k, bool actors, uint32_t number)
+{
+    return actors ? NULL : k->objects[number].name;
+}
+
 static void name_of(const rad_kernel *k, bool actors, uint32_t number, char name[RAD_NAME_MAX])
 {
     uint32_t count = actors ? k->actor_count : k->object_count, before = 0, same = 0;
@@ -149,13 +159,19 @@ static void name_of(const rad_kernel *k, bool actors, uint32_t number, char name
         snprintf(name, RAD_NAME_MAX, "-");
         return;
     }
-    const char *role = role_of(k, actors, number);
+    const char *role = role_of(k, actors, number), *own = own_name(k, actors, number);
     for (uint32_t i = 0; i < count; i++) {
+        const char *other = own_name(k, actors, i);
         if (strcmp(role_of(k, actors, i), role) != 0) continue;
+        if ((own == NULL) != (other == NULL) || (own && strcmp(own, other) != 0)) continue;
         same++;
         before += i < number;
     }
-    if (same > 1)
+    if (own && same > 1)
+        snprintf(name, RAD_NAME_MAX, "%.10s %.28s (%u)", role, own, (unsigned)before % 1000);
+    else if (own)
+        snprintf(name, RAD_NAME_MAX, "%.10s %.36s", role, own);
+    else if (same > 1)
         snprintf(name, RAD_NAME_MAX, "%.32s %u", role, (unsigned)before);
     else
         snprintf(name, RAD_NAME_MAX, "%.32s", role);

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "lab/artifact.h"
 #include "lab/json.h"
+#include "lab/places.h"
 #include "lab/recorder.h"
 #include "lab/rig.h"
 #include "lab/under_test.h"
@@ -167,6 +168,19 @@ static int told_actors(told *t, rad_error *error)
     return 0;
 }
 
+static int told_places(told *t, rad_error *error)
+{
+    const rad_kernel *k = t->rig.kernel;
+    if (!rad__program_is(k->machine)) return 0;
+    rad_places *places = rad__under_test_places(t->rig.self);
+    if (!rad__places_tell(places, &t->story)) return rad__error_memory(error);
+    for (uint32_t i = 0; i < t->story.wait_count; i++) {
+        rad_wait_edge *edge = &t->story.waits[i];
+        edge->made = rad__places_made(places, k->actors[edge->actor].waits_for);
+    }
+    return 0;
+}
+
 static void told_measure(told *t)
 {
     const rad_kernel *k = t->rig.kernel;
@@ -195,7 +209,7 @@ static void told_compare(rad_story *s, const rad_replay *now)
         now->actual.trace_hash, s->verdict.trace_hash);
 }
 
-/* A run that kills its process is told up to the step before. */
+/* A run that kills its process is told up to the step before, and of a program with that step. */
 static int told_run(told *t, const rad_artifact *a, rad_error *error)
 {
     rad_replay now; /* in a process of its own: what the file says may not be what happens */
@@ -205,8 +219,11 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
     rad_kernel *k = t->rig.kernel;
     if (rad__artifact_is_round(a)) t->rig.limit = RAD_LIMIT_ROUND;
     if (a->expects_failure) t->rig.ends_at = a->expected.identity;
-    if (deadly) t->rig.target.c.max_steps = end->failure_step;
-    bool nothing = deadly && end->failure_step == 0; /* 0 would mean the preset */
+    /* A program says where it dies. */
+    bool dies = rad__program_is(k->machine) && strcmp(end->kind, "crash") == 0;
+    if (dies) rad__under_test_dies(t->rig.self);
+    if (deadly) t->rig.target.c.max_steps = end->failure_step + dies;
+    bool nothing = deadly && !dies && end->failure_step == 0; /* 0 would mean the preset */
     if (nothing) t->rig.target.c.max_steps = 1;
     t->ran = !nothing;
     if (!nothing) rad__rig_guide(&t->rig, a->choices, a->choice_count, true, &t->recorder.observer);
@@ -241,6 +258,7 @@ int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error)
     if (code == 0) code = told_lines(t, error);
     if (code == 0) code = told_actors(t, error);
     if (code == 0) code = told_state(t, error);
+    if (code == 0) code = told_places(t, error);
     if (code != 0) {
         rad_story_free(&t->story);
         return code;
@@ -248,7 +266,6 @@ int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error)
     told_measure(t);
     if (rad__program_is(t->rig.target.machine)) {
         t->story.output = rad__under_test_output(t->rig.self);
-        t->story.places = rad__under_test_places(t->rig.self);
     }
     *out = &t->story;
     return 0;
@@ -263,7 +280,6 @@ void rad_story_free(rad_story *s)
     rad__free(s->waits);
     rad__free(s->state);
     rad__free(s->output);
-    rad__free(s->places);
     rad__free(t->past);
     rad__recorder_close(&t->recorder);
     if (t->rig.kernel) rad__rig_close(&t->rig);

@@ -8,6 +8,7 @@
 #include "lab/fibers/sites.h"
 #include "lab/hello.h"
 #include "lab/json.h"
+#include "lab/places.h"
 #include "lab/program.h"
 #include "lab/stream.h"
 #include "os/process.h"
@@ -73,6 +74,16 @@ static int tested_mute(rad_tested *t, bool ended, rad_error *error)
                       text[0] ? ": " : "", text);
 }
 
+/* The names of its locks and channels. A table that is larger than a pipe is read while it is written. */
+static int send_variables(rad_tested *t, rad_error *error)
+{
+    uint64_t count;
+    const rad_variable *all = rad__variables(under_test.argv[0], &count);
+    int code = rad__os_write_all(t->to, &count, sizeof count, error);
+    if (code == 0 && count > 0) code = rad__os_write_all(t->to, all, count * sizeof *all, error);
+    return code;
+}
+
 static int tested_greet(rad_tested *t, const rad_case *c, rad_error *error)
 {
     rad_setup setup = {.max_steps = c->max_steps,
@@ -92,7 +103,8 @@ static int tested_greet(rad_tested *t, const rad_case *c, rad_error *error)
     if (memcmp(&hello, &own, sizeof own) != 0)
         return rad__error(error, RAD_EINPUT, "'%.400s' is of another build than this raddle",
                           under_test.library);
-    return rad__os_write_all(t->to, &setup, sizeof setup, error);
+    int code = rad__os_write_all(t->to, &setup, sizeof setup, error);
+    return code == 0 ? send_variables(t, error) : code;
 }
 
 int rad__tested_start(rad_tested *t, int memory, const rad_case *c, rad_error *error)
@@ -124,7 +136,8 @@ typedef struct teller {
     rad_case c; /* without its body */
     rad_call_stream stream;
     rad_symbols roles; /* they have to outlive the run */
-    rad_bytes places;  /* where its fibers wait, a line each */
+    rad_places *places;
+    bool dies; /* as it did when it was recorded */
 } teller;
 
 static const char *role_of(teller *t, const char *text)
@@ -163,14 +176,9 @@ static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
     case RAD_STREAM_ENDED: rad_ended(k, r->a); break;
     case RAD_STREAM_EVALUATED: rad_evaluated(k, r->a); break;
     case RAD_STREAM_FAIL: teller_fails(t, k, r); break;
-    case RAD_STREAM_PLACE: {
-        char name[RAD_NAME_MAX];
-        rad__actor_name(k, r->a, name);
-        rad__bytes_format(&t->places, "%s: %s\n", name, t->stream.text);
-        break;
-    }
+    case RAD_STREAM_CALLED: rad__object_called(k, r->a, role_of(t, t->stream.text)); break;
     case RAD_STREAM_ERROR: rad__kernel_error(k, (int)r->value, t->stream.text); break;
-    default: return false; /* RAD_STREAM_DONE */
+    default: return rad__places_take(t->places, r, t->stream.text); /* not RAD_STREAM_DONE */
     }
     return true;
 }
@@ -183,7 +191,7 @@ static uint32_t teller_does(teller *t, rad_kernel *k, rad_record what)
     bool more = rad__stream_send(&t->stream);
     while (more && rad__stream_get(&t->stream, &r) && teller_apply(t, k, &r)) {
     }
-    if (r.what != RAD_STREAM_DONE)
+    if (r.what != RAD_STREAM_DONE && !t->dies)
         rad__kernel_error(k, RAD_EIO, "the process of the program died while it told a run");
     return r.a;
 }
@@ -203,14 +211,14 @@ char *rad__under_test_output(const void *self)
     return text[0] ? rad__copy_text(text) : NULL;
 }
 
-char *rad__under_test_places(const void *self)
+void rad__under_test_dies(void *self)
 {
-    const teller *t = self;
-    char *text = t->places.size && !t->places.failed ? rad__alloc(1, t->places.size + 1) : NULL;
-    if (text == NULL) return NULL;
-    memcpy(text, t->places.data, t->places.size);
-    rad__text_clean(text);
-    return text;
+    ((teller *)self)->dies = true;
+}
+
+rad_places *rad__under_test_places(const void *self)
+{
+    return ((const teller *)self)->places;
 }
 
 /* The arguments of a case from a file become those of the program: a test, and values for its parameters. No other
@@ -264,7 +272,11 @@ static int machine_create(void **self, const rad_case *c, rad_error *error)
         return rad__error(error, RAD_EINPUT, "recorded with other arguments: %.200s, not %.200s",
                           c->body, under_test.body);
     teller *t = rad__alloc(1, sizeof *t);
-    if (t == NULL) return rad__error_memory(error);
+    if (t) t->places = rad__places_open(under_test.argv[0]);
+    if (t == NULL || t->places == NULL) {
+        rad__free(t);
+        return rad__error_memory(error);
+    }
     t->process = (rad_tested){0, -1, -1, -1};
     t->c = *c;
     t->c.body = NULL;
@@ -276,7 +288,7 @@ static void machine_destroy(void *self)
 {
     teller *t = self;
     teller_stop(t);
-    rad__bytes_free(&t->places);
+    rad__places_close(t->places);
     rad__symbols_free(&t->roles);
     rad__free(t);
 }
@@ -286,7 +298,7 @@ static void machine_reset(void *self, rad_kernel *k)
     teller *t = self;
     rad_error error = {0};
     teller_stop(t);
-    t->places.size = 0;
+    rad__places_clear(t->places);
     if (rad__tested_start(&t->process, -1, &t->c, &error) != 0) {
         rad__kernel_error(k, error.code, error.text);
         return;
@@ -297,6 +309,8 @@ static void machine_reset(void *self, rad_kernel *k)
 
 static void machine_step(void *self, rad_kernel *k, uint32_t action)
 {
+    const teller *t = self;
+    rad__places_step(t->places, rad_step_count(k), action);
     teller_does(self, k, (rad_record){.what = RAD_STREAM_STEP, .a = action});
 }
 

@@ -41,8 +41,11 @@ RAD_INTERNAL bool rad__program_is(const rad_machine *m);
  * no memory. */
 RAD_INTERNAL char *rad__under_test_output(const void *self);
 
-/* The same: where the fibers are that wait at its end, a line each. */
-RAD_INTERNAL char *rad__under_test_places(const void *self);
+/* Its next run ends in the death of its process, which is then no error. */
+RAD_INTERNAL void rad__under_test_dies(void *self);
+
+/* The same: where in its code it was. Stays the machine's. */
+RAD_INTERNAL struct rad_places *rad__under_test_places(const void *self);
 
 typedef struct rad_tested {
     int pid;

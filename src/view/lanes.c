@@ -40,6 +40,11 @@ static void measure_lines(rad_lanes *l, const rad_story *s, bool all)
         char words[RAD_WORDS_MAX];
         rad__line_words(line, s->actors[line->actor], words);
         uint32_t columns = rad__columns(words);
+        if (line->at) {
+            char place[RAD_PLACE_MAX];
+            rad__place_text(line->at, place);
+            columns += 2 + rad__columns(place);
+        }
         lane->wanted = columns > lane->wanted ? columns : lane->wanted;
         lane->first = l->lane_of[line->actor] == RAD_NONE ? i : lane->first;
         lane->last = i;

@@ -125,6 +125,24 @@ static void tell_decisive(rad_teller *t, const rad_line *entry, uint32_t from)
     rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin, text, RAD_STYLE_DECISIVE);
 }
 
+/* Of a program: the line of code that the actor was kept from. */
+static void tell_kept_from(rad_teller *t, uint32_t from, uint64_t at)
+{
+    const rad_story *s = t->story;
+    while (at < s->line_count && s->lines[at].actor != from) {
+        at++;
+    }
+    if (at == s->line_count || s->lines[at].at == NULL) {
+        return;
+    }
+    char text[RAD_PLACE_MAX + 200], place[RAD_PLACE_MAX];
+    rad__place_text(s->lines[at].at, place);
+    snprintf(text, sizeof text, "%s stops before %s%s%s", actor_name(t, from), place,
+             s->lines[at].at->source[0] ? ": " : "", s->lines[at].at->source);
+    rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin + 2, text,
+                          RAD_STYLE_DECISIVE);
+}
+
 /* What lies between the last shown line (actor `from`, or RAD_NONE) and line `at`. */
 static void tell_switch(rad_teller *t, uint32_t from, uint64_t at)
 {
@@ -135,6 +153,9 @@ static void tell_switch(rad_teller *t, uint32_t from, uint64_t at)
     const rad_line *entry = turn_begins(t->story, at);
     if (entry->decisive) {
         tell_decisive(t, entry, from);
+        if (from != RAD_NONE && entry->turn == RAD_SWITCH_PREEMPTIVE) {
+            tell_kept_from(t, from, at);
+        }
     }
     if (from != RAD_NONE && t->lanes.form != RAD_LANES_LIST) {
         const arrow_glyphs *g = entry->decisive ? &ARROW_DECISIVE
@@ -146,6 +167,20 @@ static void tell_switch(rad_teller *t, uint32_t from, uint64_t at)
 }
 
 /* ---- Lines ----------------------------------------------------------------------------------------- */
+
+/* Where in the program, if that fits into the row. */
+static void add_place(const rad_line *line, uint32_t room, char words[RAD_WORDS_MAX])
+{
+    char place[RAD_PLACE_MAX];
+    size_t used = strlen(words);
+    if (line->at == NULL) {
+        return;
+    }
+    rad__place_text(line->at, place);
+    if (rad__columns(words) + 2 + rad__columns(place) <= room) {
+        snprintf(words + used, RAD_WORDS_MAX - used, "  %s", place);
+    }
+}
 
 static void tell_line(rad_teller *t, uint64_t at)
 {
@@ -161,6 +196,7 @@ static void tell_line(rad_teller *t, uint64_t at)
                                                                        : lane_style(index);
     char words[RAD_WORDS_MAX], number[24];
     rad__line_words(line, actor_name(t, line->actor), words);
+    add_place(line, room, words);
     snprintf(number, sizeof number, "%" PRIu64, line->step);
     draw_margin(t, number, RAD_STYLE_DIM);
     const char *rest = words;

@@ -93,9 +93,14 @@ static void tell_waits(rad_teller *t)
         const char *who = edge->actor < s->actor_count ? s->actors[edge->actor] : "nobody";
         bool held = edge->holder[0] && strcmp(edge->holder, "-") != 0;
         bool known = edge->object[0] && strcmp(edge->object, "-") != 0;
-        char text[200];
-        snprintf(text, sizeof text, "%s waits for %s, held by %s", who,
-                 known ? edge->object : "something", held ? edge->holder : "nobody");
+        char text[200 + RAD_PLACE_MAX];
+        int used = snprintf(text, sizeof text, "%s waits for %s, held by %s", who,
+                            known ? edge->object : "something", held ? edge->holder : "nobody");
+        if (edge->made && !held) {
+            char place[RAD_PLACE_MAX];
+            rad__place_text(edge->made, place);
+            snprintf(text + used, sizeof text - (size_t)used, " (first used at %s)", place);
+        }
         rad__canvas_paragraph(&t->canvas, 1, 5, text, RAD_STYLE_PLAIN);
     }
     if (s->wait_count > WAITS_MAX) {

@@ -100,3 +100,9 @@ void rad__line_words(const rad_line *line, const char *actor, char words[RAD_WOR
         snprintf(words + used, RAD_WORDS_MAX - used, " (%s)", line->note);
     }
 }
+
+void rad__place_text(const rad_source_place *at, char text[RAD_PLACE_MAX])
+{
+    const char *slash = strrchr(at->file, '/');
+    snprintf(text, RAD_PLACE_MAX, "%.48s:%" PRIu32, slash ? slash + 1 : at->file, at->line);
+}

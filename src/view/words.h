@@ -12,4 +12,9 @@ enum { RAD_WORDS_MAX = 320 };
 RAD_INTERNAL void rad__line_words(const rad_line *line, const char *actor,
                                   char words[RAD_WORDS_MAX]);
 
+enum { RAD_PLACE_MAX = 64 };
+
+/* "pool.c:12", without the folders. */
+RAD_INTERNAL void rad__place_text(const rad_source_place *at, char text[RAD_PLACE_MAX]);
+
 #endif

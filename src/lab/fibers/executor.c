@@ -6,6 +6,7 @@
 #include "lab/fibers/seam.h"
 
 #include "base/error.h"
+#include "lab/fibers/tell.h"
 
 static rad_runner *runner_of(rad_task *task)
 {
@@ -32,7 +33,8 @@ static void fiber_spawned(rad_lab_exec *x, rad_task *task)
     slot->fn = fiber_body;
     slot->arg = r;
     atomic_store_explicit(&task->next, (rad_task *)(void *)r, memory_order_relaxed);
-    rad__object_begins(slot, RAD_AT_BEGIN, r->role);
+    if (!rad__stage.prefix && rad__tell_streams()) rad__frames_tell_call(r);
+    rad__object_begins(slot, RAD_AT_BEGIN, r->role, NULL);
     rad__runner_enable(r);
 }
 

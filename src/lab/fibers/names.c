@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "lab/fibers/tell.h"
-#include "os/backtrace.h"
 #include "os/symbols.h"
 #include "rt/sync.h"
 
@@ -29,8 +28,9 @@ typedef struct entry {
 /* Open addressing, and what there is in the order of numbers. */
 static entry objects[OBJECTS_MAX];
 static struct {
-    const char *role;
+    const char *role, *name;
     uint32_t creator;
+    const void *caller; /* of the creator */
 } made[OBJECTS_MAX / 2];
 static uint32_t object_count;
 
@@ -87,7 +87,15 @@ static entry *object_place(const void *address)
     return &objects[at];
 }
 
-static void object_new(entry *o, const void *address, uint8_t kind, const char *role)
+static void object_tell(uint32_t number)
+{
+    rad__tell_object(made[number].creator, made[number].role);
+    if (made[number].name) rad__tell_called(number, made[number].name);
+    if (rad__tell_streams()) rad__frames_tell_made(number, made[number].caller);
+}
+
+static void object_new(entry *o, const void *address, uint8_t kind, const char *role,
+                       const void *variable)
 {
     if (object_count == OBJECTS_MAX / 2)
         rad__program_refused("rad_chan_create",
@@ -95,14 +103,17 @@ static void object_new(entry *o, const void *address, uint8_t kind, const char *
     const rad_runner *creator = rad__stage.current;
     *o = (entry){address, kind, object_count++};
     made[o->number].role = role;
+    made[o->number].name = rad__variable_at(variable);
     made[o->number].creator = creator ? creator->number : RAD_NONE;
-    if (!rad__stage.prefix) rad__tell_object(made[o->number].creator, role);
+    made[o->number].caller = creator ? creator->caller : NULL;
+    if (!rad__stage.prefix) object_tell(o->number);
 }
 
 static uint32_t object_number(const void *address, uint8_t kind)
 {
     entry *o = object_place(address);
-    if (o->address == NULL || o->kind != kind) object_new(o, address, kind, kind_text(kind));
+    if (o->address == NULL || o->kind != kind)
+        object_new(o, address, kind, kind_text(kind), address);
     return o->number;
 }
 
@@ -111,15 +122,15 @@ uint32_t rad__object_at(const void *address, uint32_t site)
     return address ? object_number(address, site_kind(site)) : RAD_NONE;
 }
 
-void rad__object_begins(const void *address, uint32_t site, const char *role)
+void rad__object_begins(const void *address, uint32_t site, const char *role, const void *variable)
 {
     uint8_t kind = site_kind(site);
-    object_new(object_place(address), address, kind, role ? role : kind_text(kind));
+    object_new(object_place(address), address, kind, role ? role : kind_text(kind), variable);
 }
 
 void rad__objects_tell(void)
 {
-    for (uint32_t i = 0; i < object_count; i++) rad__tell_object(made[i].creator, made[i].role);
+    for (uint32_t i = 0; i < object_count; i++) object_tell(i);
 }
 
 /* ---- Who waits for what -------------------------------------------------------------------------------- */
@@ -180,6 +191,8 @@ void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder)
     default: break;
     }
     *object = object_number(object_of_waitable(o), kind);
+    const char *name = kind == RAD_KIND_FIBER ? NULL : rad__waitable_name(o);
+    if (name != NULL && !rad__stage.prefix) rad__tell_called(*object, name);
 }
 
 /* ---- Functions ----------------------------------------------------------------------------------------- */
@@ -201,7 +214,6 @@ typedef struct search {
     uintptr_t address;
     char *name;
     size_t size;
-    bool own; /* it is in this library */
 } search;
 
 static bool is_inside(const struct dl_phdr_info *info, uintptr_t address)
@@ -220,8 +232,6 @@ static int search_in(struct dl_phdr_info *info, size_t info_size, void *context)
     search *s = context;
     (void)info_size;
     if (!is_inside(info, s->address)) return 0;
-    uintptr_t own = (uintptr_t)&rad__stage; /* tidy: address ok: in the same object or not */
-    s->own = is_inside(info, own);
     const char *name = rad__symbols_name(&symbols, info, s->address);
     if (name != NULL) snprintf(s->name, s->size, "%s", name);
     return 1;
@@ -248,23 +258,4 @@ const char *rad__function_name(rad_fn fn)
     f->fn = fn;
     function_name(f);
     return f->name;
-}
-
-enum { PLACE_FRAMES = 4 };
-
-void rad__fiber_place(const rad_runner *r, char *text, size_t size)
-{
-    const rad_berth *berth = r->slot->strand.berth;
-    rad_backtrace calls = {.count = 0};
-    uint32_t shown = 0;
-    size_t used = 0;
-    text[0] = 0;
-    if (berth != NULL) rad__backtrace(&calls, &berth->context, berth->base, berth->size);
-    for (uint32_t i = 0; i < calls.count && shown < PLACE_FRAMES && used < size; i++) {
-        char name[60] = "";
-        search s = {.address = calls.at[i], .name = name, .size = sizeof name};
-        dl_iterate_phdr(search_in, &s);
-        if (s.own || name[0] == 0) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", shown++ ? " < " : "", name);
-    }
 }

@@ -38,15 +38,15 @@ static bool is_point(uint32_t site)
 
 /* ---- Where objects begin --------------------------------------------------------------------------------- */
 
-static void began(const void *object, uint32_t site)
+static void began(const void *object, uint32_t site, const void *variable)
 {
-    if (rad__stage.running) rad__object_begins(object, site, NULL);
+    if (rad__stage.running) rad__object_begins(object, site, NULL, variable);
 }
 
 static int create_chan(rad_chan **chan, size_t size, size_t capacity, enum rad_chan_mode mode)
 {
     int code = rad__op_chan_create(chan, size, capacity, mode);
-    if (code == 0) began(*chan, RAD_AT_chan_create);
+    if (code == 0) began(*chan, RAD_AT_chan_create, chan);
     return code;
 }
 
@@ -54,21 +54,21 @@ static int create_stock(rad_stock **stock, size_t size, uint32_t capacity,
                         const rad_stock_calls *calls)
 {
     int code = rad__op_stock_create(stock, size, capacity, calls);
-    if (code == 0) began(*stock, RAD_AT_stock_create);
+    if (code == 0) began(*stock, RAD_AT_stock_create, stock);
     return code;
 }
 
 static int create_timer(rad_timer **timer, rad_fn fn, void *arg)
 {
     int code = rad__op_timer_create(timer, fn, arg);
-    if (code == 0) began(*timer, RAD_AT_timer_create);
+    if (code == 0) began(*timer, RAD_AT_timer_create, timer);
     return code;
 }
 
 static void open_nursery(rad_nursery *n, rad_time deadline)
 {
     rad__op_nursery_open(n, deadline);
-    began(n, RAD_AT_nursery_open);
+    began(n, RAD_AT_nursery_open, n);
 }
 
 /* ---- Operations in parts ------------------------------------------------------------------------------------ */
@@ -168,9 +168,11 @@ RAD_LATER_OPS(RAD_OP_DECLARE)
 #define rad__op_timer_create create_timer
 #define rad__op_nursery_open open_nursery
 
+/* Calls of ours, from talk.c, come from calls of the program: frames.c looks for them. */
 #define OP_DEFINE(answer, name, parameters, arguments, object)                                     \
     answer rad_##name parameters                                                                   \
     {                                                                                              \
+        if (rad__stage.running) rad__stage.current->caller = __builtin_return_address(0);          \
         if (is_point(RAD_AT_##name)) rad__point(RAD_AT_##name, object);                            \
         return rad__op_##name arguments;                                                           \
     }

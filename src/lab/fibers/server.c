@@ -145,24 +145,13 @@ int rad__server_works(int in, int out, int memory, uint64_t max_steps)
 
 /* ---- Telling ------------------------------------------------------------------------------------------- */
 
-/* Where those are that wait for ever. */
-static void tell_places(rad_call_stream *s)
-{
-    char text[RAD_STREAM_TEXT_MAX];
-    for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
-        const rad_runner *r = &rad__stage.runners[i];
-        if (r->kind != RAD_RUNNER_FIBER || r->ended || r->enabled) continue;
-        rad__fiber_place(r, text, sizeof text);
-        if (text[0]) rad__stream_put(s, &(rad_record){.what = RAD_STREAM_PLACE, .a = i}, text);
-    }
-}
-
 int rad__server_tells(int in, int out)
 {
     rad_call_stream *s = &rad__server_stream;
     rad_record r;
     s->in = in;
     s->out = out;
+    rad__crash_watch();
     while (rad__stream_get(s, &r)) {
         uint32_t answer = 0;
         if (r.what == RAD_STREAM_RESET) {
@@ -172,7 +161,7 @@ int rad__server_tells(int in, int out)
             rad__fiber_machine.step(&rad__stage, NULL, r.a);
         } else if (r.what == RAD_STREAM_IDLE) {
             answer = rad__fiber_machine.idle(&rad__stage, NULL);
-            if (answer == RAD_END_STUCK) tell_places(s);
+            if (answer == RAD_END_STUCK) rad__frames_tell_all(false);
         }
         fflush(NULL); /* what the program has printed: raddle shows it */
         rad__stream_put(s, &(rad_record){.what = RAD_STREAM_DONE, .a = answer}, NULL);

@@ -15,6 +15,9 @@ RAD_INTERNAL extern rad_call_stream rad__server_stream;
 /* Ends the process, which the program's own call of _exit does not. */
 RAD_INTERNAL _Noreturn void rad__process_exit(int status);
 
+/* From now on a signal that kills the program tells first where: crash.c. */
+RAD_INTERNAL void rad__crash_watch(void);
+
 /* Both return the exit status. */
 RAD_INTERNAL int rad__server_works(int in, int out, int memory, uint64_t max_steps);
 RAD_INTERNAL int rad__server_tells(int in, int out);

@@ -14,7 +14,7 @@
 
 rad_stage rad__stage;
 
-enum { STACK_SIZE = 8 << 20, GUARD_SIZE = 64 << 10 };
+enum { STACK_SIZE = RAD_THREAD_STACK, GUARD_SIZE = 64 << 10 };
 
 /* Private, so that a child of fork has its own; reserved, and paid for page by page. */
 static void *reserve(size_t size)
@@ -48,6 +48,7 @@ static void tell_announce(const rad_runner *r)
 {
     uint32_t object = rad__object_at(r->object, r->site);
     rad__tell_announce(r->number, r->site, object, site_access(r->site, r->object));
+    if (rad__tell_streams()) rad__frames_tell_call(r);
 }
 
 void rad__runner_announce(rad_runner *r, uint32_t site, const void *object)
@@ -116,6 +117,7 @@ rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *
         rad__program_refused("rad_blocking", "no memory for the stack of a thread");
     r->body = body;
     r->argument = argument;
+    r->stack = stack + GUARD_SIZE;
     rad__context_make(&r->context, stack + GUARD_SIZE, STACK_SIZE, thread_body, r);
     rad__runner_enable(r);
     return r;
@@ -246,6 +248,7 @@ void rad__stage_tell_end(void)
     if (e->error != 0) rad__tell_error(e->error, e->message);
     if (e->error == 0 && e->oracle != RAD_NONE) {
         add_delay(e->message, sizeof e->message);
+        rad__frames_tell_all(true);
         rad__tell_failure(e->oracle, rad__object_at(e->object, e->site), e->at, e->message);
     }
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {

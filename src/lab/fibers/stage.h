@@ -43,6 +43,7 @@ typedef struct rad_runner {
     uint32_t looks;     /* at the clock, with nothing but yields in between */
     uint64_t since_ns;  /* it can run */
     uint64_t after_ns;  /* the deadline that it asked for, and has not called with; 0: none */
+    const void *caller; /* of the operation that it makes, in the program's code */
     /* A fiber. */
     rad_slot *slot;
     rad_fn fn;
@@ -50,6 +51,7 @@ typedef struct rad_runner {
     rad_lab_exec *exec; /* also of a thread that joins it */
     /* A thread. */
     rad_context context;
+    void *stack; /* RAD_THREAD_STACK bytes */
     void (*body)(void *argument);
     void *argument;
     enum rad_run answer;  /* why it left */
@@ -115,7 +117,7 @@ typedef struct rad_stage {
 
 RAD_INTERNAL extern rad_stage rad__stage;
 
-enum { RAD_RUNNERS_MAX = 1 << 20 };
+enum { RAD_RUNNERS_MAX = 1 << 20, RAD_THREAD_STACK = 8 << 20 };
 
 #define RAD_TIME_BEGINS UINT64_C(1000000000)
 
@@ -206,8 +208,9 @@ RAD_INTERNAL void rad__time_settle(void);
 /* The number of the object at this address, new or known; RAD_NONE for NULL. The role follows from the site. */
 RAD_INTERNAL uint32_t rad__object_at(const void *address, uint32_t site);
 
-/* A new object begins at this address. NULL: it is called after its kind. */
-RAD_INTERNAL void rad__object_begins(const void *address, uint32_t site, const char *role);
+/* A new object begins at this address. NULL: it is called after its kind. `variable` is where the program keeps it. */
+RAD_INTERNAL void rad__object_begins(const void *address, uint32_t site, const char *role,
+                                     const void *variable);
 
 /* All objects so far are told to the kernel, which knows none yet. */
 RAD_INTERNAL void rad__objects_tell(void);
@@ -215,8 +218,23 @@ RAD_INTERNAL void rad__objects_tell(void);
 /* The name of a function of the program, for its fibers. Outlives the run. */
 RAD_INTERNAL const char *rad__function_name(rad_fn fn);
 
-/* The functions of the program in which a fiber waits, "inner < outer"; "": not known. */
-RAD_INTERNAL void rad__fiber_place(const rad_runner *r, char *text, size_t size);
+/* Reads the names of the program's variables from raddle, which has them from its debug information. */
+RAD_INTERNAL bool rad__variables_read(int in);
+
+/* The name of the variable, or part of one, at this address; NULL: it has none. Outlives the run. */
+RAD_INTERNAL const char *rad__variable_at(const void *address);
+
+/* ---- Places in the code: frames.c ------------------------------------------------------------------------ */
+
+/* To the stream, if there is one: the call that a runner is about to make; the one that made an object; the calls of
+ * all that wait, and of the one that runs if it has `failed`. */
+RAD_INTERNAL void rad__frames_tell_call(const rad_runner *r);
+RAD_INTERNAL void rad__frames_tell_made(uint32_t object, const void *caller);
+RAD_INTERNAL void rad__frames_tell_all(bool failed);
+
+/* The same, of the one that runs: these are its calls. */
+struct rad_backtrace;
+RAD_INTERNAL void rad__frames_tell_failed(const struct rad_backtrace *calls);
 
 /* What the fiber waits for, and who has it: numbers, or RAD_NONE. */
 RAD_INTERNAL void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder);

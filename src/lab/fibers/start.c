@@ -72,6 +72,7 @@ static int lab_main(int argc, char **argv, char **envp)
         rad__process_exit(rad__stage.main(argc, argv, envp));
     }
     greet(in, out, &setup);
+    if (!rad__variables_read(in)) rad__process_exit(127);
     rad__stage.argc = argc;
     rad__stage.argv = argv;
     rad__stage.envp = envp;

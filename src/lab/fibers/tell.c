@@ -41,6 +41,25 @@ uint32_t rad__tell_object(uint32_t creator, const char *role)
     return tell.objects++;
 }
 
+void rad__tell_called(uint32_t object, const char *name)
+{
+    if (tell.kernel)
+        rad__object_called(tell.kernel, object, name);
+    else
+        put(RAD_STREAM_CALLED, object, 0, 0, 0, name);
+}
+
+void rad__tell_apart(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value,
+                     const char *text)
+{
+    if (!tell.kernel) put(what, a, b, c, value, text);
+}
+
+bool rad__tell_streams(void)
+{
+    return tell.kernel == NULL;
+}
+
 uint32_t rad__tell_action(uint32_t kind, uint32_t actor)
 {
     if (tell.kernel) return rad_action(tell.kernel, kind, actor, RAD_NONE, 0);

@@ -15,6 +15,7 @@ RAD_INTERNAL void rad__tell_open(rad_kernel *k);
 
 RAD_INTERNAL uint32_t rad__tell_actor(uint32_t spawner, const char *role);
 RAD_INTERNAL uint32_t rad__tell_object(uint32_t creator, const char *role);
+RAD_INTERNAL void rad__tell_called(uint32_t object, const char *name);
 RAD_INTERNAL uint32_t rad__tell_action(uint32_t kind, uint32_t actor);
 RAD_INTERNAL void rad__tell_enable(uint32_t action);
 RAD_INTERNAL void rad__tell_disable(uint32_t action);
@@ -31,6 +32,14 @@ RAD_INTERNAL void rad__tell_reached(uint32_t site); /* not by a stream */
 RAD_INTERNAL void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site,
                                     const char *message);
 RAD_INTERNAL void rad__tell_error(int code, const char *text);
+
+/* A record that only a stream has: what people want to know, and the kernel does not. Without effect when there is a
+ * kernel here. */
+RAD_INTERNAL void rad__tell_apart(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value,
+                                  const char *text);
+
+/* Whether it goes to a stream. */
+RAD_INTERNAL bool rad__tell_streams(void);
 
 /* The run ends after this step: it has failed, or there is an error. */
 RAD_INTERNAL bool rad__tell_is_over(void);

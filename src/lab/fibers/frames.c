@@ -1,0 +1,150 @@
+/* frames.c — places in the program's code, as the file that holds them and an offset in it: raddle finds the functions
+ * and lines. Only a run that is told has them: no digest depends on a compiler. */
+#define _GNU_SOURCE
+#include "lab/fibers/stage.h"
+
+#include "lab/fibers/tell.h"
+#include "lab/stream.h"
+#include "os/backtrace.h"
+
+#include <link.h>
+
+enum { MODULES_MAX = 256, FRAMES_MAX = 24 };
+
+/* Files that were told, by where their headers lie. */
+static struct {
+    uint32_t count;
+    const void *headers[MODULES_MAX];
+} modules;
+
+typedef struct search {
+    uintptr_t address;
+    uint32_t module; /* RAD_NONE: in none, or in this library */
+    uint64_t offset;
+    const char *name; /* of the function, or NULL */
+} search;
+
+static bool is_inside(const struct dl_phdr_info *info, uintptr_t address)
+{
+    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t module_number(const struct dl_phdr_info *info)
+{
+    for (uint32_t i = 0; i < modules.count; i++)
+        if (modules.headers[i] == info->dlpi_phdr) return i;
+    if (modules.count == MODULES_MAX) return RAD_NONE;
+    rad__tell_apart(RAD_STREAM_MODULE, modules.count, 0, 0, 0, info->dlpi_name);
+    modules.headers[modules.count] = info->dlpi_phdr;
+    return modules.count++;
+}
+
+static int search_in(struct dl_phdr_info *info, size_t size, void *context)
+{
+    static rad_symbols symbols;
+    search *s = context;
+    (void)size;
+    if (!is_inside(info, s->address)) return 0;
+    uintptr_t own = (uintptr_t)&rad__stage; /* tidy: address ok: in the same object or not */
+    if (is_inside(info, own)) return 1;
+    s->module = module_number(info);
+    s->offset = s->address - info->dlpi_addr;
+    s->name = rad__symbols_name(&symbols, info, s->address);
+    return 1;
+}
+
+static bool find(search *s, uintptr_t address)
+{
+    *s = (search){.address = address, .module = RAD_NONE};
+    dl_iterate_phdr(search_in, s);
+    return s->module != RAD_NONE;
+}
+
+static void calls_of(const rad_runner *r, rad_backtrace *calls)
+{
+    const rad_berth *berth = r->kind == RAD_RUNNER_FIBER ? r->slot->strand.berth : NULL;
+    calls->count = 0;
+    if (berth != NULL)
+        rad__backtrace(calls, &berth->context, berth->base, berth->size);
+    else if (r->kind == RAD_RUNNER_THREAD && r->stack != NULL)
+        rad__backtrace(calls, &r->context, r->stack, RAD_THREAD_STACK);
+}
+
+/* The innermost call that the program makes: where an operation returns to, if the program itself called it. */
+static bool find_call(search *s, const rad_runner *r)
+{
+    rad_backtrace calls;
+    uintptr_t caller = (uintptr_t)r->caller; /* told as an offset. tidy: address ok */
+    if (r->caller != NULL && find(s, caller - 1)) return true;
+    calls_of(r, &calls);
+    for (uint32_t i = 0; i < calls.count; i++)
+        if (find(s, calls.at[i])) return true;
+    return false;
+}
+
+void rad__frames_tell_call(const rad_runner *r)
+{
+    search s = {.module = RAD_NONE};
+    bool begins = r->site == RAD_AT_BEGIN && r->kind == RAD_RUNNER_FIBER;
+    uintptr_t function = (uintptr_t)r->fn; /* told as an offset. tidy: address ok */
+    if (r->site == RAD_AT_END || r->kind == RAD_RUNNER_CLOCK)
+        s.module = RAD_NONE;
+    else if (begins)
+        find(&s, function);
+    else
+        find_call(&s, r);
+    rad__tell_apart(RAD_STREAM_AT, r->number, 0, s.module, (int64_t)s.offset, NULL);
+}
+
+void rad__frames_tell_made(uint32_t object, const void *caller)
+{
+    search s;
+    uintptr_t address = (uintptr_t)caller; /* told as an offset. tidy: address ok */
+    if (caller != NULL && find(&s, address - 1))
+        rad__tell_apart(RAD_STREAM_MADE, object, 0, s.module, (int64_t)s.offset, NULL);
+}
+
+static void tell_stack(const rad_runner *r, const rad_backtrace *calls, bool failed)
+{
+    search s;
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < calls->count && told < FRAMES_MAX; i++) {
+        if (!find(&s, calls->at[i])) continue;
+        if (told++ == 0) rad__tell_apart(RAD_STREAM_STACK, r->number, failed, 0, 0, NULL);
+        rad__tell_apart(RAD_STREAM_FRAME, r->number, 0, s.module, (int64_t)s.offset, s.name);
+    }
+}
+
+static void tell_waiting(const rad_runner *but)
+{
+    rad_backtrace calls;
+    for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
+        const rad_runner *r = &rad__stage.runners[i];
+        if (r->kind != RAD_RUNNER_FIBER || r->ended || r->enabled || r == but) continue;
+        calls_of(r, &calls);
+        tell_stack(r, &calls, false);
+    }
+}
+
+void rad__frames_tell_failed(const rad_backtrace *calls)
+{
+    tell_stack(rad__stage.current, calls, true);
+    tell_waiting(rad__stage.current);
+}
+
+void rad__frames_tell_all(bool failed)
+{
+    rad_backtrace calls;
+    if (!rad__tell_streams()) return;
+    if (failed && rad__stage.current) {
+        calls_of(rad__stage.current, &calls);
+        rad__frames_tell_failed(&calls);
+    } else {
+        tell_waiting(NULL);
+    }
+}

@@ -1,0 +1,94 @@
+#!/bin/bash
+# What is said about a program with fibers that failed: names, files and lines, source text.
+. "$(dirname "$0")/tap"
+. "$(dirname "$0")/user"
+cc=${CC:-cc}
+LC_ALL=C.UTF-8
+export LC_ALL
+under=$build/src/lab/fibers/libraddle.so.0
+programs=$src/tests/programs
+
+if [ ! -f "$under" ] || is_sanitized "$library"; then
+    skip "reports of programs under test" "this build has no library for them"
+    finish
+fi
+makes() { # NAME PROGRAM FLAGS…
+    # shellcheck disable=SC2086 # CC may have words
+    compiles "$1 compiles" "$library" $cc -std=gnu11 -Wall -Wextra "${@:3}" "$programs/$2.c" -o "$1"
+}
+line_of() { grep -n -F "$2" "$programs/$1.c" | head -1 | cut -d: -f1; }
+
+# ---- Files, lines and names, from debug information -------------------------------------------------
+if ldconfig -p 2>/dev/null | grep -q 'libdw\.so\.1' || [ -e /usr/lib/x86_64-linux-gnu/libdw.so.1 ]; then
+    waits=$(line_of named 'rad_recv(jobs[1]')
+    for level in O0 O3; do
+        makes named.$level named -g -$level
+        try explore --stop-on-first --runs 50 ./named.$level
+        has out "take waits for channel jobs[1]" "-$level: a channel has the name of the variable that holds it"
+        has out "mutex pool.lock (held by take)" "-$level: a lock has the name of its field"
+        has out "lock mutex inner" "-$level: a static variable in a function"
+        has out "pool.parts.slots[2]" "-$level: a part of a part"
+        has out "$programs/named.c:$waits in take" "-$level: where it waits"
+        has out "int code = rad_recv(jobs[1], &job, RAD_FOREVER);" "-$level: the line is quoted"
+    done
+    try show --json named-o0.min.raddle.json -- ./named.O0
+    has out '"places": [' "JSON: places are an array"
+    check "JSON: each line has its place, and each stack its frames" python3 - "$waits" <<'END'
+import json, sys
+whole = json.load(open("out"))
+waits = int(sys.argv[1])
+take = whole["actors"].index("take")
+stack = next(p for p in whole["places"] if p["actor"] == take)
+frame = stack["frames"][0]
+assert (frame["function"], frame["line"]) == ("take", waits) and frame["file"].endswith("named.c"), frame
+assert frame["source"].startswith("int code = rad_recv"), frame
+assert not stack["failed"]
+lines = [l["at"]["line"] for l in whole["lines"] if l["actor"] == take and l["site"] == "recv"]
+assert lines == [waits], lines
+END
+    makes abba abba -g -O2
+    try explore --stop-on-first --runs 100 ./abba
+    has out "one stops before abba.c:9: rad_mutex_lock(second);" "a decisive switch quotes the line that comes too late"
+    has out "● lock mutex a  abba.c:8" "a step has its line"
+    makes ends ends -g -O1
+    for how in crash abort assert exit overflow; do
+        makes_line=$(line_of ends "strcmp(how, \"$how\")")
+        [ $how = overflow ] && makes_line=$(line_of ends "page[0] = (char)n")
+        try explore --stop-on-first --runs 60 ./ends $how
+        has out "Where it failed" "$how: where it failed"
+        has out "ends.c:$makes_line in " "$how: the line"
+    done
+    has out "more calls …" "a deep recursion is cut"
+
+    # ---- Another folder, no source, a name with an escape sequence ------------------------------------
+    mkdir -p moved && cp "$programs/stranger.c" "$programs/planted.h" moved/
+    cd moved || exit 1
+    # shellcheck disable=SC2086
+    compiles "a program with relative paths" "$library" $cc -std=gnu11 -g stranger.c -o stranger
+    cd .. || exit 1
+    try explore --stop-on-first --runs 50 ./moved/stranger
+    has out "stranger.c:19 in tries" "a relative path"
+    has out "if (got || !fixed) rad_mutex_unlock(&m);" "is looked for where the compiler was called"
+    rm moved/stranger.c
+    try explore --stop-on-first --runs 50 ./moved/stranger
+    has out "stranger.c:19 in tries (source file not found)" "a source that is gone is said to be"
+    escape=$(printf '\033')
+    { printf '#line 1 "e\\033[31mvil.c"\n' && cat "$programs/stranger.c"; } >evil_source.c
+    # shellcheck disable=SC2086
+    compiles "a path with an escape sequence" "$library" $cc -std=gnu11 -g -I"$programs" evil_source.c -o evil
+    try explore --stop-on-first --runs 50 ./evil
+    hasnt out "$escape" "is not sent to the terminal"
+    has out "vil.c:19 in tries" "and still readable"
+else
+    skip "files and lines" "libdw.so.1 is not installed"
+fi
+
+# ---- Without debug information, and without symbols --------------------------------------------------
+makes bare abba -O1
+try explore --stop-on-first --runs 100 ./bare
+has out "one waits for mutex 1 (held by two)" "without -g locks have numbers"
+check "and fibers their functions" grep -qE '^      one \(no ' out
+strip bare -o stripped
+try explore --stop-on-first --runs 100 ./stripped
+check "without symbols there are offsets" grep -qE '^      stripped\+0x[0-9a-f]+ \(no ' out
+finish
