@@ -259,17 +259,25 @@ static void append(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
+static bool is_among(uint32_t actor, const uint32_t *actors, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (actors[i] == actor) return true;
+    return actors == NULL;
+}
+
 /* Roles waited for, each once, in alphabetical order: equal for equal bugs of different size. */
-static void deadlock_identity(rad_kernel *k)
+static void stuck_identity(rad_kernel *k, const char *kind, const uint32_t *actors, uint32_t count)
 {
     rad_failure *f = &k->failure;
     const char *last = "";
-    snprintf(f->identity, sizeof f->identity, "deadlock");
+    snprintf(f->identity, sizeof f->identity, "%s", kind);
     for (;;) {
         const char *next = NULL;
         for (uint32_t i = 0; i < k->actor_count; i++) {
             const rad_actor_entry *a = &k->actors[i];
             if (!a->waiting || a->waits_for >= k->object_count) continue;
+            if (!is_among(i, actors, count)) continue;
             const char *role = k->objects[a->waits_for].role;
             if (strcmp(role, last) > 0 && (next == NULL || strcmp(role, next) < 0)) next = role;
         }
@@ -279,16 +287,15 @@ static void deadlock_identity(rad_kernel *k)
     }
 }
 
-void rad__deadlock_report(rad_kernel *k)
+/* "one waits for mutex b (held by two); two waits for …"; false: nobody waits. */
+static bool stuck_message(rad_kernel *k, const uint32_t *actors, uint32_t count)
 {
-    if (!failure_begin(k, RAD_ORACLE_DEADLOCK)) return;
     rad_failure *f = &k->failure;
     char who[RAD_NAME_MAX], what[RAD_NAME_MAX], holder[RAD_NAME_MAX];
-    snprintf(f->message, sizeof f->message, "deadlock:");
     bool any = false;
     for (uint32_t i = 0; i < k->actor_count; i++) {
         const rad_actor_entry *a = &k->actors[i];
-        if (!a->waiting) continue;
+        if (!a->waiting || !is_among(i, actors, count)) continue;
         rad__actor_name(k, i, who);
         rad__object_name(k, a->waits_for, what);
         rad__actor_name(k, a->holder, holder);
@@ -296,9 +303,29 @@ void rad__deadlock_report(rad_kernel *k)
         if (a->holder != RAD_NONE) append(f->message, sizeof f->message, " (held by %s)", holder);
         any = true;
     }
-    if (!any)
+    return any;
+}
+
+void rad__deadlock_report(rad_kernel *k)
+{
+    if (!failure_begin(k, RAD_ORACLE_DEADLOCK)) return;
+    rad_failure *f = &k->failure;
+    snprintf(f->message, sizeof f->message, "deadlock:");
+    if (!stuck_message(k, NULL, 0))
         append(f->message, sizeof f->message, " nothing can run and the machine is not finished");
-    deadlock_identity(k);
+    stuck_identity(k, "deadlock", NULL, 0);
+}
+
+void rad__stuck_report(rad_kernel *k, uint32_t oracle, const uint32_t *actors, uint32_t count)
+{
+    if (!failure_begin(k, oracle)) return;
+    rad_failure *f = &k->failure;
+    const char *name = rad_oracle_name(k->machine, oracle);
+    snprintf(f->message, sizeof f->message, "%s:", name ? name : "unnamed");
+    stuck_message(k, actors, count);
+    append(f->message, sizeof f->message, ". Nothing can wake %s any more",
+           count > 1 ? "them" : "it");
+    stuck_identity(k, name ? name : "unnamed", actors, count);
 }
 
 /* ---- Looking -------------------------------------------------------------------------------------- */

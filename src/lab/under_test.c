@@ -18,6 +18,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { OUTPUT_SHOWN = 4096, NAME_MAX_SIZE = 40, HELLO_SECONDS = 60, PARAM_CLOCK = 0, PARAM_MEMORY };
@@ -154,6 +155,19 @@ static void teller_fails(const teller *t, rad_kernel *k, const rad_record *r)
     rad_fail_at(k, r->a, r->b, site, "%s", t->stream.text + part);
 }
 
+static void teller_stuck(const teller *t, rad_kernel *k, const rad_record *r)
+{
+    uint32_t actors[RAD_STREAM_TEXT_MAX / 2], count = 0;
+    const char *at = t->stream.text;
+    char *end;
+    for (;; at = end) {
+        unsigned long actor = strtoul(at, &end, 10);
+        if (end == at) break;
+        actors[count++] = (uint32_t)actor;
+    }
+    rad__stuck_report(k, r->a, actors, count);
+}
+
 /* True: there is more. */
 static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
 {
@@ -176,6 +190,7 @@ static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
     case RAD_STREAM_ENDED: rad_ended(k, r->a); break;
     case RAD_STREAM_EVALUATED: rad_evaluated(k, r->a); break;
     case RAD_STREAM_FAIL: teller_fails(t, k, r); break;
+    case RAD_STREAM_STUCK: teller_stuck(t, k, r); break;
     case RAD_STREAM_CALLED: rad__object_called(k, r->a, role_of(t, t->stream.text)); break;
     case RAD_STREAM_ERROR: rad__kernel_error(k, (int)r->value, t->stream.text); break;
     default: return rad__places_take(t->places, r, t->stream.text); /* not RAD_STREAM_DONE */

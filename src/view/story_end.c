@@ -92,10 +92,11 @@ static void tell_waits(rad_teller *t)
         const rad_wait_edge *edge = &s->waits[i];
         const char *who = edge->actor < s->actor_count ? s->actors[edge->actor] : "nobody";
         bool held = edge->holder[0] && strcmp(edge->holder, "-") != 0;
+        const char *unknown = s->stack_count > 0 ? "a timer or the system" : "something";
         bool known = edge->object[0] && strcmp(edge->object, "-") != 0;
         char text[200 + RAD_PLACE_MAX];
         int used = snprintf(text, sizeof text, "%s waits for %s, held by %s", who,
-                            known ? edge->object : "something", held ? edge->holder : "nobody");
+                            known ? edge->object : unknown, held ? edge->holder : "nobody");
         if (edge->made && !held) {
             char place[RAD_PLACE_MAX];
             rad__place_text(edge->made, place);

@@ -83,6 +83,32 @@ else
     skip "files and lines" "libdw.so.1 is not installed"
 fi
 
+# ---- Fibers that nothing can wake, while others run ----------------------------------------------------
+reported() { # PROGRAM IDENTITY STEPS
+    makes "$1" "$1" -g -O1
+    try explore --stop-on-first --runs 100 "./$1"
+    has out "$2: first in run" "$1: $2"
+    has out "Nothing can wake " "$1: says what that means"
+    check "$1: at most $3 steps" [ "$(sed -n 's/^.* → \([0-9]*\) steps* (.*/\1/p' out | head -1)" -le "$3" ]
+    check "$1: evaluations are counted" grep -qE "evaluated: .*${2%%:*} [1-9]" out
+    try replay "$1.min.raddle.json" -- "./$1"
+    status 0 "$1: replayed"
+    try explore --runs 150 "./$1" fixed
+    status 0 "$1 fixed: silent"
+}
+reported ticking partial-deadlock:mutex+nursery 13
+reported left_behind leak:channel 12
+makes kept kept -g -O2
+for where in static heap local tagged shared mapped; do
+    try explore --runs 60 ./kept $where
+    status 0 "a channel that only memory knows ($where) is not lost"
+done
+makes cancelled cancelled -g -O2
+for how in handle family; do
+    try explore --runs 60 ./cancelled $how
+    status 0 "a fiber that can be cancelled ($how) is not lost"
+done
+
 # ---- Without debug information, and without symbols --------------------------------------------------
 makes bare abba -O1
 try explore --stop-on-first --runs 100 ./bare

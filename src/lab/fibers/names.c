@@ -31,6 +31,7 @@ static struct {
     const char *role, *name;
     uint32_t creator;
     const void *caller; /* of the creator */
+    uint32_t users[2];  /* the last two */
 } made[OBJECTS_MAX / 2];
 static uint32_t object_count;
 
@@ -104,6 +105,7 @@ static void object_new(entry *o, const void *address, uint8_t kind, const char *
     *o = (entry){address, kind, object_count++};
     made[o->number].role = role;
     made[o->number].name = rad__variable_at(variable);
+    made[o->number].users[0] = made[o->number].users[1] = RAD_NONE;
     made[o->number].creator = creator ? creator->number : RAD_NONE;
     made[o->number].caller = creator ? creator->caller : NULL;
     if (!rad__stage.prefix) object_tell(o->number);
@@ -117,9 +119,26 @@ static uint32_t object_number(const void *address, uint8_t kind)
     return o->number;
 }
 
+static void object_used(uint32_t number)
+{
+    uint32_t *users = made[number].users, who = rad__stage.current ? rad__stage.current->number : 0;
+    if (users[0] == who) return;
+    users[1] = users[0];
+    users[0] = who;
+}
+
+void rad__object_users(uint32_t object, uint32_t users[2])
+{
+    users[0] = made[object].users[0];
+    users[1] = made[object].users[1];
+}
+
 uint32_t rad__object_at(const void *address, uint32_t site)
 {
-    return address ? object_number(address, site_kind(site)) : RAD_NONE;
+    if (address == NULL) return RAD_NONE;
+    uint32_t number = object_number(address, site_kind(site));
+    object_used(number);
+    return number;
 }
 
 void rad__object_begins(const void *address, uint32_t site, const char *role, const void *variable)
@@ -135,7 +154,7 @@ void rad__objects_tell(void)
 
 /* ---- Who waits for what -------------------------------------------------------------------------------- */
 
-static uint32_t runner_of_strand(uint64_t who)
+uint32_t rad__runner_of_strand(uint64_t who)
 {
     uint32_t i = who != 0 ? rad__stage.runner_count : 0;
     while (i-- > 0) { /* slots are used again: the newest */
@@ -180,14 +199,14 @@ void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder)
     case RAD_KIND_FILE:
     case RAD_KIND_DESCRIPTOR: *object = rad__object_at(&rad__files, RAD_AT_read); return;
     case RAD_KIND_NURSERY: *object = rad__object_at(r->object, RAD_AT_nursery_wait); return;
-    case RAD_KIND_MUTEX: *holder = runner_of_strand(rad__mutex_holder(o)); break;
+    case RAD_KIND_MUTEX: *holder = rad__runner_of_strand(rad__mutex_holder(o)); break;
     case RAD_KIND_RWLOCK: {
         uint64_t readers;
         const void *lock;
-        *holder = runner_of_strand(rad__rwlock_holders(o, &readers, &lock));
+        *holder = rad__runner_of_strand(rad__rwlock_holders(o, &readers, &lock));
         break;
     }
-    case RAD_KIND_ONCE: *holder = runner_of_strand(rad__once_runner(o)); break;
+    case RAD_KIND_ONCE: *holder = rad__runner_of_strand(rad__once_runner(o)); break;
     default: break;
     }
     *object = object_number(object_of_waitable(o), kind);

@@ -61,6 +61,7 @@ static int create_stock(rad_stock **stock, size_t size, uint32_t capacity,
 static int create_timer(rad_timer **timer, rad_fn fn, void *arg)
 {
     int code = rad__op_timer_create(timer, fn, arg);
+    if (code == 0 && fn != NULL) rad__stage.timers_call = true;
     if (code == 0) began(*timer, RAD_AT_timer_create, timer);
     return code;
 }

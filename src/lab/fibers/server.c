@@ -3,6 +3,7 @@
 #include "lab/fibers/server.h"
 
 #include "base/alloc.h"
+#include "lab/fibers/reach.h"
 #include "lab/fibers/stage.h"
 #include "lab/fibers/tell.h"
 #include "lab/serve.h"
@@ -140,6 +141,7 @@ int rad__server_works(int in, int out, int memory, uint64_t max_steps)
     s->rig.shared->pid = 0;
     rad__stage.shared = s->rig.shared;
     silence();
+    rad__reach_own();
     return rad__serve_units(&s->rig, in, out);
 }
 
@@ -152,6 +154,7 @@ int rad__server_tells(int in, int out)
     s->in = in;
     s->out = out;
     rad__crash_watch();
+    rad__reach_own();
     while (rad__stream_get(s, &r)) {
         uint32_t answer = 0;
         if (r.what == RAD_STREAM_RESET) {

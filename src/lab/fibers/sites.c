@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-const char *const rad__fiber_oracles[] = {"misuse", "exit",   "uncontrolled", "memory",
-                                          "check",  "always", "eventually",   NULL};
+const char *const rad__fiber_oracles[] = {
+    "misuse", "exit",       "uncontrolled", "memory",           "check",
+    "always", "eventually", "leak",         "partial-deadlock", NULL};
 
 const char rad__files = 0;
 

@@ -63,7 +63,10 @@ enum {
     /* Of raddle/test.h, in the order of rad_test_kind. */
     RAD_ORACLE_CHECK,
     RAD_ORACLE_ALWAYS,
-    RAD_ORACLE_EVENTUALLY
+    RAD_ORACLE_EVENTUALLY,
+    /* Fibers that nothing can wake any more, while others run: hopeless.c. */
+    RAD_ORACLE_LEAK,
+    RAD_ORACLE_PARTIAL
 };
 
 RAD_INTERNAL extern const char *const rad__fiber_oracles[];

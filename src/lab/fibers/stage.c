@@ -1,4 +1,5 @@
 /* stage.c — runners and their steps: see stage.h. */
+#define _GNU_SOURCE
 #include "lab/fibers/stage.h"
 
 #include "base/error.h"
@@ -17,16 +18,18 @@ rad_stage rad__stage;
 enum { STACK_SIZE = RAD_THREAD_STACK, GUARD_SIZE = 64 << 10 };
 
 /* Private, so that a child of fork has its own; reserved, and paid for page by page. */
-static void *reserve(size_t size)
+void *rad__stage_reserve(size_t size)
 {
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                     -1, 0);
-    return at == MAP_FAILED ? NULL : at;
+    if (at == MAP_FAILED) return NULL;
+    madvise(at, size, MADV_DONTDUMP); /* … which keeps it apart from the program's mappings */
+    return at;
 }
 
 int rad__stage_open(rad_error *error)
 {
-    rad__stage.runners = reserve(RAD_RUNNERS_MAX * sizeof *rad__stage.runners);
+    rad__stage.runners = rad__stage_reserve(RAD_RUNNERS_MAX * sizeof *rad__stage.runners);
     return rad__stage.runners ? 0 : rad__error_memory(error);
 }
 
@@ -112,7 +115,7 @@ static void thread_body(void *argument)
 rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *), void *argument)
 {
     rad_runner *r = rad__runner_add(RAD_RUNNER_THREAD, role, site);
-    char *stack = reserve(STACK_SIZE + GUARD_SIZE);
+    char *stack = rad__stage_reserve(STACK_SIZE + GUARD_SIZE);
     if (stack == NULL || mprotect(stack, GUARD_SIZE, PROT_NONE) != 0)
         rad__program_refused("rad_blocking", "no memory for the stack of a thread");
     r->body = body;
@@ -330,6 +333,7 @@ void rad__stage_step(rad_runner *r)
         }
     }
     rad__time_settle();
+    if (!s->prefix) rad__hopeless_look(r);
 }
 
 /* ---- From the beginning to the first decision ---------------------------------------------------------- */
@@ -443,6 +447,7 @@ static enum rad_end machine_idle(void *self, rad_kernel *k)
 {
     const rad_stage *s = self;
     (void)k;
+    if (!s->over) rad__hopeless_end();
     return s->over ? RAD_END_FINISHED : RAD_END_STUCK;
 }
 

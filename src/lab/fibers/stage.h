@@ -43,6 +43,7 @@ typedef struct rad_runner {
     uint32_t looks;     /* at the clock, with nothing but yields in between */
     uint64_t since_ns;  /* it can run */
     uint64_t after_ns;  /* the deadline that it asked for, and has not called with; 0: none */
+    bool hopeful;       /* hopeless.c */
     const void *caller; /* of the operation that it makes, in the program's code */
     /* A fiber. */
     rad_slot *slot;
@@ -105,6 +106,10 @@ typedef struct rad_stage {
     bool is_seeded;         /* the generator of rad_random, … */
     uint64_t random;        /* … and its state */
     uint8_t goals[RAD_GOALS_MAX]; /* of rad_sometimes, in this run: RAD_GOAL_… */
+    bool timers_call;             /* the program has timers that call a function */
+    uint32_t scans;               /* of memory, for fibers that nobody can wake */
+    uint64_t next_scan;           /* not before so many points */
+    uint64_t quiet;               /* steps since a fiber began to wait, or ended */
     rad_runner *runners;
     uint32_t runner_count, enabled_count;
     rad_runner *current, *clock;
@@ -123,6 +128,9 @@ enum { RAD_RUNNERS_MAX = 1 << 20, RAD_THREAD_STACK = 8 << 20 };
 
 /* Memory for them, which is paid for when it is used. */
 RAD_INTERNAL int rad__stage_open(rad_error *error);
+
+/* NULL: there are no more addresses. */
+RAD_INTERNAL void *rad__stage_reserve(size_t size);
 
 RAD_INTERNAL rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role,
                                          uint32_t site);
@@ -186,6 +194,12 @@ RAD_INTERNAL void rad__exec_ended(rad_lab_exec *x);
 /* rad_select. */
 RAD_INTERNAL int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until);
 
+/* This runner has made a step: is there a fiber now that nothing can wake? That is a failure. */
+RAD_INTERNAL void rad__hopeless_look(const rad_runner *r);
+
+/* Nothing can run. The first fiber has returned: what waits was left behind. */
+RAD_INTERNAL void rad__hopeless_end(void);
+
 /* ---- Time --------------------------------------------------------------------------------------------- */
 
 /* The earliest timer or deadline, or UINT64_MAX. */
@@ -235,6 +249,12 @@ RAD_INTERNAL void rad__frames_tell_all(bool failed);
 /* The same, of the one that runs: these are its calls. */
 struct rad_backtrace;
 RAD_INTERNAL void rad__frames_tell_failed(const struct rad_backtrace *calls);
+
+/* The fiber or thread whom a lock knows by this number; RAD_NONE: none that is a fiber. */
+RAD_INTERNAL uint32_t rad__runner_of_strand(uint64_t who);
+
+/* The two that used this object last. */
+RAD_INTERNAL void rad__object_users(uint32_t object, uint32_t users[2]);
 
 /* What the fiber waits for, and who has it: numbers, or RAD_NONE. */
 RAD_INTERNAL void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder);

@@ -170,6 +170,21 @@ void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site, const
     tell.over = true;
 }
 
+void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count)
+{
+    char text[RAD_STREAM_TEXT_MAX];
+    size_t used = 0;
+    if (tell.kernel) {
+        rad__stuck_report(tell.kernel, oracle, actors, count);
+        return;
+    }
+    text[0] = 0;
+    for (uint32_t i = 0; i < count && used + 16 < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%u ", (unsigned)actors[i]);
+    put(RAD_STREAM_STUCK, oracle, 0, 0, 0, text);
+    tell.over = true;
+}
+
 void rad__tell_error(int code, const char *text)
 {
     if (tell.kernel) {

@@ -83,7 +83,7 @@ static uint32_t fault_object(const char *what)
     while (i < FAULT_NAMES_MAX - 1 && names[i] != NULL && strcmp(names[i], what) != 0) i++;
     if (names[i] == NULL) {
         names[i] = what;
-        rad__object_begins(&names[i], RAD_AT_FAULT, what);
+        rad__object_begins(&names[i], RAD_AT_FAULT, what, NULL);
     }
     return rad__object_at(&names[i], RAD_AT_FAULT);
 }
