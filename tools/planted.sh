@@ -101,7 +101,7 @@ run() {
         0) return ;;
         124) said="hangs after $(grep -c '^ok' "$1/test.log") tests" ;;
         66) said="a race: $(sed -n 's/.*SUMMARY: ThreadSanitizer: //p' "$1/test.log" | head -n 1)" ;;
-        *) said=$(awk '/^not ok [0-9]+ -/ { sub(/^not ok [0-9]+ - /, ""); print; exit }' "$1/test.log") ;;
+        *) said=$(awk 'sub(/^not ok ([0-9]+ )?- /, "") { print; exit }' "$1/test.log") ;;
         esac
         echo "found 1 0 0 test_$2: ${said:-crashes after $(grep -c '^ok' "$1/test.log") tests}" ;;
     esac
