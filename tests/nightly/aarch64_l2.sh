@@ -2,6 +2,7 @@
 # aarch64_l2.sh — production code one memory operation at a time, on another architecture: cross-compiles exec and the
 # models with the compiler's calls, links them as the build does, and runs every model under qemu. The same with
 # the fallback of the context switch, and that one here, without thread pointers to borrow.
+# Takes 2 minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 work=$(mktemp -d)

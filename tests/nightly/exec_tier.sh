@@ -1,6 +1,7 @@
 #!/bin/bash
 # exec_tier.sh BUILD_DIR — the long tier of the executor's trial: 2,000 generated cases with up to 16 workers and programs
 # of up to 256 instructions, 100,000 steps each, under four drivers; another seed every day. Says what it cost.
+# Takes 2 minutes.
 set -eu
 build=${1:?usage: exec_tier.sh BUILD_DIR}
 base=${SCHEDULER_SIM_STRESS_SEED_BASE:-$(date +%Y%m%d)000000}

@@ -1,6 +1,7 @@
 #!/bin/bash
 # judge_explore.sh BUILD_DIR — searches, policies and shrinking on random small machines beside brute force: 20 times the
 # machines of `make test`, with seeds of the day.
+# Takes 2 minutes.
 set -eu
 build=$(cd "${1:?usage: judge_explore.sh BUILD_DIR}" && pwd)
 export RADDLE_STRESS_SEED=${RADDLE_STRESS_SEED:-$(date +%Y%m%d)} RADDLE_STRESS=${RADDLE_STRESS:-20}

@@ -2,6 +2,7 @@
 # l2_deep.sh BUILD_DIR — models that take too long for test_l2: everything up to a bound, on two processes, but not more
 # than L2_DEEP_RUNS schedules (100,000) of each. Says how many there were, and whether that was everything; fails when
 # something was found, or a model marked with + was not exhausted.
+# Takes 4 minutes.
 set -u
 build=${1:?usage: l2_deep.sh BUILD_DIR}
 folder=$(mktemp -d) || exit 1

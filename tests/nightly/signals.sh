@@ -3,6 +3,7 @@
 # begun when a file or an output says so, or when it has used some CPU time; nothing here goes by the clock. The verbs come
 # from --help: one that is neither in the table nor among those that take no time fails.
 # At night only: it needs many processes that wait for each other.
+# Takes 1 minutes.
 src=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:?usage: signals.sh BUILD_DIR}" && pwd)
 export RADDLE=$build/raddle RADDLE_SRC=$src RADDLE_BUILD=$build
