@@ -113,8 +113,8 @@ tidy() {
 # slow and different (a child that is stopped has lost the memory of its threads); the sanitizers see them.
 under_valgrind() {
     local name status=0
-    for name in artifact base event_queue 'exec(utor|_[^s]|_shell_[^m]|_shell$)' kernel log machines policies rt_cap \
-        rt_decisions rt_stress_chan rt_stress_fiber run throwaway toys view; do
+    for name in artifact base event_queue 'exec(utor|_queues|_idle|_shell$)' kernel log policies rt_cap rt_decisions \
+        rt_stress_chan run view; do
         TEST_TIMEOUT=3600 TEST_WRAP="valgrind --quiet --error-exitcode=99 --leak-check=full" \
             tools/run_tests.sh build "unit/test_$name" || status=1
     done

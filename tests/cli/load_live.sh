@@ -22,8 +22,8 @@ number() { # KEY: the first of that name in the JSON of the last analysis
     sed -n "s/^ *\"$1\": \([0-9]*\).*/\1/p" out | head -n 1
 }
 
-answered() { # WORDS…: until there is a response; on a busy machine there is none within half a second
-    for seconds in 0.5 5 50; do
+answered() { # WORDS…: until there is a response; on a busy machine there is none within a fifth of a second
+    for seconds in 0.2 5 50; do
         try "$@" -d $seconds
         [ "$status" = 1 ] || break
     done
@@ -87,7 +87,7 @@ for engine in $engines; do
     for signal in INT TERM; do
         "$RADDLE" load "$url" -c 8 -d 3600 --engine "$engine" -o $signal.log >out 2>err </dev/null &
         pid=$!
-        works_for $pid 15
+        works_for $pid 5
         kill -s $signal $pid
         wait $pid
         status=$?

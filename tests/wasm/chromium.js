@@ -12,7 +12,7 @@ const os = require("node:os");
 const path = require("node:path");
 const { pathToFileURL } = require("node:url");
 
-const limitMs = 50000;
+const limitMs = 300000; // without a word from it; what it may compute, tools/cpu_limit.c limits
 
 const flags = [
   "--headless=new", "--no-sandbox", "--remote-debugging-pipe", "--disable-gpu", "--disable-dev-shm-usage",
@@ -42,10 +42,11 @@ class Browser {
       }
       parts.push(chunk);
     });
-    this.timer = setTimeout(() => this.fail(new Error(`nothing after ${limitMs / 1000} s: ${this.said}`)), limitMs);
+    this.timer = setTimeout(() => this.fail(new Error(`nothing for ${limitMs / 1000} s: ${this.said}`)), limitMs);
   }
 
   hear(message) {
+    this.timer.refresh();
     const waits = this.waiting.get(message.id);
     if (waits === undefined) return; // an event
     this.waiting.delete(message.id);
