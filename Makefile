@@ -32,7 +32,7 @@ ci: ## what the server runs: two compilers, sanitizers, digests, fuzzing, plante
 	@tools/setup.sh build ci wasm
 	@tools/ci.sh
 
-nightly: ## all tests in all builds, long fuzzing, all planted bugs, mutants, tests/nightly; PART=1/8: one part, an hour
+nightly: ## what ci leaves out, long fuzzing, all planted bugs, mutants, tests/nightly; PART=1/8: one part; PART=fuzz: one check
 	@tools/setup.sh build ci wasm nightly
 	@tools/nightly.sh $(PART)
 

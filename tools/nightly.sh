@@ -1,16 +1,12 @@
 #!/bin/bash
-# nightly.sh [PART/PARTS] — what ci.sh leaves out: the other tests with clang and sanitizers, long variants, long fuzzing,
-# all planted bugs, machine-made mutants, valgrind, and tests/nightly/*.sh. One of eight parts takes at most half an hour
-# on two processors; without a part, all of it is done. A check that has passed at this commit is not done again
-# (build/nightly/COMMIT/NAME), so a night that was cut off is taken up where it stopped. The last line counts checks:
-# "N passed, N failed".
+# nightly.sh [PART/PARTS | NAME] — what ci.sh leaves out: the other tests with clang and sanitizers, long variants, long
+# fuzzing, all planted bugs, machine-made mutants, valgrind, and tests/nightly/*.sh. One of eight parts takes a quarter of an
+# hour of CPU time; NAME is one check; without either, all of it is done. A check that has passed at this commit is not
+# done again (build/nightly/COMMIT/NAME), so a night that was cut off is taken up where it stopped. The last line counts
+# checks: "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 part=${1:-1/1}
-case $part in
-[1-9]/[1-9] | [1-9]/[1-9][0-9] | [1-9][0-9]/[1-9][0-9]) ;;
-*) echo "nightly.sh: '$part' is no part: expected I/N, for instance 1/8" >&2 && exit 2 ;;
-esac
 logs=build/nightly
 . tools/checks.sh
 export TEST_TIMEOUT=${TEST_TIMEOUT:-1200}
@@ -38,8 +34,9 @@ END
     done
 }
 
-# The longest first, each into the part that has least to do so far. Prints those of one part.
-of_part() { # I/N
+# The longest first, each into the part that has least to do so far. Prints those of one part, or the one of that name.
+of_part() { # I/N or NAME
+    case $1 in */*) ;; *) awk -v name="$1" '$2 == name' && return ;; esac
     LC_ALL=C sort -k1,1nr -k2,2 | awk -v part="${1%/*}" -v parts="${1#*/}" '{
         least = 1
         for (i = 2; i <= parts; i++) if (load[i] + 0 < load[least] + 0) least = i
@@ -48,6 +45,15 @@ of_part() { # I/N
     }'
 }
 
+case $part in
+[1-9]/[1-9] | [1-9]/[1-9][0-9] | [1-9][0-9]/[1-9][0-9]) ;;
+*)
+    [ -n "$(checks | of_part "$part")" ] || {
+        echo "nightly.sh: '$part' is no part, as 1/8, nor a check:" $(checks | cut -d ' ' -f 2) >&2
+        exit 2
+    }
+    ;;
+esac
 tools/build.sh build || exit 1 # what others need
 while read -r minutes name words; do
     if [ -f "$done_here/$name" ]; then
