@@ -177,10 +177,10 @@ int main()
 }
 END
 
-runs() { # NAME LIBRARY WORDS...: compiled so, the program prints that all is well
+runs() { # NAME LIBRARY WORDS...: linked so, the program prints that all is well
     name=$1
     shift
-    compiles "$name: compiles" "$@"
+    compiles "$name: is linked" "$@"
     ./program >out 2>err
     status=$?
     status 0 "$name: runs"
@@ -194,22 +194,16 @@ for cxx in g++ clang++; do
         continue
     fi
     found=1
-    flags="-std=c++17 -O2 -Wall -Werror program.cc -pthread -o program"
-    # shellcheck disable=SC2086 # flags are words
-    {
-        runs "$cxx, shared library" "$library" $cxx $flags
-        runs "$cxx, static library" "$build/libraddle.a" $cxx $flags
-        runs "$cxx, static program" "$build/libraddle.a" $cxx $flags -static
-    }
+    check "$cxx: compiles" $cxx -std=c++17 -O2 -Wall -Werror -I"$src/include" -c program.cc -o program.o
+    runs "$cxx, shared library" "$library" $cxx program.o -pthread -o program
+    runs "$cxx, static library" "$build/libraddle.a" $cxx program.o -pthread -o program
+    runs "$cxx, static program" "$build/libraddle.a" $cxx program.o -pthread -o program -static
 done
-flags="-std=c++17 -O2 -stdlib=libc++ program.cc -pthread -o program"
 echo 'int main() {}' >empty.cc
 if command -v clang++ >/dev/null && clang++ -stdlib=libc++ empty.cc -o empty 2>/dev/null; then
-    # shellcheck disable=SC2086 # flags are words
-    {
-        runs "libc++, shared library" "$library" clang++ $flags
-        runs "libc++, static library" "$build/libraddle.a" clang++ $flags
-    }
+    check "libc++: compiles" clang++ -std=c++17 -O2 -stdlib=libc++ -I"$src/include" -c program.cc -o program.o
+    runs "libc++, shared library" "$library" clang++ -stdlib=libc++ program.o -pthread -o program
+    runs "libc++, static library" "$build/libraddle.a" clang++ -stdlib=libc++ program.o -pthread -o program
 else
     skip "libc++" "clang++ or libc++-dev is not installed"
 fi

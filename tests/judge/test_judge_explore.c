@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "storm_support.h"
 #include "weave_trial.h"
 
 #include <inttypes.h>
@@ -407,7 +408,7 @@ static void results_do_not_depend_on_jobs(void **state)
 {
     (void)state;
     uint32_t at = 500000;
-    for (uint32_t n = weave_times(20); n-- > 0;) {
+    for (uint32_t n = weave_times((uint32_t)storm_size(WAYS, 20)); n-- > 0;) {
         struct weave_trial trial;
         const char *way = ways[n % WAYS];
         bool tree = n % WAYS < 4;

@@ -13,6 +13,7 @@
 #include "lab/toys/vm.h"
 #include "lab/unit.h"
 #include "rig_support.h"
+#include "storm_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -519,14 +520,15 @@ static void twice_reports_a_machine_that_remembers_its_last_run(void **state)
 
 static void twice_reports_nothing_on_the_toys(void **state)
 {
+    const uint64_t runs = storm_size(40, 100);
     (void)state;
     for (uint32_t m = 0; rad_machine_at(m) != NULL; m++) {
         const rad_machine *machine = rad_machine_at(m);
         if (strcmp(machine->name, "crash") == 0) continue;
         rad_target t = target_of(machine->name, NULL);
-        rad_exploration once = explored(&t, "random", 100, 1), twice;
+        rad_exploration once = explored(&t, "random", runs, 1), twice;
         rad_error error = {0};
-        rad_explore_options o = {.strategy = "random", .runs = 100, .seed = 3, .twice = true};
+        rad_explore_options o = {.strategy = "random", .runs = runs, .seed = 3, .twice = true};
         assert_int_equal(rad_lab_explore(&t, &o, &twice, &error), 0);
         assert_false(has_identity(&twice, "nondeterminism"));
         assert_int_equal(once.failures, twice.failures);

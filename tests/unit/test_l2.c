@@ -12,7 +12,7 @@ typedef struct trial {
         at_least; /* runs of the last phase: it did not stop early for another reason; or AT_NIGHT */
 } trial;
 
-enum { SAMPLE = 1000 /* runs by day that stand for a long trial, or for the rest of one */ };
+enum { SAMPLE = 500 /* runs by day that stand for a long trial, or for the rest of one */ };
 
 static bool is_night(void)
 {
