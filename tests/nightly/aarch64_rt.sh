@@ -58,11 +58,12 @@ run() { # NAME TEST COMMAND...: counts what TAP says
     if [ $status -ne 0 ] || grep '^not ok' "$work/out" | grep -qv '# SKIP'; then
         echo "aarch64_rt: $name: $test failed with status $status:"
         cat "$work/out" "$work/err"
-        exit 1
+        failed="$failed $name:$test"
     fi
     echo "$test $(grep -c '^ok' "$work/out")" >>"$work/$name.passed"
 }
 
+failed=
 tests="tests/unit/test_context.c tests/unit/test_rt_*.c"
 # shellcheck disable=SC2086
 compile arm $cross- "-I$work/include" $sources tests/nightly/emulated.c
@@ -83,5 +84,9 @@ for test in $tests; do
     gcc $flags "$test" "$work/ucontext.a" -rdynamic -o "$work/$name" -lcmocka -ljansson -lzstd -lm -lpthread
     run ucontext "$name" "$work/$name"
 done
+if [ -n "$failed" ]; then
+    echo "aarch64_rt: failed:$failed"
+    exit 1
+fi
 total() { awk '{ sum += $2 } END { print sum " tests in " NR " programs" }' "$work/$1.passed"; }
 echo "aarch64_rt: passed: $(total aarch64) on aarch64, $(total ucontext) here with ucontext"
