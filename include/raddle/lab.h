@@ -505,6 +505,8 @@ typedef struct rad_story {
     /* Of such a program that failed: where its fibers are, those that failed first. */
     uint32_t stack_count;
     const rad_source_stack *stacks;
+    /* Who should have woken whom, lines that end in "\n"; NULL: nothing is to be said. */
+    char *blame;
     rad_verdict verdict;
     rad_measure measure;
     bool as_recorded; /* the run that is told is the one of the file, step by step */

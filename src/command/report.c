@@ -144,8 +144,26 @@ static void report_stacks(cli *c, const rad_story *s, bool failed, const char *t
     }
 }
 
+static void report_blame(cli *c, const rad_story *s)
+{
+    const char *text = s->blame;
+    if (text == NULL) {
+        return;
+    }
+    out(c, "\n%sWhy nothing woke them%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
+    while (*text) {
+        char line[1024];
+        size_t size = strcspn(text, "\n");
+        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : 0, text);
+        out_text(c, "   ");
+        out_wrapped(c, 3, 7, line);
+        text += size + (text[size] != 0);
+    }
+}
+
 void report_output(cli *c, const rad_story *s)
 {
+    report_blame(c, s);
     report_stacks(c, s, true, "Where it failed");
     report_stacks(c, s, false, "Where fibers wait");
     report_lines(c, "Output of this run", s->output);

@@ -151,6 +151,7 @@ static int show_json(cli *c, const char *path, const rad_artifact *a, bool all)
     put_text(&j, "reason", story->as_recorded ? NULL : story->reason);
     json_story(&j, story, all);
     json_places(&j, story);
+    put_lines(&j, "blame", story->blame);
     if (story->output) {
         put_text(&j, "output", story->output);
     }

@@ -77,7 +77,9 @@ struct rad_places {
     char *modules[MODULES_MAX];
     uint32_t module_count;
     spot *actors, *objects, *steps;
-    uint32_t actor_capacity, object_capacity, step_capacity;
+    spot *cases; /* of select, in `offset` */
+    uint32_t actor_capacity, object_capacity, step_capacity, case_capacity;
+    uint64_t step;
     call *calls;
     uint32_t call_count, call_capacity;
     found *buckets[BUCKETS];
@@ -111,6 +113,7 @@ void rad__places_clear(rad_places *p)
     rad__free(p->actors);
     rad__free(p->objects);
     rad__free(p->steps);
+    rad__free(p->cases);
     rad__free(p->calls);
     rad__free(p->stacks);
     rad__free(p->frames);
@@ -163,6 +166,9 @@ bool rad__places_take(rad_places *p, const rad_record *r, const char *text)
         return true;
     case RAD_STREAM_AT: put_spot(p, &p->actors, &p->actor_capacity, r->a, at); return true;
     case RAD_STREAM_MADE: put_spot(p, &p->objects, &p->object_capacity, r->a, at); return true;
+    case RAD_STREAM_SELECTED:
+        put_spot(p, &p->cases, &p->case_capacity, p->step, (spot){0, r->a});
+        return true;
     case RAD_STREAM_STACK:
     case RAD_STREAM_FRAME: put_call(p, r, text); return true;
     default: return false;
@@ -172,6 +178,7 @@ bool rad__places_take(rad_places *p, const rad_record *r, const char *text)
 void rad__places_step(rad_places *p, uint64_t step, uint32_t actor)
 {
     spot at = actor < p->actor_capacity ? p->actors[actor] : (spot){.module = RAD_NONE};
+    p->step = step;
     put_spot(p, &p->steps, &p->step_capacity, step, at);
 }
 
@@ -227,6 +234,17 @@ static const rad_source_place *innermost(rad_places *p, spot at)
 const rad_source_place *rad__places_made(rad_places *p, uint32_t object)
 {
     return object < p->object_capacity ? innermost(p, p->objects[object]) : NULL;
+}
+
+const rad_source_place *rad__places_step_at(rad_places *p, uint64_t step)
+{
+    return step < p->step_capacity ? innermost(p, p->steps[step]) : NULL;
+}
+
+int rad__places_case(const rad_places *p, uint64_t step)
+{
+    if (step >= p->case_capacity || p->cases[step].module == RAD_NONE) return -1;
+    return (int)p->cases[step].offset;
 }
 
 /* The frames of one call: several if it was inlined, its symbol if nothing else is known, or "program+0x12". */

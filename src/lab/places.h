@@ -42,6 +42,12 @@ RAD_INTERNAL void rad__places_step(rad_places *p, uint64_t step, uint32_t actor)
 /* The call that made this object; NULL: not known. After rad__places_tell. */
 RAD_INTERNAL const rad_source_place *rad__places_made(rad_places *p, uint32_t object);
 
+/* The call that this step makes; the same. */
+RAD_INTERNAL const rad_source_place *rad__places_step_at(rad_places *p, uint64_t step);
+
+/* What rad_select returned in this step; negative: nothing. */
+RAD_INTERNAL int rad__places_case(const rad_places *p, uint64_t step);
+
 /* The run is over: looks everything up that a story wants to say. False: no memory. The story borrows it. */
 RAD_INTERNAL bool rad__places_tell(rad_places *p, rad_story *s);
 

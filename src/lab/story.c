@@ -1,6 +1,7 @@
 /* story.c — tells a run step by step: who did what, which switches mattered, what led to the end. */
 #include "base/alloc.h"
 #include "lab/artifact.h"
+#include "lab/blame.h"
 #include "lab/json.h"
 #include "lab/places.h"
 #include "lab/recorder.h"
@@ -66,6 +67,8 @@ static void line_note(rad_line *line, const rad_kernel *k, const rad_event *e)
                                                       "drew",  "met fault", "read store"};
     size_t used = strlen(line->note);
     const char *comma = used ? ", " : "";
+    if (e->what == RAD_EVENT_PICK && e->kind == RAD_PICK_CASE && rad__program_is(k->machine))
+        return; /* which of those that could be done: line_case says more */
     if (e->what == RAD_EVENT_PICK)
         snprintf(line->note + used, sizeof line->note - used, "%s%s %llu of %u", comma,
                  picks[e->kind < RAD_PICK_KINDS ? e->kind : 0], (unsigned long long)e->value,
@@ -168,12 +171,24 @@ static int told_actors(told *t, rad_error *error)
     return 0;
 }
 
+/* The case that rad_select did, by the number that the program gets. */
+static void line_case(rad_line *line, const rad_places *places)
+{
+    int done = rad__places_case(places, line->step);
+    size_t used = strlen(line->note);
+    if (done < 0) return;
+    snprintf(line->note + used, sizeof line->note - used, "%sreturns %d", used ? ", " : "", done);
+}
+
 static int told_places(told *t, rad_error *error)
 {
     const rad_kernel *k = t->rig.kernel;
     if (!rad__program_is(k->machine)) return 0;
     rad_places *places = rad__under_test_places(t->rig.self);
     if (!rad__places_tell(places, &t->story)) return rad__error_memory(error);
+    for (uint64_t i = 0; i < t->story.line_count; i++) line_case(&t->story.lines[i], places);
+    if (!rad__blame_tell(rad__under_test_blame(t->rig.self), k, places, &t->story))
+        return rad__error_memory(error);
     for (uint32_t i = 0; i < t->story.wait_count; i++) {
         rad_wait_edge *edge = &t->story.waits[i];
         edge->made = rad__places_made(places, k->actors[edge->actor].waits_for);
@@ -280,6 +295,7 @@ void rad_story_free(rad_story *s)
     rad__free(s->waits);
     rad__free(s->state);
     rad__free(s->output);
+    rad__free(s->blame);
     rad__free(t->past);
     rad__recorder_close(&t->recorder);
     if (t->rig.kernel) rad__rig_close(&t->rig);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/symbols.h"
 #include "core/kernel.h"
+#include "lab/blame.h"
 #include "lab/fibers/sites.h"
 #include "lab/hello.h"
 #include "lab/json.h"
@@ -138,6 +139,7 @@ typedef struct teller {
     rad_call_stream stream;
     rad_symbols roles; /* they have to outlive the run */
     rad_places *places;
+    rad_blame *blame;
     bool dies; /* as it did when it was recorded */
 } teller;
 
@@ -171,6 +173,7 @@ static void teller_stuck(const teller *t, rad_kernel *k, const rad_record *r)
 /* True: there is more. */
 static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
 {
+    rad__blame_take(t->blame, r);
     switch ((enum rad_stream_what)r->what) {
     case RAD_STREAM_ACTOR: rad_actor(k, r->a, role_of(t, t->stream.text)); break;
     case RAD_STREAM_OBJECT: rad_object(k, r->a, role_of(t, t->stream.text)); break;
@@ -231,6 +234,11 @@ void rad__under_test_dies(void *self)
     ((teller *)self)->dies = true;
 }
 
+rad_blame *rad__under_test_blame(const void *self)
+{
+    return ((const teller *)self)->blame;
+}
+
 rad_places *rad__under_test_places(const void *self)
 {
     return ((const teller *)self)->places;
@@ -287,8 +295,13 @@ static int machine_create(void **self, const rad_case *c, rad_error *error)
         return rad__error(error, RAD_EINPUT, "recorded with other arguments: %.200s, not %.200s",
                           c->body, under_test.body);
     teller *t = rad__alloc(1, sizeof *t);
-    if (t) t->places = rad__places_open(under_test.argv[0]);
-    if (t == NULL || t->places == NULL) {
+    if (t) {
+        t->places = rad__places_open(under_test.argv[0]);
+        t->blame = rad__blame_open();
+    }
+    if (t == NULL || t->places == NULL || t->blame == NULL) {
+        if (t) rad__places_close(t->places);
+        if (t) rad__blame_close(t->blame);
         rad__free(t);
         return rad__error_memory(error);
     }
@@ -304,6 +317,7 @@ static void machine_destroy(void *self)
     teller *t = self;
     teller_stop(t);
     rad__places_close(t->places);
+    rad__blame_close(t->blame);
     rad__symbols_free(&t->roles);
     rad__free(t);
 }
@@ -314,6 +328,7 @@ static void machine_reset(void *self, rad_kernel *k)
     rad_error error = {0};
     teller_stop(t);
     rad__places_clear(t->places);
+    rad__blame_clear(t->blame);
     if (rad__tested_start(&t->process, -1, &t->c, &error) != 0) {
         rad__kernel_error(k, error.code, error.text);
         return;
@@ -326,6 +341,7 @@ static void machine_step(void *self, rad_kernel *k, uint32_t action)
 {
     const teller *t = self;
     rad__places_step(t->places, rad_step_count(k), action);
+    rad__blame_step(t->blame, rad_step_count(k), action);
     teller_does(self, k, (rad_record){.what = RAD_STREAM_STEP, .a = action});
 }
 

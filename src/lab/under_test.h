@@ -46,6 +46,7 @@ RAD_INTERNAL void rad__under_test_dies(void *self);
 
 /* The same: where in its code it was. Stays the machine's. */
 RAD_INTERNAL struct rad_places *rad__under_test_places(const void *self);
+RAD_INTERNAL struct rad_blame *rad__under_test_blame(const void *self);
 
 typedef struct rad_tested {
     int pid;

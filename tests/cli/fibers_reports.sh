@@ -109,6 +109,31 @@ for how in handle family; do
     status 0 "a fiber that can be cancelled ($how) is not lost"
 done
 
+# ---- Who should have woken whom ---------------------------------------------------------------------------
+blames() { # PROGRAM IDENTITY TEXT: on one line, whatever was wrapped
+    makes "$1" "$1" -g -O1
+    try explore --stop-on-first --runs 300 "./$1"
+    has out "$2: first in run" "$1: $2"
+    sed -n '/^Why nothing/,/^$/p' out | tr -s '\n ' ' ' >why
+    has why "$3" "$1: $3"
+    try explore --runs 150 "./$1" fixed
+    status 0 "$1 fixed: silent"
+}
+blames lost_wakeup deadlock:condition+nursery "when no fiber waited, so it woke none; this wait began later"
+has why "the last signal came from waker at step " "and by whom"
+has why "lost_wakeup.c:$(line_of lost_wakeup rad_cond_signal)" "and where"
+blames buffer_signal deadlock:condition+nursery "instead: a signal wakes one fiber, a broadcast wakes all"
+blames early_return leak:channel "first has ended; no fiber closed it"
+has why "; it was received by worker " "a value that another fiber has received"
+blames crossed_queues deadlock:channel+nursery "client waits to send to channel requests: no other fiber received from it in this run"
+blames abba deadlock:mutex+nursery "one waits for mutex b: taken by two at step 5, abba.c:8, and not given back"
+try show --json abba.min.raddle.json -- ./abba
+check "JSON has it, line by line" python3 -c 'import json; b = json.load(open("out"))["blame"]; assert len(b) == 2 and "taken by" in b[0], b'
+makes select_miss select_miss -g -O1
+try explore --stop-on-first --runs 300 ./select_miss
+has out "select (returns 1)" "a select says which case it did"
+hasnt out "took case" "not the number of a choice"
+
 # ---- Without debug information, and without symbols --------------------------------------------------
 makes bare abba -O1
 try explore --stop-on-first --runs 100 ./bare

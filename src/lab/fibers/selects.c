@@ -7,6 +7,7 @@
 #include "lab/fibers/stage.h"
 
 #include "lab/fibers/tell.h"
+#include "lab/stream.h"
 #include "rt/chan.h"
 #include "rt/sync.h"
 
@@ -105,5 +106,6 @@ int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
     uint32_t at = (first + (uint32_t)done) % count;
     RAD_ASSERT(many > 0 || until != 0);
     cases[at] = turned[done];
+    rad__tell_apart(RAD_STREAM_SELECTED, at, 0, 0, 0, NULL);
     return (int)at;
 }
