@@ -190,7 +190,7 @@ static void say_where_now(words *w, uint32_t actor)
         say(w, "; %s now waits for %s", name, object);
 }
 
-static bool is_site(uint32_t site, const char *const *names)
+static bool is_one_of(uint32_t site, const char *const *names)
 {
     const char *own = rad__site_name(site);
     for (; own && *names; names++)
@@ -204,7 +204,7 @@ static const deed *last_deed(const rad_blame *b, uint32_t object, const char *co
 {
     for (uint32_t i = b->count; i-- > 0;) {
         const deed *d = &b->deeds[i];
-        if (d->object == object && !d->waits && d->actor != but && is_site(d->site, sites))
+        if (d->object == object && !d->waits && d->actor != but && is_one_of(d->site, sites))
             return d;
     }
     return NULL;
@@ -255,7 +255,7 @@ static void blame_condition(words *w, uint32_t object, uint32_t actor, uint64_t 
         return;
     }
     say(w, "the last %s came from ",
-        is_site(last->site, (const char *const[]){"cond_signal", NULL}) ? "signal" : "broadcast");
+        is_one_of(last->site, (const char *const[]){"cond_signal", NULL}) ? "signal" : "broadcast");
     say_who(w, last);
     if (last->woken_count > 0 && last->woken[0] == actor) {
         say(w, ", and woke it; it found nothing to do and waited again at step %llu",
@@ -290,7 +290,7 @@ static uint32_t count_deeds(const rad_blame *b, uint32_t object, const char *con
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < b->count; i++)
-        count += b->deeds[i].object == object && is_site(b->deeds[i].site, sites);
+        count += b->deeds[i].object == object && is_one_of(b->deeds[i].site, sites);
     return count;
 }
 
@@ -326,7 +326,7 @@ static void blame_holder(words *w, uint32_t object, uint32_t holder)
     const deed *got = NULL;
     for (uint32_t i = w->b->count; i-- > 0 && got == NULL;) {
         const deed *d = &w->b->deeds[i];
-        if (d->object == object && d->actor == holder && is_site(d->site, locks)) got = d;
+        if (d->object == object && d->actor == holder && is_one_of(d->site, locks)) got = d;
     }
     if (got == NULL) return;
     say(w, "taken by ");
@@ -349,8 +349,8 @@ static bool blame_actor(words *w, uint32_t actor)
     rad__actor_name(w->k, actor, name);
     rad__object_name(w->k, a->waits_for, object);
     w->used = 0;
-    bool channel = begins_with(role, "channel"), sending = is_site(d->site, sends);
-    bool receiving = is_site(d->site, receives) && !is_site(d->site, selects);
+    bool channel = begins_with(role, "channel"), sending = is_one_of(d->site, sends);
+    bool receiving = is_one_of(d->site, receives) && !is_one_of(d->site, selects);
     say(w, "%s waits %s %s: ", name,
         channel && sending     ? "to send to"
         : channel && receiving ? "to receive from"
