@@ -104,10 +104,18 @@ RAD_API int rad_test_main(int argc, char **argv);
  * runs came here and none of them found it true; also when it is in the body of the test and no run came here. When all
  * tests were explored, those that no run of any test came to are a failure of their own. At most 256 in a program. */
 #ifndef __cplusplus
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define RAD_TEST_KEPT __attribute__((used, retain)) /* also by --gc-sections */
+#endif
+#endif
+#ifndef RAD_TEST_KEPT
+#define RAD_TEST_KEPT __attribute__((used))
+#endif
 #define rad_sometimes(condition, what)                                                             \
     do {                                                                                           \
         static rad_goal rad_goal_here = {what, __FILE__, __func__, __LINE__, RAD_NONE, NULL};      \
-        static rad_goal *rad_goal_listed __attribute__((used, section("rad_goals"))) =             \
+        static rad_goal *rad_goal_listed RAD_TEST_KEPT __attribute__((section("rad_goals"))) =     \
             &rad_goal_here;                                                                        \
         rad_goal_met(&rad_goal_here, (condition) ? true : false);                                  \
     } while (0)
