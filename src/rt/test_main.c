@@ -248,7 +248,7 @@ static int help(void)
         "    --runs N    so many times (default: %d)\n"
         "    --time S    at most S seconds for a test (default: %d)\n"
         "    --seed S    of choices (default: 1)\n"
-        "    --tap       print TAP\n",
+        "    --tap       print TAP; --json, --junit FILE: with the help of 'raddle test'\n",
         RUNS_PRESET, SECONDS_PRESET);
     return 0;
 }
@@ -335,10 +335,14 @@ static bool all_words(int argc, char **argv, char **words, char *memory, size_t 
     return count < WORDS_MAX && (variable == NULL || strlen(variable) < size);
 }
 
+/* "--junit", or "--junit=FILE". */
 static bool has_word(char **words, const char *word)
 {
-    while (*words != NULL && strcmp(*words, word) != 0) words++;
-    return *words != NULL;
+    size_t size = strlen(word);
+    for (; *words != NULL; words++)
+        if (strncmp(*words, word, size) == 0 && ((*words)[size] == 0 || (*words)[size] == '='))
+            return true;
+    return false;
 }
 
 static int become_raddle(int argc, char **argv)
@@ -369,7 +373,8 @@ int rad_test_main(int argc, char **argv)
     if (argc >= WORDS_MAX || !all_words(argc, argv, words, memory, sizeof memory))
         return refuse("too many arguments");
     if (has_word(words, "--help") || has_word(words, "-h")) return help();
-    if (!has_word(words, "--threads") && !has_word(words, "--list"))
+    bool alone = has_word(words, "--threads") || has_word(words, "--list");
+    if (!alone || has_word(words, "--junit") || has_word(words, "--json"))
         return become_raddle(argc, argv);
     int status = read_request(&r, words);
     if (status != 0) return status;

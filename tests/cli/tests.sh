@@ -180,6 +180,15 @@ has out "# never: one more than there is" "goals over all repetitions"
 run ./tests --threads --time 1 yields_for_ever
 status 1 "--threads: a test that never ends"
 has out "not done after 1 s" "says so"
+RADDLE_OPTIONS="--junit threads.xml --runs 3" run ./tests --threads counts fails_at_once
+status 1 "--threads with JUnit"
+has out "pass  counts: 3 runs on threads" "raddle lets the program do it"
+has out "FAIL  fails_at_once: tests_counter.c:60: rad_test_of_fails_at_once: check failed: total == 1; repetition 1" "and tells the same"
+check "JUnit's file" grep -q '<failure message="tests_counter.c:60:' threads.xml
+try test ./tests --threads --runs 2 --json counts makes_no_operation
+check "JSON" python3 -c 'import json
+d = json.load(open("out"))
+assert d["passed"] == 2 and d["limits"] is None and d["tests"][0]["message"] == "2 runs on threads", d'
 run ./tests --threads nothing
 status 2 "--threads: no such test"
 
@@ -188,6 +197,8 @@ makes abba -O1 "$src/tests/programs/abba.c"
 try test --runs 100 ./abba
 status 1 "a program with fibers is a test"
 has out "FAIL  abba: deadlock at step" "which fails"
+try test --threads ./abba
+status 2 "but it has no tests to run on threads"
 try test --runs 100 ./abba fixed
 status 0 "with its arguments"
 printf '#include <raddle/test.h>\nRAD_TEST_MAIN\n' >none.c
