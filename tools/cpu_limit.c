@@ -127,7 +127,8 @@ static pid_t start(char **command, const sigset_t *signals)
     pid_t child = fork();
     if (child) return child;
     setpgid(0, 0);
-    for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL); /* also under nohup, or in the background of a shell */
+    for (int i = 1; i < NSIG; i++)
+        signal(i, SIG_DFL); /* also under nohup, or in the background of a shell */
     sigprocmask(SIG_UNBLOCK, signals, NULL);
     execvp(command[0], command);
     fprintf(stderr, "cpu_limit: %s: %s\n", command[0], strerror(errno));
