@@ -2,13 +2,13 @@
  *
  * Quiet     The clock moves when nothing else can run: to the next timer or deadline, and all that it makes ready is
  *           enabled. So no timeout comes before what others can do without waiting.
- * Free      It may move at any time: a runner that can run may be slower than any timer, and than the deadline with
- *           which it is about to call. That finds programs that take a time for a synchronisation, and also reports
+ * Free      It may move at any time: a runner that can run may be slower than any timer, and than a deadline that it
+ *           has and does not wait for. That finds programs that take a time for a synchronisation, and also reports
  *           those whose times are far apart for good reasons.
  * Looking   A loop that looks at the clock and yields waits for the clock: then it moves, although the loop can run.
  *           One that does not yield moves it by looking.
  * Files     After each step the system is asked which descriptors are ready, without waiting. It is waited for only
- *           when no runner can run, and the program has descriptors that others can make ready. */
+ *           when no runner can run. */
 #include "lab/fibers/stage.h"
 
 #include "lab/fibers/tell.h"
@@ -27,11 +27,14 @@ static rad_seat *seat_of(rad_lab_exec *x)
     return x->shell.scratch;
 }
 
-/* A runner asked for a deadline (rad_after), and its call comes only now: it may be too late. */
-static bool is_before_call(const rad_runner *r)
+/* The deadline for which a runner that can run may be too late, from that time on; UINT64_MAX: none. It is no timer
+ * yet: the runner has asked for it (rad_after) and not called with it, or it is that of its nursery. */
+static uint64_t late_ns(const rad_runner *r, uint64_t from)
 {
-    return rad__stage.clock_free && r->enabled && r->after_ns > rad__stage.now_ns &&
-           r->after_ns != RAD_FOREVER;
+    uint64_t deadline = r->kind == RAD_RUNNER_FIBER ? r->slot->deadline : RAD_FOREVER;
+    if (!rad__stage.clock_free || !r->enabled) return UINT64_MAX;
+    if (deadline < from) deadline = UINT64_MAX;
+    return r->after_ns >= from && r->after_ns < deadline ? r->after_ns : deadline;
 }
 
 uint64_t rad__time_next(void)
@@ -44,7 +47,8 @@ uint64_t rad__time_next(void)
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         const rad_runner *r = &rad__stage.runners[i];
         if (r->word != NULL && r->deadline_ns < next) next = r->deadline_ns;
-        if (is_before_call(r) && r->after_ns < next) next = r->after_ns;
+        uint64_t late = late_ns(r, rad__stage.now_ns + 1);
+        if (late < next) next = late;
     }
     return next;
 }
@@ -82,12 +86,11 @@ static bool threads_expire(void)
     return any;
 }
 
-static bool calls_expire(void)
+static bool runners_are_late(void)
 {
     bool any = false;
     for (uint32_t i = 0; i < rad__stage.runner_count; i++)
-        any |= rad__stage.clock_free && rad__stage.runners[i].enabled &&
-               rad__stage.runners[i].after_ns == rad__stage.now_ns;
+        any |= late_ns(&rad__stage.runners[i], rad__stage.now_ns) == rad__stage.now_ns;
     return any;
 }
 
@@ -136,7 +139,7 @@ void rad__time_tick(void)
         if (next > rad__stage.now_ns) rad__stage.now_ns = next;
         any = fibers_expire();
         any |= threads_expire();
-        any |= calls_expire();
+        any |= runners_are_late();
     }
     if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
     rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;
@@ -190,7 +193,7 @@ static void files_settle(void)
         rad_runtime *rt = seat_of(x)->core.runtime;
         if (rt == NULL || rad__ready_waits(&rt->ready) == 0) continue;
         uint32_t count = rad__ready_listen(&rt->ready, events, 0);
-        if (count == 0 && rad__stage.external && !can_others_run()) {
+        if (count == 0 && !can_others_run()) { /* nothing in the program will make it ready */
             rad__stage_is_uncontrolled();
             bool timed = rad__time_next() != UINT64_MAX;
             count = rad__ready_listen(&rt->ready, events, timed ? PATIENCE_TIMED_NS : PATIENCE_NS);
