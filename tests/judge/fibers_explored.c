@@ -121,7 +121,9 @@ static void look_for_strange(const char *json, const fibers_set *set, fibers_exp
     static const char name[] = "\"identity\": \"";
     for (const char *at = json; (at = strstr(at, name)) != NULL;) {
         at += sizeof name - 1;
-        bool deadlock = begins_with(at, "deadlock") && set->seen[FIBERS_SEEN_DEADLOCKS];
+        bool stuck = begins_with(at, "deadlock") || begins_with(at, "leak") ||
+                     begins_with(at, "partial-deadlock");
+        bool deadlock = stuck && set->seen[FIBERS_SEEN_DEADLOCKS];
         bool mistake = begins_with(at, "misuse:") && set->seen[FIBERS_SEEN_ABORTS];
         if (!deadlock && !mistake)
             snprintf(out->strange, sizeof out->strange, "%.*s", (int)strcspn(at, "\""), at);
@@ -137,6 +139,24 @@ static int64_t find(const fibers_set *set, const fibers_result *r)
     return fibers_set_find(set, r);
 }
 
+static void reach(fibers_explored *out, uint32_t at)
+{
+    if (!out->was_reached[at]) out->reached++;
+    out->was_reached[at] = 1;
+}
+
+/* A run ends when fibers have no hope, although others could continue: what they would have done is not known. */
+static bool reach_cut(const fibers_set *set, const fibers_result *r, fibers_explored *out)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < set->count && r->end == FIBERS_DEADLOCK; i++) {
+        if (!fibers_is_cut_from(r, &set->results[i])) continue;
+        reach(out, i);
+        any = true;
+    }
+    return any;
+}
+
 static void look_at_results(fibers_explorer *e, const fibers_set *set, fibers_explored *out)
 {
     uint32_t count = e->shared->count < FIBERS_SHARED_ROOM ? e->shared->count : FIBERS_SHARED_ROOM;
@@ -146,11 +166,11 @@ static void look_at_results(fibers_explorer *e, const fibers_set *set, fibers_ex
         if (last && memcmp(last, r, sizeof *r) == 0) continue;
         last = r;
         int64_t at = find(set, r);
-        out->is_right = at >= 0;
-        if (at < 0)
-            out->wrong = *r;
-        else if (!out->was_reached[at]++)
-            out->reached++;
+        if (at >= 0)
+            reach(out, (uint32_t)at);
+        else
+            out->is_right = reach_cut(set, r, out);
+        if (!out->is_right) out->wrong = *r;
     }
 }
 
@@ -196,7 +216,7 @@ static bool next_permutation(uint32_t *items, uint32_t count)
 }
 
 void fibers_explore(fibers_explorer *e, const fibers_program *p, const fibers_set *set,
-                    const char *strategy, uint32_t runs, fibers_explored *out)
+                    const char *strategy, bool is_quiet, uint32_t runs, fibers_explored *out)
 {
     fibers_shared *shared = e->shared;
     uint32_t soons = fibers_soons_before(p, FIBERS_MOST, 0, 0);
@@ -205,7 +225,7 @@ void fibers_explore(fibers_explorer *e, const fibers_program *p, const fibers_se
     out->was_reached = calloc(set->count, 1);
     shared->program = *p;
     for (uint32_t i = 0; i < FIBERS_SOONS; i++) shared->ranks[i] = i;
-    do explore_once(e, set, strategy ? strategy : "dfs", runs, soons > 0, out);
+    do explore_once(e, set, strategy ? strategy : "dfs", runs, !is_quiet, out);
     while (out->is_right && (out->is_complete || strategy) &&
            next_permutation(shared->ranks, ordered));
 }

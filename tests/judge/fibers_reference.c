@@ -207,15 +207,20 @@ static bool all_have_ended(const stage *s)
     return true;
 }
 
-/* Everything that can happen in a world. False: nothing can. */
-static bool expand(stage *s, const world *from, atlas *worlds)
+static bool is_of_time(enum action_kind kind, uint32_t f)
+{
+    return kind == ACTION_TIME || kind == ACTION_LATE || (kind == ACTION_FIRE && f < 2);
+}
+
+/* Everything that can happen in a world, with time or without. False: nothing can. */
+static bool expand_by(stage *s, const world *from, atlas *worlds, bool time, bool others)
 {
     bool any = false;
     for (uint32_t a = 0; a < ACTION_KINDS * FIBERS_MOST; a++) {
         enum action_kind kind = (enum action_kind)(a / FIBERS_MOST);
         uint32_t f = a % FIBERS_MOST;
         s->w = *from;
-        if (!can_act(s, kind, f)) continue;
+        if (!(is_of_time(kind, f) ? time : others) || !can_act(s, kind, f)) continue;
         any = true;
         s->choice_count = 0;
         do {
@@ -226,6 +231,12 @@ static bool expand(stage *s, const world *from, atlas *worlds)
         } while (next_choices(s));
     }
     return any;
+}
+
+static bool expand(stage *s, const world *from, atlas *worlds)
+{
+    if (!s->is_quiet) return expand_by(s, from, worlds, true, true);
+    return expand_by(s, from, worlds, false, true) || expand_by(s, from, worlds, true, false);
 }
 
 static void begin(stage *s)
@@ -248,12 +259,13 @@ static void finish_set(fibers_set *set, atlas *results)
     rad__free(results->table);
 }
 
-static void enumerate(const fibers_program *p, uint32_t most_states, bool is_firm, fibers_set *set)
+static void enumerate(const fibers_program *p, uint32_t most_states, bool is_firm, bool is_quiet,
+                      fibers_set *set)
 {
     static atlas worlds;
     atlas results;
     memset(set, 0, sizeof *set);
-    stage s = {.program = p, .set = set, .is_firm = is_firm};
+    stage s = {.program = p, .set = set, .is_firm = is_firm, .is_quiet = is_quiet};
     atlas_clear(&worlds, sizeof(world));
     atlas_open(&results, sizeof(fibers_result));
     begin(&s);
@@ -280,12 +292,18 @@ static void enumerate(const fibers_program *p, uint32_t most_states, bool is_fir
 
 void fibers_enumerate(const fibers_program *p, uint32_t most_states, fibers_set *set)
 {
-    enumerate(p, most_states, false, set);
+    enumerate(p, most_states, false, false, set);
 }
 
-void fibers_enumerate_firm(const fibers_program *p, uint32_t most_states, fibers_set *set)
+void fibers_enumerate_firm(const fibers_program *p, uint32_t most_states, bool is_quiet,
+                           fibers_set *set)
 {
-    enumerate(p, most_states, true, set);
+    enumerate(p, most_states, true, is_quiet, set);
+}
+
+void fibers_enumerate_quiet(const fibers_program *p, uint32_t most_states, fibers_set *set)
+{
+    enumerate(p, most_states, false, true, set);
 }
 
 void fibers_set_free(fibers_set *set)

@@ -114,7 +114,11 @@ void fibers_enumerate(const fibers_program *p, uint32_t most_states, fibers_set 
  * handle that was released is forgotten; what a call does when its fiber is cancelled at the moment it begins;
  * whether the thread of a blocking call begins before its fiber has looked at the clock and at cancellations. A
  * subset, each of which can be had with some schedule of whole calls. */
-void fibers_enumerate_firm(const fibers_program *p, uint32_t most_states, fibers_set *set);
+void fibers_enumerate_firm(const fibers_program *p, uint32_t most_states, bool is_quiet,
+                           fibers_set *set);
+
+/* With a quiet clock: no deadline comes while anything else can happen. */
+void fibers_enumerate_quiet(const fibers_program *p, uint32_t most_states, fibers_set *set);
 void fibers_set_free(fibers_set *set);
 
 /* The index of the result, or -1. What was going on at the moment of an abort may be cut off anywhere. */

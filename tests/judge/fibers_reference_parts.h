@@ -63,7 +63,7 @@ typedef struct stage {
     const fibers_program *program;
     world w;
     fibers_set *set;
-    bool is_firm;
+    bool is_firm, is_quiet;
     uint8_t choices[CHOICES_MOST], sizes[CHOICES_MOST];
     uint32_t choice_count, choice_at;
 } stage;

@@ -110,8 +110,10 @@ const char *fibers_parse(const char *text, fibers_program *p)
                           .blocking_threads = 1};
     for (uint32_t f = 0; f < FIBERS_MOST; f++) p->fibers[f].returns = FIBERS_RETURNS_LAST;
     next(&r);
-    if (takes(&r, "limit")) {
-        p->limit = (uint8_t)(r.word[0] - '0');
+    bool limits = is(&r, "limit");
+    if (limits || is(&r, "threads")) {
+        next(&r);
+        *(limits ? &p->limit : &p->blocking_threads) = (uint8_t)(r.word[0] - '0');
         next(&r);
         p->limit_waits = takes(&r, "waits");
         if (!takes(&r, ":")) return r.at;

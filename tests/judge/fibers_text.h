@@ -5,7 +5,7 @@
  * Fibers are separated by |, operations by ;. After the name of an operation come its object, its number and its
  * deadline (now, passed, soon, never), as far as it has them. Objects are always the same: c0 has no room, c1 has
  * room for one, c2 too, and drops the old; one permit is in s0, two in s1; g0 waits for one; two meet at the
- * barrier; there is one item, one thread, room for two tasks. Fibers return their last error. */
+ * barrier; there is one item, one thread (or "threads 2:"), room for two tasks. Fibers return their last error. */
 #ifndef RAD_TEST_FIBERS_TEXT_H
 #define RAD_TEST_FIBERS_TEXT_H
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # judge_explored.sh BUILD_DIR — random programs of fibers under `raddle explore`, other ones every day: every schedule of the
-# small ones, 24 schedules of each of 60 larger ones. No result but those that the reference allows, and all of them where
+# small ones, 24 schedules of each of 30 larger ones. No result but those that the reference allows, and all of them where
 # every schedule was tried. Failures print the program. Takes 10 minutes.
 set -eu
 build=${1:?usage: judge_explored.sh BUILD_DIR}
