@@ -52,4 +52,7 @@ uint32_t goal_site(uint32_t goal) RAD_COMMAND(goal_site);
 /* The test that is explored is in the arguments of the program; NULL: none. */
 const char *program_test(void) RAD_COMMAND(program_test);
 
+/* Tells an artifact of a program, and runs it once more in gdb. Returns the exit status. */
+int debug_artifact(cli *c, const rad_artifact *a) RAD_COMMAND(debug_artifact);
+
 #endif

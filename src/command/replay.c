@@ -1,13 +1,14 @@
 /* replay.c — `raddle replay`: does an artifact or a log still behave as recorded? */
 #include "keep.h"
 #include "options.h"
+#include "program.h"
 #include "realign.h"
 #include "report.h"
 
 #include <string.h>
 
 typedef struct replay_args {
-    bool edited, repaired, original, realign, json;
+    bool edited, repaired, original, realign, gdb, json;
     const char *output;
 } replay_args;
 
@@ -22,6 +23,7 @@ static const option REPLAY_OPTIONS[] = {
      0, 0},
     {"realign", OPTION_FLAG, AT(realign), NULL,
      "by actors and sites, in code that was edited since", 0, 0, 0},
+    {"gdb", OPTION_FLAG, AT(gdb), NULL, "of a program: stop in gdb where it fails", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "FILE", "with --realign: write the run made now", 0, 0, 0},
     OPTION_JSON(replay_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
@@ -39,10 +41,10 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
     rad_error error = {.code = 0};
     rad_target t;
     rad_verdict v = {.steps = 0};
-    if (a->repaired || a->original || a->edited || a->realign) {
+    if (a->repaired || a->original || a->edited || a->realign || a->gdb) {
         return bad_usage(c,
                          "'%.200s' is a log, which replays strictly: no --edited, --repaired, "
-                         "--original, --realign",
+                         "--original, --realign, --gdb",
                          path);
     }
     if (rad_lab_replay_log(path, &t, &v, &error) != 0) {
@@ -200,7 +202,10 @@ static int replay_artifact(cli *c, const char *path, const replay_args *args)
     bool twin = args->repaired || args->original;
     bool other = twin && t.c.repaired != args->repaired;
     t.c.repaired = twin ? args->repaired : t.c.repaired;
-    if (args->realign) {
+    if (args->gdb) {
+        report_head(c, &t, path);
+        status = debug_artifact(c, a);
+    } else if (args->realign) {
         status = realign_artifact(c, path, a, &t, other ? &t : NULL, args);
     } else if (rad_lab_replay(a, other ? &t : NULL, &r, &error) != 0) {
         status = complain_error(c, &error);
@@ -232,6 +237,9 @@ static int replay_run(cli *c, int argc, char **argv)
     }
     if (a.output && !a.realign) {
         return bad_usage(c, "--output is for --realign");
+    }
+    if (a.gdb && (a.realign || a.json || a.repaired || a.original)) {
+        return bad_usage(c, "--gdb goes with no other option but --edited");
     }
     if ((status = read_file_word(c, w.at, w.count, &path)) != 0) {
         return status;

@@ -15,6 +15,7 @@ typedef struct rad_setup {
     uint64_t max_steps;
     uint64_t clock_free;   /* 1: fibers/time.c */
     uint64_t memory_limit; /* bytes; 0: none */
+    uint64_t debugged;     /* 1: it waits for a debugger, and stops where it fails */
 } rad_setup;
 
 typedef struct rad_hello {

@@ -16,7 +16,7 @@
 enum rad_stream_what {
     /* To the machine. */
     RAD_STREAM_RESET = 1,
-    RAD_STREAM_STEP, /* a: the action */
+    RAD_STREAM_STEP, /* a: the action, b: 1: a debugger is to stop in it */
     RAD_STREAM_IDLE,
     RAD_STREAM_PICKED, /* a: the value */
     /* To the kernel. */

@@ -12,6 +12,7 @@
 #include "lab/places.h"
 #include "lab/program.h"
 #include "lab/stream.h"
+#include "os/debugger.h"
 #include "os/process.h"
 #include "os/signal.h"
 #include "os/start.h"
@@ -31,8 +32,9 @@ static struct {
     char *const *argv;
     const char *library;
     char name[NAME_MAX_SIZE + 1];
-    char *body; /* its arguments, as a case holds them */
-    bool open;  /* it has tests, and no one was named: a case of a file says which */
+    char *body;    /* its arguments, as a case holds them */
+    bool debugged; /* the process that is started next */
+    bool open;     /* it has tests, and no one was named: a case of a file says which */
     char *named[RAD_TEST_WORDS_MAX + 2]; /* then: the path, and the words of that case */
 } under_test;
 
@@ -90,6 +92,7 @@ static int tested_greet(rad_tested *t, const rad_case *c, rad_error *error)
 {
     rad_setup setup = {.max_steps = c->max_steps,
                        .clock_free = c->params[PARAM_CLOCK] != 0,
+                       .debugged = under_test.debugged,
                        .memory_limit = (uint64_t)c->params[PARAM_MEMORY] << 20};
     rad_hello hello, own;
     bool ready = false;
@@ -141,6 +144,11 @@ typedef struct teller {
     rad_places *places;
     rad_blame *blame;
     bool dies; /* as it did when it was recorded */
+    bool debugged;
+    int debugger; /* process */
+    uint64_t stop;
+    uint32_t inner;
+    char function[48];
 } teller;
 
 static const char *role_of(teller *t, const char *text)
@@ -227,6 +235,24 @@ char *rad__under_test_output(const void *self)
     rad__os_output(t->process.output, text, sizeof text);
     rad__text_clean(text);
     return text[0] ? rad__copy_text(text) : NULL;
+}
+
+void rad__under_test_debug(void *self, uint64_t step, uint32_t inner, const char *function)
+{
+    teller *t = self;
+    t->debugged = t->dies = true; /* what the user does to it is no error */
+    t->stop = step;
+    t->inner = inner;
+    snprintf(t->function, sizeof t->function, "%s", function);
+}
+
+void rad__under_test_debugged(void *self)
+{
+    teller *t = self;
+    rad__os_close(t->process.to); /* it ends, unless it is stopped */
+    t->process.to = -1;
+    if (t->debugger > 0) rad__os_debugger_wait(t->debugger);
+    t->debugger = 0;
 }
 
 void rad__under_test_dies(void *self)
@@ -329,7 +355,12 @@ static void machine_reset(void *self, rad_kernel *k)
     teller_stop(t);
     rad__places_clear(t->places);
     rad__blame_clear(t->blame);
-    if (rad__tested_start(&t->process, -1, &t->c, &error) != 0) {
+    under_test.debugged = t->debugged;
+    int code = rad__tested_start(&t->process, -1, &t->c, &error);
+    under_test.debugged = false;
+    if (code == 0 && t->debugged)
+        code = rad__os_debugger_start(&t->debugger, t->process.pid, t->inner, t->function, &error);
+    if (code != 0) {
         rad__kernel_error(k, error.code, error.text);
         return;
     }
@@ -342,7 +373,8 @@ static void machine_step(void *self, rad_kernel *k, uint32_t action)
     const teller *t = self;
     rad__places_step(t->places, rad_step_count(k), action);
     rad__blame_step(t->blame, rad_step_count(k), action);
-    teller_does(self, k, (rad_record){.what = RAD_STREAM_STEP, .a = action});
+    bool stops = t->debugged && rad_step_count(k) == t->stop;
+    teller_does(self, k, (rad_record){.what = RAD_STREAM_STEP, .a = action, .b = stops});
 }
 
 static enum rad_end machine_idle(void *self, rad_kernel *k)

@@ -41,6 +41,16 @@ RAD_INTERNAL bool rad__program_is(const rad_machine *m);
  * no memory. */
 RAD_INTERNAL char *rad__under_test_output(const void *self);
 
+/* Its next run is watched by gdb, in the terminal, which stops where it fails: in this step of a run that comes to a
+ * standstill (RAD_NO_STEP: of another one), in the frame of this function ("": not known),
+ * or the one that `inner` frames lie below. */
+#define RAD_NO_STEP UINT64_MAX
+RAD_INTERNAL void rad__under_test_debug(void *self, uint64_t step, uint32_t inner,
+                                        const char *function);
+
+/* The debugger was left. */
+RAD_INTERNAL void rad__under_test_debugged(void *self);
+
 /* Its next run ends in the death of its process, which is then no error. */
 RAD_INTERNAL void rad__under_test_dies(void *self);
 

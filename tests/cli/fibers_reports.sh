@@ -134,6 +134,28 @@ try explore --stop-on-first --runs 300 ./select_miss
 has out "select (returns 1)" "a select says which case it did"
 hasnt out "took case" "not the number of a choice"
 
+# ---- In gdb --------------------------------------------------------------------------------------------
+try replay --gdb abba.min.raddle.json --json -- ./abba
+status 2 "--gdb with another option"
+PATH=/nonexistent "$RADDLE" replay --gdb abba.min.raddle.json -- ./abba >out 2>err </dev/null
+has err "gdb is not installed: no 'gdb' on the PATH" "without gdb"
+try explore event n=2 --stop-on-first
+try replay --gdb event.min.raddle.json
+has err "gdb is for programs under test" "a machine is no program"
+in_gdb() { "$RADDLE" replay --gdb "$1.min.raddle.json" -- "./$1" >out 2>err </dev/null; }
+if ! command -v gdb >/dev/null; then
+    skip "in gdb" "gdb is not installed"
+elif in_gdb abba && grep -qi "ptrace: operation not permitted" err; then
+    skip "in gdb" "attaching is not permitted here"
+else
+    has out "Where fibers wait" "the calls of all fibers come first"
+    check "a deadlock stops in its last step" grep -qE '^#[0-9]+ .*rad_mutex_lock' out
+    check "on the stack of the fiber that makes it" grep -qE '^#[0-9]+ .*(in_order|one|two) \(' out
+    in_gdb select_miss
+    has out "assert(done == 2);" "a failed assertion stops where it is"
+    check "in the frame of the program" grep -qE '^#3 .* in start ' out
+fi
+
 # ---- Without debug information, and without symbols --------------------------------------------------
 makes bare abba -O1
 try explore --stop-on-first --runs 100 ./bare

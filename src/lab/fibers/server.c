@@ -161,7 +161,9 @@ int rad__server_tells(int in, int out)
             rad__stage_begin();
             rad__fiber_machine.reset(&rad__stage, NULL);
         } else if (r.what == RAD_STREAM_STEP && r.a < rad__stage.runner_count) {
+            rad__stage.stops = r.b != 0;
             rad__fiber_machine.step(&rad__stage, NULL, r.a);
+            if (rad__stage.stops) rad__debugger_stop(); /* it made no operation */
         } else if (r.what == RAD_STREAM_IDLE) {
             answer = rad__fiber_machine.idle(&rad__stage, NULL);
             if (answer == RAD_END_STUCK) rad__frames_tell_all(false);

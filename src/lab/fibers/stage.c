@@ -162,6 +162,10 @@ void rad__point(uint32_t site, const void *object)
         rad__strand_leave(RAD_LEAVE_YIELD);
     else
         rad__thread_leave(RAD_RUN_YIELD);
+    if (RAD_UNLIKELY(rad__stage.stops)) {
+        rad__stage.stops = false;
+        rad__debugger_stop();
+    }
 }
 
 void rad__leave_for_good(void)
@@ -186,6 +190,7 @@ void rad__program_exits(int status)
     if (e->oracle == RAD_NONE && e->error == 0) {
         e->status = status;
         if (status != 0) {
+            rad__debugger_stop();
             e->oracle = RAD_ORACLE_EXIT;
             snprintf(e->at, sizeof e->at, "%d", status);
             snprintf(e->message, sizeof e->message, "the program ended with exit status %d",
@@ -209,6 +214,7 @@ void rad__program_fails(uint32_t oracle, const char *at, const char *format, ...
     va_start(args, format);
     vsnprintf(e->message, sizeof e->message, format, args);
     va_end(args);
+    rad__debugger_stop();
     rad__leave_for_good();
 }
 

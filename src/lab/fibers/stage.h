@@ -106,6 +106,8 @@ typedef struct rad_stage {
     bool is_seeded;         /* the generator of rad_random, … */
     uint64_t random;        /* … and its state */
     uint8_t goals[RAD_GOALS_MAX]; /* of rad_sometimes, in this run: RAD_GOAL_… */
+    bool debugged;                /* by gdb: debugged.c */
+    bool stops;                   /* in this step */
     bool timers_call;             /* the program has timers that call a function */
     uint32_t scans;               /* of memory, for fibers that nobody can wake */
     uint64_t next_scan;           /* not before so many points */
@@ -179,6 +181,12 @@ RAD_INTERNAL void rad__stage_is_uncontrolled(void);
 
 /* Tells the kernel how the program ended. */
 RAD_INTERNAL void rad__stage_tell_end(void);
+
+/* Stops in the debugger, if there is one: debugged.c. */
+RAD_INTERNAL void rad__debugger_stop(void);
+
+/* Until a debugger has attached itself. */
+RAD_INTERNAL void rad__debugger_await(void);
 
 /* ---- Steps -------------------------------------------------------------------------------------------- */
 
