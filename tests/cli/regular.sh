@@ -40,6 +40,11 @@ row() { # VERB END ARGS…
 }
 
 for verb in run explore; do row $verb json @; done
+mkfifo program
+try test ./program
+status 2 "test: a pipe"
+has err "'./program': not a regular file" "test: says what it is not"
+echo test >>"$tried"
 for verb in replay shrink show; do row $verb json @; done
 row "exec run" json @
 row "exec explore" json @

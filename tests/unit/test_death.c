@@ -189,8 +189,11 @@ static void a_step_that_sleeps_is_a_hang_wherever_it_runs(void **state)
     rad_target t = puppet_target(&p);
     rad_exploration e = explore_fate(&t, "dfs", 1000, 2);
     assert_int_equal(e.failures, DEATHS);
-    assert_string_equal(rad_artifact_verdict(e.findings[0].artifact)->message,
-                        "step 2 did not return within 1.2 s: it sleeps");
+    static const char sleeps[] =
+        "step 2 did not return within 1.2 s: it sleeps"; /* perhaps with the call */
+    assert_int_equal(
+        strncmp(rad_artifact_verdict(e.findings[0].artifact)->message, sleeps, sizeof sleeps - 1),
+        0);
     rad_exploration_free(&e);
     rad_error error = {0};
     rad_verdict v = {0};
@@ -199,7 +202,7 @@ static void a_step_that_sleeps_is_a_hang_wherever_it_runs(void **state)
         assert_int_equal(rad_lab_run(&t, &r, &v, &error), 0);
     assert_string_equal(v.kind, "hang");
     assert_string_equal(v.identity, "hang");
-    assert_string_equal(v.message, "step 2 did not return within 1.2 s: it sleeps");
+    assert_int_equal(strncmp(v.message, sleeps, sizeof sleeps - 1), 0);
 }
 
 /* Somebody else kills the worker: the supervisor's user, the kernel when memory is short. */
