@@ -73,6 +73,7 @@ void rad_enable(rad_kernel *k, uint32_t action)
         k->actors[a->actor].waiting = false;
     } else {
         k->fair.world++;
+        k->fair.worldly = true;
     }
     enabled_refresh(k, action);
     enabled_tell(k, action, true);

@@ -14,13 +14,15 @@ enum {
     BEFORE,
     COULD,
     DID,
+    ENDED,
     COMMON
-}; /* who can run; before the step; since the mark: who could, who did */
+}; /* who can run; before the step; since the mark: who could, who did; in between: who has ended */
 enum { BEHIND, ABLE, STOPPED, RAN, OWN };
 
 void rad__fair_reset(rad_fair *f)
 {
     f->world = 0;
+    f->worldly = false;
     f->held = 0;
     f->actors_aside = f->actions_aside = 0;
     if (!f->active) return;
@@ -69,7 +71,8 @@ static bool fair_reserve(rad_fair *f, uint32_t slots, uint32_t parties)
     for (uint32_t i = COMMON + OWN * f->slots; had != 0 && i-- > 0;) {
         uint64_t *to = f->sets + (size_t)i * words;
         memmove(to, f->sets + (size_t)i * had, had * sizeof *to);
-        memset(to + had, 0, (words - had) * sizeof *to);
+        bool ran = i >= COMMON && (i - COMMON) % OWN == RAN; /* new ones count as those who ran */
+        memset(to + had, ran ? 0xff : 0, (words - had) * sizeof *to);
     }
     f->words = words;
     return true;
@@ -101,8 +104,9 @@ static void fair_ran(rad_fair *f, uint32_t party)
     }
 }
 
-/* The first yield of an actor opens its first window; there is nobody yet whom it starved. */
-static void fair_yields(rad_fair *f, uint32_t party)
+/* The first yield of an actor opens its first window; there is nobody yet whom it starved. Who comes into being in a
+ * window is not starved in it, as if it had run; nor is the actor by itself. */
+static void fair_yields(rad_fair *f, uint32_t party, uint32_t parties, bool spins)
 {
     bool first = f->slot[party] == 0;
     if (first) {
@@ -113,16 +117,34 @@ static void fair_yields(rad_fair *f, uint32_t party)
     uint64_t *behind = own(f, slot, BEHIND), *able = own(f, slot, ABLE);
     uint64_t *stopped = own(f, slot, STOPPED), *ran = own(f, slot, RAN);
     for (uint32_t w = 0; w < f->words; w++) {
+        uint64_t now = common(f, NOW)[w];
         behind[w] = first ? 0 : behind[w] | ((able[w] | stopped[w]) & ~ran[w]);
-        able[w] = common(f, NOW)[w];
-        stopped[w] = ran[w] = 0;
+        if (spins) behind[w] |= now;
+        able[w] = now;
+        stopped[w] = 0;
+        ran[w] = w < parties / 64 ? 0 : UINT64_MAX << (w == parties / 64 ? parties % 64 : 0);
     }
+    set_add(ran, party);
+    if (!f->worldly) set_add(ran, 0);
+    behind[party / 64] &= ~(UINT64_C(1) << party % 64);
 }
 
 /* ---- Rounds ----------------------------------------------------------------------------------------------
  * A livelock is a state that comes back, with a round of steps in between that is fair: every actor that could run in
  * it ran, and did the only thing it could. Such a round can be repeated for ever. States are compared at yields, with
  * one that is marked; the mark moves on at yields 1, 2, 4, 8, …, so a round is seen when the mark is inside it. */
+
+static void round_touched(rad_kernel *k)
+{
+    rad_fair *f = &k->fair;
+    for (uint32_t i = 0; i < k->touched_count; i++) {
+        uint32_t object = k->touched[i].object;
+        if (object >= k->object_count) continue;
+        if (f->object == RAD_NONE ||
+            strcmp(k->objects[object].role, k->objects[f->object].role) < 0)
+            f->object = object;
+    }
+}
 
 static void round_note(rad_kernel *k, uint32_t party, bool chose)
 {
@@ -131,6 +153,7 @@ static void round_note(rad_kernel *k, uint32_t party, bool chose)
     set_add(common(f, DID), party);
     f->varies |= chose || f->world > 1;
     for (uint32_t i = 0; i < k->actor_count; i++) f->varies |= k->actors[i].enabled > 1;
+    round_touched(k);
 }
 
 static bool round_is_fair(const rad_fair *f)
@@ -140,46 +163,75 @@ static bool round_is_fair(const rad_fair *f)
     return left == 0 && !f->varies;
 }
 
-static void round_mark(rad_kernel *k, rad_digest digest)
+static bool round_state(rad_kernel *k, bool whole, rad_digest *digest)
+{
+    rad_state_hash h = {{0, 0}};
+    if (k->round_state) return k->round_state(k->self, whole, digest);
+    k->machine->state(k->self, &h);
+    *digest = h.digest;
+    return true;
+}
+
+static void round_mark(rad_kernel *k, rad_digest part, bool whole, rad_digest digest)
 {
     rad_fair *f = &k->fair;
+    f->marked = true;
+    f->mark_part = part;
+    f->mark_whole = whole;
     f->mark = digest;
     f->mark_step = k->step;
-    f->next_mark *= 2;
+    while (f->next_mark <= f->yields) f->next_mark *= 2;
     f->varies = false;
+    f->object = RAD_NONE;
     memcpy(common(f, COULD), common(f, NOW), f->words * sizeof(uint64_t));
     memset(common(f, DID), 0, f->words * sizeof(uint64_t));
+}
+
+/* Where an actor is: the site of what it can do next. */
+static const char *round_place(const rad_kernel *k, uint32_t actor)
+{
+    for (uint32_t i = 0; i < k->action_count; i++)
+        if (k->actions[i].actor == actor && rad_is_enabled(k, i) && k->machine->site_name)
+            return k->machine->site_name(k->self, k->actions[i].site);
+    return NULL;
 }
 
 static void round_report(rad_kernel *k)
 {
     const rad_fair *f = &k->fair;
-    char who[200] = "", name[RAD_NAME_MAX];
+    char who[240] = "", name[RAD_NAME_MAX];
     for (uint32_t i = 0; i < k->actor_count; i++) {
         size_t used = strlen(who);
         if (!(common(f, DID)[(i + 1) / 64] >> (i + 1) % 64 & 1)) continue;
+        const char *place = round_place(k, i);
         rad__actor_name(k, i, name);
-        snprintf(who + used, sizeof who - used, "%s%s", used ? ", " : "", name);
+        snprintf(who + used, sizeof who - used, "%s%s%s%s", used ? "; " : "", name,
+                 place ? " at " : "", place ? place : "");
     }
     rad_fail(
-        k, RAD_ORACLE_LIVELOCK, RAD_NONE,
+        k, RAD_ORACLE_LIVELOCK, f->object,
         "steps %llu to %llu can repeat for ever: they end in the state in which they began, and "
         "everybody who can go on does (%s)",
         (unsigned long long)f->mark_step + 1, (unsigned long long)k->step, who);
 }
 
+/* A state may be a lot to look at. So the whole of it counts from the second round on: until then most are dismissed
+ * because somebody did not run, or by a part. */
 static void round_look(rad_kernel *k)
 {
     rad_fair *f = &k->fair;
-    rad_state_hash h = {{0, 0}};
-    if (k->machine->state == NULL || k->ended) return;
-    k->machine->state(k->self, &h);
+    rad_digest part = {0, 0}, whole = {0, 0};
+    if ((k->machine->state == NULL && k->round_state == NULL) || k->ended) return;
     rad_evaluated(k, RAD_ORACLE_LIVELOCK);
-    bool again = f->yields++ > 0 && rad__digest_equal(h.digest, f->mark) && round_is_fair(f);
-    if (again)
+    bool fair = f->marked && round_is_fair(f), marks = ++f->yields >= f->next_mark;
+    if ((!fair && !marks) || !round_state(k, false, &part)) return;
+    bool again = fair && rad__digest_equal(part, f->mark_part);
+    if (k->round_state == NULL) whole = part;
+    if (again && !round_state(k, true, &whole)) return;
+    if (again && f->mark_whole && rad__digest_equal(whole, f->mark))
         round_report(k);
-    else if (f->yields == f->next_mark)
-        round_mark(k, h.digest);
+    else if (marks || (again && !f->mark_whole))
+        round_mark(k, part, again || k->round_state == NULL, whole);
 }
 
 /* F2 */
@@ -212,6 +264,7 @@ void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool chose)
     f->active = true;
     fair_look(k);
     if (begins) {
+        f->marked = false;
         f->yields = 0;
         f->next_mark = 1;
     } else {
@@ -219,7 +272,7 @@ void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool chose)
         round_note(k, party, chose);
     }
     if (yields) round_look(k);
-    if (yields) fair_yields(f, party);
+    if (yields) fair_yields(f, party, k->actor_count + 1, rad__spins(k, party - 1) > 0);
     memcpy(common(f, BEFORE), common(f, NOW), f->words * sizeof(uint64_t));
     fair_settle(k);
 }
@@ -229,22 +282,47 @@ void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool chose)
 static void looks_state(const rad_looks *l, uint32_t count, rad_state_hash *h)
 {
     uint32_t known = count < RAD_SPIN_PERIOD ? count : RAD_SPIN_PERIOD;
-    bool repeats = false;
-    for (uint32_t p = 0; p < known; p++) repeats |= l->same[p] > 0;
-    if (!repeats) return;
+    if (count == 0 || l->repeats == 0) return;
     for (uint32_t p = 1; p <= known; p++)
         rad_state_add(h, &l->last[(count - p) % RAD_SPIN_PERIOD], sizeof l->last[0]);
-    rad_state_add(h, l->same, sizeof l->same);
+    for (uint64_t rest = l->repeats; rest != 0; rest &= rest - 1) {
+        uint32_t p = (uint32_t)__builtin_ctzll(rest);
+        uint8_t pair[] = {(uint8_t)p, l->same[p]};
+        rad_state_add(h, pair, sizeof pair);
+    }
+}
+
+/* Of a window only this counts: whom its actor is behind; of the others who has run, who else was stopped, who else
+ * could always run. Actors that have ended are nobody's concern. */
+static void window_state(const rad_fair *f, uint32_t slot, const uint64_t *ended, rad_state_hash *h)
+{
+    uint64_t left = 0;
+    for (uint32_t w = 0; w < f->words; w++)
+        left |= own(f, slot, BEHIND)[w] | ~(own(f, slot, RAN)[w] | ended[w]);
+    if (left == 0) return; /* everybody ran: it is as if it had not begun */
+    rad_state_add(h, &f->party[slot], sizeof f->party[slot]);
+    for (uint32_t w = 0; w < f->words; w++) {
+        uint64_t behind = own(f, slot, BEHIND)[w] & ~ended[w];
+        uint64_t ran = (own(f, slot, RAN)[w] | ended[w]) & ~behind;
+        uint64_t stopped = own(f, slot, STOPPED)[w] & ~(behind | ran);
+        uint64_t able = own(f, slot, ABLE)[w] & ~(behind | ran | stopped);
+        uint64_t sets[] = {behind, ran, stopped, able};
+        rad_state_add(h, sets, sizeof sets);
+    }
 }
 
 void rad__fair_state(const rad_kernel *k, rad_state_hash *h)
 {
     const rad_fair *f = &k->fair;
     for (uint32_t i = 0; k->recognises && i < k->actor_count && i < k->looks_capacity; i++)
-        looks_state(&k->looks[i], k->actors[i].looks, h);
-    for (uint32_t i = 0; f->active && i < k->actor_count; i++) {
+        if (!k->actors[i].ended) looks_state(&k->looks[i], k->actors[i].looks, h);
+    if (!f->active) return;
+    uint64_t *ended = common(f, ENDED);
+    memset(ended, 0, f->words * sizeof *ended);
+    for (uint32_t i = 0; i < k->actor_count && i + 1 < f->words * 64; i++)
+        if (k->actors[i].ended) set_add(ended, i + 1);
+    for (uint32_t i = 0; i < k->actor_count; i++) {
         uint32_t slot = i + 1 < f->slot_capacity ? f->slot[i + 1] : 0;
-        rad_state_add(h, &i, sizeof i);
-        if (slot) rad_state_add(h, own(f, slot - 1, 0), OWN * f->words * sizeof(uint64_t));
+        if (slot != 0 && !k->actors[i].ended) window_state(f, slot - 1, ended, h);
     }
 }

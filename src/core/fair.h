@@ -5,6 +5,12 @@
  * itself disabled. It is not offered while one of those can run; each of them counts until it has run once. So a loop
  * that yields is left as soon as somebody else has something to do, and what does not yield has every schedule.
  *
+ * Two rules besides, for loops that say nothing:
+ *   Turns    every RAD_TURN-th step of a run ends a window of its actor, whatever it did. So every schedule is fair,
+ *            also where a loop that writes is not recognised, and runs of fewer than 2 * RAD_TURN steps do not change.
+ *   Looks    an actor that spins (spin.h) comes behind everybody else who can run, starved or not: what it saw has not
+ *            changed, so it need not look again before the others have made a step. When all spin they go in turn.
+ *
  * What is not offered is *aside*: enabled for the machine, but neither in the kernel's enabled set nor in its list.
  * Policies and observers see it disabled, so nothing else in the kernel knows of fairness. All actions without an
  * actor are one party here; it never yields.
@@ -25,8 +31,15 @@
 
 #include <raddle/machine.h>
 
+enum { RAD_TURN = 256 };
+
+/* How a machine without `state` shows that a round of steps comes back to where it began: the digest of all there is,
+ * or of a part that is cheaper to ask for. False: it cannot be known. */
+typedef bool rad_round_state(void *self, bool whole, rad_digest *digest);
+
 typedef struct rad_fair {
-    bool active;    /* somebody has yielded in this run */
+    bool active;             /* somebody has yielded in this run */
+    bool marked, mark_whole; /* there is a mark (below), of the whole state */
     bool varies;    /* since the mark, somebody could have done something else than it did */
     uint32_t slots; /* actors that have yielded */
     uint32_t *party;
@@ -38,11 +51,14 @@ typedef struct rad_fair {
     uint32_t words; /* of a set */
     uint32_t actors_aside, actions_aside;
     uint32_t world; /* enabled actions without an actor */
+    bool worldly;   /* there was one in this run */
     uint64_t
         held; /* steps of this run after which somebody was aside; machines may count their own, too */
     /* The search for a state that comes back. */
-    rad_digest mark;
+    rad_digest mark, mark_part;
     uint64_t mark_step, yields, next_mark;
+    uint32_t
+        object; /* touched since the mark: of those the one whose role comes first in the alphabet */
 } rad_fair;
 
 RAD_INTERNAL void rad__fair_reset(rad_fair *f);

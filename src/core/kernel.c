@@ -225,14 +225,36 @@ static uint64_t kernel_look(const rad_kernel *k, uint32_t action, uint32_t site)
     return look;
 }
 
+static void spin_look(rad_kernel *k, uint32_t actor, uint64_t look, bool private)
+{
+    rad_actor_entry *a = &k->actors[actor];
+    if (!RAD_GROW(&k->looks, &k->looks_capacity, actor + 1)) {
+        rad__kernel_error(k, RAD_ENOMEM, "out of memory while watching for actors that spin");
+        return;
+    }
+    a->spins = rad__looks_add(&k->looks[actor], &a->looks, look, private);
+    if (a->spins) k->yielded = k->gives_way = true;
+}
+
+void rad__spin_saw(rad_kernel *k, uint32_t actor, uint64_t look, bool private)
+{
+    if (RAD_LIKELY(look == 0)) {
+        k->actors[actor].looks = 0;
+    } else if (k->options.fair) {
+        k->looked = true;
+        spin_look(k, actor, look, private);
+    }
+}
+
 /* After the machine's part of a step: has its actor now made the same round of looks three times? A step is a look if
  * it touched something, wrote to nothing, chose nothing, changed no actions, and said what it saw. Steps that touch
- * nothing do not count, those with an effect let the looks be forgotten. */
+ * nothing do not count, those with an effect let the looks be forgotten. So do those that yield: such a loop needs
+ * nobody who recognises it. */
 __attribute__((noinline)) static void kernel_recognise(rad_kernel *k, uint32_t action,
                                                        uint32_t site)
 {
     uint32_t actor = k->actions[action].actor;
-    bool effect = k->stirred || k->chose, reads = k->looked;
+    bool effect = k->stirred || k->chose || k->gives_way, reads = k->looked;
     for (uint32_t i = 0; i < k->touched_count; i++) {
         effect |= k->touched[i].access == RAD_WRITE && !k->looked;
         reads |= k->touched[i].access == RAD_READ;
@@ -240,11 +262,8 @@ __attribute__((noinline)) static void kernel_recognise(rad_kernel *k, uint32_t a
     if (!effect && !reads) return;
     if (effect || !k->valued) {
         k->actors[actor].looks = 0;
-    } else if (!RAD_GROW(&k->looks, &k->looks_capacity, actor + 1)) {
-        rad__kernel_error(k, RAD_ENOMEM, "out of memory while watching for actors that spin");
-    } else if (rad__looks_add(&k->looks[actor], &k->actors[actor].looks,
-                              kernel_look(k, action, site))) {
-        k->yielded = k->gives_way = true;
+    } else {
+        spin_look(k, actor, kernel_look(k, action, site), false);
     }
 }
 
@@ -328,11 +347,27 @@ static void kernel_limit(rad_kernel *k)
              "not finished after %llu steps", (unsigned long long)k->options.max_steps);
 }
 
+/* Between two steps: the actor of the last one yields, if it has not done so by itself. */
+static void kernel_turn_ends(rad_kernel *k)
+{
+    k->turn += RAD_TURN;
+    if (k->gives_way) return;
+    k->step--; /* it is part of that step */
+    rad__fair_stepped(k, k->current, true, k->chose);
+    k->step++;
+}
+
 RAD_NO_CANARY static void kernel_loop(rad_kernel *k, uint64_t until)
 {
+    uint64_t pause = k->turn < until ? k->turn : until;
     while (!k->ended) {
+        if (RAD_UNLIKELY(k->step >= pause) && k->enabled.count > 0) {
+            if (k->step == k->turn) kernel_turn_ends(k);
+            if (k->step >= until) return;
+            pause = k->turn < until ? k->turn : until;
+            continue;
+        }
         uint32_t offered = k->enabled.count;
-        if (RAD_UNLIKELY(k->step >= until) && offered > 0) return;
         uint32_t action = kernel_next(k);
         if (action == RAD_NONE) return;
         kernel_step(k, action, offered);
@@ -362,6 +397,8 @@ static void kernel_reset(rad_kernel *k, const rad_run_options *options)
     rad__bitset_clear(&k->enabled);
     rad__fair_reset(&k->fair);
     k->recognises = options->fair && !k->machine->progresses;
+    k->turn = k->recognises ? RAD_TURN : UINT64_MAX;
+    k->round_state = NULL;
     k->set_hash = k->set_roll = 0;
     k->oldest = k->newest = k->current = RAD_NONE;
     k->fresh_count = k->touched_count = 0;
@@ -377,6 +414,11 @@ static void kernel_reset(rad_kernel *k, const rad_run_options *options)
     rad_beacon *beacon = options->beacon;
     rad__trace_restart(&k->trace, options->whole_trace, beacon ? beacon->ring : NULL);
     if (beacon) kernel_beacon_begin(beacon); /* the machine's reset may die, too */
+}
+
+void rad__turns_are_long(rad_kernel *k)
+{
+    if (k->options.fair) k->turn = RAD_TURN;
 }
 
 void rad__kernel_begin(rad_kernel *k, const rad_run_options *options)

@@ -131,7 +131,8 @@ typedef struct rad_actor_entry {
     uint32_t looks; /* since it did anything else: spin.h */
     bool waiting;
     bool ended;
-    bool aside; /* fair.h */
+    uint8_t spins; /* in the last of its looks, if it has any: the period; 0: it does not */
+    bool aside;    /* fair.h */
 } rad_actor_entry;
 
 typedef struct rad_object_entry {
@@ -191,8 +192,10 @@ struct rad_kernel {
     uint32_t touched_count, touched_capacity;
 
     rad_fair fair;
-    bool recognises;  /* who spins: spin.h */
-    rad_looks *looks; /* per actor */
+    rad_round_state *round_state; /* of the machine, in this run; or NULL */
+    bool recognises;              /* who spins: spin.h */
+    uint64_t turn;                /* the step at which the next long turn ends: fair.h */
+    rad_looks *looks;             /* per actor */
     uint32_t looks_capacity;
 
     rad_choice_buffer choices;
@@ -277,6 +280,18 @@ RAD_INTERNAL void rad__actions_forget(rad_kernel *k);
 /* The baseline goes to another actor, and that is no preemption; fairness is not concerned. For machines whose steps
  * yield in a sense of their own: a worker whose task does has not stopped making progress. */
 RAD_INTERNAL void rad__turn_ends(rad_kernel *k);
+
+/* In a step, for machines that know better than the kernel what their actor saw (and have `progresses`): 0: it had an
+ * effect; otherwise it was a look, private or not. Long turns end in such machines, too: rad__turns_are_long, in
+ * reset. */
+RAD_INTERNAL void rad__spin_saw(rad_kernel *k, uint32_t actor, uint64_t look, bool private);
+RAD_INTERNAL void rad__turns_are_long(rad_kernel *k);
+
+/* Whether it has looked, and spun in its last look: how many looks its round has. */
+static inline uint32_t rad__spins(const rad_kernel *k, uint32_t actor)
+{
+    return k->actors[actor].looks > 0 ? k->actors[actor].spins : 0;
+}
 
 /* Links what was enabled in reset, or in the step of `action`; the kernel's own files only. */
 RAD_INTERNAL void rad__enabled_settle(rad_kernel *k);

@@ -213,17 +213,26 @@ static int locals_look(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-void rad__thread_locals_reset(void *pointer, void *mine)
+static locals known; /* found when it is first asked for */
+
+void *rad__thread_locals(void *pointer, void *mine, size_t *size)
 {
-    static locals known;
-    if (!rad__thread_pointer_works()) return;
+    *size = 0;
+    if (!rad__thread_pointer_works()) return NULL;
     if (known.here == NULL) {
         known.pointer = mine;
         known.here = (const char *)&known;
         dl_iterate_phdr(locals_look, &known);
     }
-    if (known.size == 0) return;
-    char *block = (char *)pointer + known.distance;
+    *size = known.size;
+    return known.size > 0 ? (char *)pointer + known.distance : NULL;
+}
+
+void rad__thread_locals_reset(void *pointer, void *mine)
+{
+    size_t size;
+    char *block = rad__thread_locals(pointer, mine, &size);
+    if (block == NULL) return;
     memcpy(block, known.image, known.image_size);
-    memset(block + known.image_size, 0, known.size - known.image_size);
+    memset(block + known.image_size, 0, size - known.image_size);
 }

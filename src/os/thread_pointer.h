@@ -31,8 +31,11 @@ RAD_INTERNAL void *rad__donor(uint32_t index, rad_error *error);
 /* Grows when the process is a child of the one before: pointers of donors are to be asked for again. */
 RAD_INTERNAL uint32_t rad__donors_generation(void);
 
-/* Gives the thread-local variables of the object file that contains this code (program or shared library)
- * their initial values in the set at `pointer`; `mine` is the caller's own pointer. */
+/* Where the thread-local variables of the object file that contains this code (program or shared library) lie in the
+ * set at `pointer`; `mine` is the caller's own pointer. NULL: there are none, or they cannot be told from others'. */
+RAD_INTERNAL void *rad__thread_locals(void *pointer, void *mine, size_t *size);
+
+/* Gives them their initial values. */
 RAD_INTERNAL void rad__thread_locals_reset(void *pointer, void *mine);
 
 #endif

@@ -381,6 +381,8 @@ static const rad_machine spinner_machine = {.name = "spinner",
                                             .about = "one spins, one stops it",
                                             .params = spinner_params,
                                             .bug_site = RAD_NONE,
+                                            .progresses =
+                                                true, /* long turns are none of fairness's */
                                             .create = spinner_create,
                                             .destroy = spinner_destroy,
                                             .reset = spinner_reset,

@@ -106,6 +106,18 @@ static void draw_spin(struct dice *d, struct weave *w)
     if (roll(d, 3) == 0) w->actors[other].ops[0] = spin;
 }
 
+/* Two that take turns at cell 0: a lock, which the second may forget to give back. */
+static void draw_take(struct dice *d, struct weave *w)
+{
+    for (uint32_t i = 0; i < 2 && i < w->first_actors; i++) {
+        struct weave_actor *a = &w->actors[i];
+        if (a->count < 2) a->count = 2;
+        a->ops[0] = (struct weave_op){.kind = WEAVE_TAKE, .value = 1};
+        if (i == 0 || roll(d, 8) != 0)
+            a->ops[a->count - 1] = (struct weave_op){.kind = WEAVE_WRITE, .value = 0};
+    }
+}
+
 void weave_make(struct weave *w, const struct weave_case *c)
 {
     struct dice d = {weave_mix((uint64_t)c->seed)};
@@ -125,6 +137,7 @@ void weave_make(struct weave *w, const struct weave_case *c)
         draw_actor(&own, c, &w->actors[i], may_spawn && i < 2);
     }
     if (c->fixed == WEAVE_SPINNING) draw_spin(&d, w);
+    if (c->fixed == WEAVE_TAKING) draw_take(&d, w);
 }
 
 const char *weave_role(const struct weave *w, uint32_t object)
@@ -134,9 +147,9 @@ const char *weave_role(const struct weave *w, uint32_t object)
     return roles[object];
 }
 
-static const char *const op_names[] = {"read",  "write", "store",  "add",  "move",
-                                       "local", "lock",  "unlock", "pick", "spawn",
-                                       "yield", "check", "await",  "race", "spin"};
+static const char *const op_names[] = {"read",  "write",  "store", "add",   "move",  "local",
+                                       "lock",  "unlock", "pick",  "spawn", "yield", "check",
+                                       "await", "race",   "spin",  "take"};
 
 const char *weave_op_name(uint32_t kind)
 {

@@ -42,6 +42,7 @@ enum weave_op_kind {
     WEAVE_AWAIT, /* enabled while the cell is at least the value */
     WEAVE_RACE,  /* the same; or give up, which is always enabled and stores 9 in the register */
     WEAVE_SPIN,  /* always enabled; the actor stays at it while the cell is less than the value */
+    WEAVE_TAKE,  /* the cell becomes 1, at once; the actor stays at it while it was 1 already */
     WEAVE_OP_KINDS
 };
 
@@ -81,6 +82,7 @@ struct weave {
 enum {
     WEAVE_DRAWN = 3,
     WEAVE_SPINNING = 4, /* drawn, and some operations are WEAVE_SPIN */
+    WEAVE_TAKING = 5,   /* drawn, and some operations are WEAVE_TAKE */
     WEAVE_EQUAL = 8,
     WEAVE_UNEQUAL = 9
 }; /* additions to cell 0: the same for all, one more for each */
@@ -110,6 +112,7 @@ struct weave_world {
 struct weave_deed {
     uint8_t value;
     bool yields, ended;
+    bool looked; /* it wrote nothing, although it could have */
     int checked; /* oracle that was evaluated, -1: none */
     int spawned; /* actor, -1: none */
 };

@@ -28,6 +28,7 @@ struct trail {
     bool behind[WEAVE_ACTORS][WEAVE_ACTORS];
     uint32_t looks[WEAVE_ACTORS][WEAVE_STEPS];
     uint8_t look_count[WEAVE_ACTORS];
+    bool spins[WEAVE_ACTORS]; /* in its last look, and has done nothing else since */
     uint8_t evaluations[RAD_ORACLES_MAX];
     uint64_t event[WEAVE_ACTORS]; /* the last event of each actor, with its causes */
     uint64_t written[WEAVE_OBJECTS], read[WEAVE_OBJECTS]; /* the last write, the reads since */
@@ -74,7 +75,7 @@ static void begin(const struct weave *w, struct trail *t, struct weave_book *b)
 /* What an actor saw, from the last look on, are three equal rounds. */
 static bool spins(const uint32_t *looks, uint32_t count)
 {
-    for (uint32_t period = 1; period <= 8 && 3 * period <= count; period++) {
+    for (uint32_t period = 1; period <= 64 && 3 * period <= count; period++) {
         uint32_t at = count - 2 * period;
         while (at < count && looks[at] == looks[at - period]) at++;
         if (at == count) return true;
@@ -91,18 +92,21 @@ static bool repeats(const uint32_t *looks, uint32_t count)
 }
 
 /* A step of an actor, which touched an object or WEAVE_OBJECTS, and changed something or not. */
-static bool note_look(struct trail *t, uint32_t action, const struct weave_op *op, uint32_t value,
-                      bool effect)
+static bool note_look(struct trail *t, uint32_t action, const struct weave_op *op,
+                      const struct weave_deed *deed, bool effect)
 {
     uint32_t actor = action / 2, object = weave_object(op);
     if (!effect && object == WEAVE_OBJECTS) return false;
-    if (effect || weave_access(op) == RAD_WRITE || op->kind == WEAVE_MOVE) {
+    bool writes = weave_access(op) == RAD_WRITE && !deed->looked;
+    if (effect || writes || op->kind == WEAVE_MOVE) {
         t->look_count[actor] = 0;
+        t->spins[actor] = false;
         return false;
     }
     t->looks[actor][t->look_count[actor]++] =
-        ((action * WEAVE_OP_KINDS + op->kind) * WEAVE_OBJECTS + object) * 256 + value;
-    return spins(t->looks[actor], t->look_count[actor]);
+        ((action * WEAVE_OP_KINDS + op->kind) * WEAVE_OBJECTS + object) * 256 + deed->value;
+    t->spins[actor] = spins(t->looks[actor], t->look_count[actor]);
+    return t->spins[actor];
 }
 
 static bool can_go(const bool on[WEAVE_ACTIONS], uint32_t actor)
@@ -114,9 +118,11 @@ static void close_window(struct trail *t, uint32_t actor)
 {
     struct weave_window *w = &t->window[actor];
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
+        if (t->spins[actor] && i != actor && can_go(t->on, i)) t->behind[actor][i] = true;
         if (w->open && !w->ran[i] && (w->able[i] || w->stopped[i])) t->behind[actor][i] = true;
         w->able[i] = can_go(t->on, i);
-        w->stopped[i] = w->ran[i] = false;
+        w->stopped[i] = false;
+        w->ran[i] = !t->s.exists[i]; /* who comes later is not starved in this one */
     }
     w->open = true;
 }
@@ -388,8 +394,9 @@ static bool advance(const struct weave *w, struct trail *t, uint32_t action, str
     }
     t->on[action] = false; /* it waits anew, behind those that this step enabled */
     look_around(w, t, action, b);
-    bool effect = decisions != t->leaf.decisions || memcmp(before, t->on, sizeof before) != 0;
-    if (note_look(t, action, op, deed.value, effect)) {
+    bool effect =
+        decisions != t->leaf.decisions || memcmp(before, t->on, sizeof before) != 0 || deed.yields;
+    if (note_look(t, action, op, &deed, effect)) {
         t->yielded = true;
         b->spins++;
     }

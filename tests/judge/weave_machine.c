@@ -162,6 +162,7 @@ static void step(void *self, rad_kernel *k, uint32_t number)
     if (op->kind == WEAVE_MOVE) rad_touch(k, m->r.object[op->other], RAD_WRITE);
     rad_value(k, deed.value);
     if (deed.yields) rad_yields(k);
+    if (deed.looked) rad_looked(k);
     if (deed.spawned >= 0) add_actor(m, (uint32_t)deed.spawned, rad_current_actor(k));
     if (deed.ended && !(m->w.manner & WEAVE_UNENDED)) rad_ended(k, m->r.actor[actor]);
     if (deed.checked >= 0) rad_evaluated(k, (uint32_t)deed.checked);

@@ -62,7 +62,7 @@ void weave_draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool cr
 void weave_draw_spinning(struct weave_trial *trial, uint32_t *at, uint32_t limit)
 {
     do {
-        draw(trial, at, limit, false, WEAVE_SPINNING);
+        draw(trial, at, limit, false, *at % 2 ? WEAVE_SPINNING : WEAVE_TAKING);
         if (trial->b.held > 0) return;
         weave_trial_free(trial);
     } while (true);

@@ -68,6 +68,10 @@ static void do_op(struct weave_world *s, uint32_t actor, bool gives_up, const st
         if (*cell == op->value) fail(s, op->oracle, op->blind, op->object);
         break;
     case WEAVE_RACE: s->reg[actor] = gives_up ? 9 : *cell; break;
+    case WEAVE_TAKE:
+        deed->looked = *cell == 1;
+        *cell = 1;
+        break;
     case WEAVE_SPIN: deed->yields = op->count > 1 && *cell < op->value; break;
     case WEAVE_LOCAL:
     case WEAVE_PICK:
@@ -85,7 +89,8 @@ void weave_step(const struct weave *w, struct weave_world *s, uint32_t action, w
     *deed = (struct weave_deed){.checked = -1, .spawned = -1};
     if (op->kind == WEAVE_PICK) s->cells[op->object] = pick_twice(op, pick, context);
     do_op(s, actor, action % 2 == 1, op, deed);
-    if (op->kind != WEAVE_SPIN || s->cells[op->object] >= op->value) s->pc[actor]++;
+    bool stays = op->kind == WEAVE_SPIN ? s->cells[op->object] < op->value : deed->looked;
+    if (!stays) s->pc[actor]++;
     deed->ended = weave_next(w, s, actor) == NULL;
 }
 

@@ -298,7 +298,7 @@ static void channels_between_threads_are_clean(void **state)
         {"l2-chan capacity=1 values=2", "preempt:3", 1000},
         {"l2-chan capacity=1 values=3 drops=1", "preempt:3", 500},
         {"l2-chan capacity=1 values=3 drops=2", "preempt:3", 500},
-        {"l2-chan closer=1", "preempt:3", AT_NIGHT | 20000},
+        {"l2-chan closer=1", "preempt:3", AT_NIGHT | 17500},
         {"l2-chan capacity=1 values=2 closer=1", "preempt:2", 1000},
         {"l2-chan capacity=2 values=3 many=1", "preempt:3", 500},
         {"l2-chan values=2 many=1 closer=1", "preempt:2", 1000},
@@ -320,20 +320,20 @@ static void selects_are_clean(void **state)
         {"l2-select kind=2", "preempt:3", 50},
         {"l2-select kind=3", "preempt:2", 4000},
         {"l2-select kind=4", "preempt:3", AT_NIGHT | 5000},
-        {"l2-select kind=5", "preempt:2", 4000},
-        {"l2-select kind=5 capacity=1", "preempt:2", 2000},
+        {"l2-select kind=5", "preempt:2", 3500},
+        {"l2-select kind=5 capacity=1", "preempt:2", 1600},
         {"l2-select kind=6 public=1", "preempt:1", AT_NIGHT | 5000},
-        {"l2-select kind=7", "preempt:2", AT_NIGHT | 20000},
+        {"l2-select kind=7", "preempt:2", AT_NIGHT | 16500},
         {"l2-select kind=8", "preempt:3", 200},
         {"l2-select kind=8 capacity=1", "preempt:3", 200},
         {"l2-choice kind=0", "preempt:3", AT_NIGHT | 15000}, /* locks, permits and groups */
-        {"l2-choice kind=1 public=1", "preempt:3", AT_NIGHT | 40000},
+        {"l2-choice kind=1 public=1", "preempt:3", AT_NIGHT | 38500},
         {"l2-choice kind=2", "preempt:2", 1500},
-        {"l2-choice kind=3", "preempt:2", 3500},
-        {"l2-choice kind=4", "preempt:2", 9000},
-        {"l2-choice kind=5", "preempt:2", AT_NIGHT | 9000},
-        {"l2-choice kind=6", "preempt:2", 4000},
-        {"l2-choice kind=7", "preempt:1", 3000},
+        {"l2-choice kind=3", "preempt:2", 3000},
+        {"l2-choice kind=4", "preempt:2", 7000},
+        {"l2-choice kind=5", "preempt:2", AT_NIGHT | 8000},
+        {"l2-choice kind=6", "preempt:2", 3500},
+        {"l2-choice kind=7", "preempt:1", 2500},
         {"l2-choice kind=8", "preempt:2", 1500}, /* the RW lock */
         {"l2-choice kind=8 public=1", "preempt:2", 2000},
         {"l2-choice kind=9", "preempt:1", 1000},
@@ -348,10 +348,10 @@ static void selects_are_clean(void **state)
 static void stocks_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-stock", "preempt:3", 400},         {"l2-stock kind=1", "preempt:2", 1500},
-        {"l2-stock kind=2", "preempt:3", 8000}, {"l2-stock kind=3", "preempt:3", 300},
-        {"l2-stock kind=4", "preempt:2", 900},  {"l2-stock kind=5", "preempt:2", 1200},
-        {"l2-stock kind=6", "preempt:2", 1900}, {"l2-stock kind=7", "preempt:1", 1000},
+        {"l2-stock", "preempt:3", 400},         {"l2-stock kind=1", "preempt:2", 1200},
+        {"l2-stock kind=2", "preempt:3", 5500}, {"l2-stock kind=3", "preempt:3", 300},
+        {"l2-stock kind=4", "preempt:2", 800},  {"l2-stock kind=5", "preempt:2", 1200},
+        {"l2-stock kind=6", "preempt:2", 1600}, {"l2-stock kind=7", "preempt:1", 800},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -373,7 +373,7 @@ static void timers_of_programs_are_clean(void **state)
 static void time_that_is_up_is_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-timeout", "preempt:3", 500},
+        {"l2-timeout", "preempt:3", 450},
         {"l2-timeout capacity=1", "preempt:3", 200},
         {"l2-timeout kind=1", "preempt:3", 400},
         {"l2-timeout kind=2", "preempt:3", 400},
@@ -414,9 +414,9 @@ static void fibers_on_their_stacks_are_clean(void **state)
         {"l2-sleep kind=3", "preempt:2", AT_NIGHT | 2000},
         {"l2-sleep workers=2 kind=1", "preempt:1", AT_NIGHT | 1000},
         {"l2-sleep workers=2 kind=4", "preempt:1", AT_NIGHT | 500},
-        {"l2-berth", "preempt:3", AT_NIGHT | 30000},
-        {"l2-berth cools=2", "preempt:2", 4000},
-        {"l2-berth each=2 kept=1", "preempt:2", 4000},
+        {"l2-berth", "preempt:3", AT_NIGHT | 17000},
+        {"l2-berth cools=2", "preempt:2", 2500},
+        {"l2-berth each=2 kept=1", "preempt:2", 2500},
         {"l2-berth hands=1", "preempt:2", 2500},
         {"l2-berth hands=1 kept=1", "preempt:2", 2500},
     };
@@ -472,8 +472,8 @@ static void nurseries_are_clean(void **state)
 static void waits_of_fibers_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-cancel", "preempt:2", AT_NIGHT | 20000},
-        {"l2-cancel kind=1", "preempt:2", AT_NIGHT | 20000},
+        {"l2-cancel", "preempt:2", AT_NIGHT | 18000},
+        {"l2-cancel kind=1", "preempt:2", AT_NIGHT | 19500},
         {"l2-cancel kind=2", "preempt:1", 300},
         {"l2-cancel kind=3", "preempt:1", 500},
         {"l2-cancel kind=4", "preempt:2", 1500},
@@ -481,7 +481,7 @@ static void waits_of_fibers_are_clean(void **state)
         {"l2-mix", "preempt:2", 2000},
         {"l2-mix send=1", "preempt:2", 2000},
         {"l2-mix capacity=1 values=2 whole=1", "preempt:1", 50},
-        {"l2-mix workers=2 fibers=2", "preempt:1", AT_NIGHT | 4000},
+        {"l2-mix workers=2 fibers=2", "preempt:1", AT_NIGHT | 3500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);

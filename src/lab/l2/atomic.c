@@ -144,6 +144,7 @@ RAD_INLINE void op_begin(op *o, const volatile void *address, unsigned size, enu
         o->location = rad__l2_location(l, o->cell, o->address, o->mask);
     }
     check_unseen(o, o->location);
+    l->locations[o->location].touched |= (uint8_t)(1u << l->running->index);
     if (size == 16) {
         o->second = second_location(o);
         rad_touch(l->k, rad__l2_object(l, o->second), access);
@@ -161,7 +162,6 @@ static void touch_overlapping(op *o, uint32_t location, enum rad_access access)
         rad_touch(l->k, rad__l2_object(l, i), access);
         if (access != RAD_WRITE) continue;
         l->locations[i].known = false;
-        rad__l2_changed(l, i);
     }
 }
 
@@ -207,8 +207,9 @@ RAD_INLINE void end_load(op *o, int order, uint64_t value)
         at->value = granule_value(at);
         at->known = true;
     }
-    rad__l2_observed(l, o->location, o->site);
-    rad_value(l->k, rad__l2_canonical(l, value));
+    value = rad__l2_canonical(l, value);
+    l2_saw(l, o->location, o->site, value);
+    rad_value(l->k, value);
 }
 
 RAD_INLINE void end_write(op *o, uint32_t location, l2_cell *cell, int order, bool is_rmw)
@@ -230,15 +231,12 @@ RAD_INLINE void end_change(op *o, int order, bool is_rmw, bool changed, uint64_t
     end_write(o, o->location, o->cell, order, is_rmw);
     if (o->second) end_write(o, o->second, o->cell + 1, order, is_rmw);
     if (releases(order)) t->clock.at[t->index]++;
-    if (changed) {
-        rad__l2_changed(l, o->location);
-        if (o->second) rad__l2_changed(l, o->second);
-    } else if (is_rmw) {
-        rad__l2_observed(l, o->location, o->site);
-    } else {
-        t->since = ++l->changes;
-    }
-    rad_value(l->k, rad__l2_canonical(l, value));
+    value = rad__l2_canonical(l, value);
+    if (changed)
+        l2_wrote(l, o->location, o->site);
+    else
+        l2_saw(l, o->location, o->site, value);
+    rad_value(l->k, value);
 }
 
 /* ---- The calls --------------------------------------------------------------------------------------------- */

@@ -39,5 +39,5 @@ void rad__l2_context_make(rad_context *c, void *stack, size_t size, void (*entry
 void rad__l2_give_way(bool longer)
 {
     (void)longer;
-    if (rad__l2->phase == L2_PHASE_RUN) rad__l2->running->gives_way = true;
+    if (rad__l2->phase == L2_PHASE_RUN) rad_yields(rad__l2->k);
 }

@@ -16,11 +16,12 @@
  * Values    real memory holds the newest value; under sequential consistency that is what a load reads
  *           (load_source in atomic.c is the place where a weaker model will choose).
  *
- * L1  one thread runs at a time; a thread that is not running stands at a point, waits, spins or has ended.
+ * L1  one thread runs at a time; a thread that is not running stands at a point, waits or has ended.
  * L2  nothing that goes into the digest, the order or an identity depends on an address. */
 #ifndef RAD_LAB_L2_L2_H
 #define RAD_LAB_L2_L2_H
 
+#include "base/prng.h"
 #include "core/kernel.h"
 #include "lab/l2/model.h"
 #include "lab/l2/sites.h"
@@ -34,9 +35,6 @@ enum {
     L2_HEAP = 1 << 20,
     L2_NAMES_MAX = 32,
     L2_FIBERS_MAX = 16,
-    L2_SPIN_LIMIT = 3, /* equal observations after which a thread stands aside */
-    L2_TURN = 256,     /* steps in a row that one thread may make while others could */
-    L2_SEEN = 4,       /* what a thread remembers per site: loops look at several locations */
 };
 
 enum l2_oracle {
@@ -76,14 +74,13 @@ typedef struct l2_location {
     l2_clock release; /* what an acquire of the newest value receives */
     uint64_t value;   /* newest, in place: the bytes of the granule */
     char *granule;
-    uint32_t next;    /* in the granule; 0 ends */
-    uint32_t object;  /* the kernel's; RAD_NONE until somebody announces it */
-    uint32_t version; /* how often the value changed */
+    uint32_t next;   /* in the granule; 0 ends */
+    uint32_t object; /* the kernel's; RAD_NONE until somebody announces it */
     uint8_t mask;
     bool publishes;  /* `release` is not empty */
     bool known;      /* `value` is what was written last by instrumented atomics */
     bool mixed;      /* others overlap it */
-    uint8_t watched; /* threads that may spin on it */
+    uint8_t touched; /* the threads that did, by an atomic */
 } l2_location;
 
 typedef struct l2_cell {
@@ -107,13 +104,7 @@ typedef struct l2_name {
     const char *name;
 } l2_name;
 
-/* What a thread saw last at a site, since it last changed something. */
-typedef struct l2_seen {
-    uint64_t since;
-    uint32_t location, version, count;
-} l2_seen;
-
-enum l2_life { L2_READY = 0, L2_WAITING, L2_SPINNING, L2_ENDED, L2_BROKEN };
+enum l2_life { L2_READY = 0, L2_WAITING, L2_ENDED, L2_BROKEN };
 
 typedef struct l2_thread {
     rad_context context;
@@ -122,9 +113,9 @@ typedef struct l2_thread {
     l2_clock clock;    /* what happened before */
     l2_clock acquired; /* would be received by an acquire fence */
     l2_clock released; /* was published by the last release fence */
-    l2_seen *seen;     /* by point and location */
-    uint64_t since;    /* number of its last change */
     uint64_t until;    /* when its sleep ends; 0: when it is woken */
+    uint64_t idle_at;  /* the count of such steps (`busy`) … */
+    uint32_t idle;     /* … since which it has looked so often */
     uint32_t location; /* announced, or waited for; 0: none */
     uint32_t site;     /* announced, global number */
     uint32_t allocations;
@@ -132,8 +123,6 @@ typedef struct l2_thread {
     uint8_t life;
     uint8_t index;  /* its clock component */
     bool fenced;    /* `released` is not empty */
-    bool spins;     /* saw the same too often: stands aside if it goes round again */
-    bool gives_way; /* stands aside until another one has made a step */
     uint8_t inside; /* the source of an operation that is one step; 0: none */
     uint8_t passed; /* points where it did not stop, in a row */
 } l2_thread;
@@ -175,17 +164,13 @@ typedef struct l2 {
     l2_name fiber_stacks[L2_FIBERS_MAX]; /* of contexts that the model made */
     uint32_t fiber_stack_count;
 
-    uint64_t now_ns;   /* moves when a wait with a limit is chosen to end */
-    uint32_t jumps;    /* … or when nobody can go on: how often */
-    uint64_t changes;  /* counts changes of any location: tells rounds of spinning apart */
-    uint32_t spinning; /* threads that stand aside */
-    uint32_t resting;  /* those of them that had too long a turn */
-    uint32_t turn_of, turn;
-    uint32_t stalls;       /* in a row */
-    uint32_t stalled;      /* who was let go last */
-    rad_digest stall_mark; /* stall.c */
-    uint32_t stall_went;   /* since the mark */
-    uint64_t stall_step;   /* the first after the mark */
+    uint64_t now_ns; /* moves when a wait with a limit is chosen to end */
+    uint32_t jumps;  /* … or when nobody can go on: how often */
+    uint64_t saw;    /* in this step; 0: nothing */
+    bool effect;     /* … it changed something that others may see */
+    bool private;    /* … all it did was to write what is its own */
+    uint64_t busy;   /* counts steps in which nobody spins */
+    uint32_t timed;  /* threads that sleep with a limit */
 
     uint8_t *coarse;       /* by global number of a point: whether it stops there, see threads.c */
     const char *coarse_by; /* what the model said */
@@ -316,11 +301,23 @@ RAD_INTERNAL _Noreturn void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object
 /* Memory ran out, or a limit was met: the run is void. */
 RAD_INTERNAL _Noreturn void rad__l2_error(l2 *l, int code, const char *text);
 
-/* The running thread saw something without changing anything; or the value of a location changed. */
-RAD_INTERNAL void rad__l2_observed(l2 *l, uint32_t location, uint32_t site);
-RAD_INTERNAL void rad__l2_changed(l2 *l, uint32_t location);
+/* What the running thread did in its step, for core/spin.h: it saw a value without changing it, or wrote. A location
+ * that only this thread has touched is its own. */
+static inline void l2_saw(l2 *l, uint32_t location, uint32_t site, uint64_t value)
+{
+    l->saw = rad__mix2(l->saw ^ ((uint64_t)site << 32 | location), value) | 1;
+    l->private = false;
+}
 
-/* Nobody can go on except those who stand aside: the one to let go, or 0 after reporting a livelock. */
-RAD_INTERNAL uint32_t rad__l2_stall(l2 *l);
+static inline void l2_wrote(l2 *l, uint32_t location, uint32_t site)
+{
+    const l2_location *o = &l->locations[location];
+    bool private = o->touched == 1u << l->running->index && !o->mixed;
+    l->effect |= !private;
+    l->saw = rad__mix2(l->saw ^ ((uint64_t)site << 32 | location), 0) | 1;
+}
+
+/* The state of the model, for a livelock: rad_round_state. */
+RAD_INTERNAL rad_round_state rad__l2_round;
 
 #endif

@@ -49,7 +49,6 @@ static void l2_destroy(void *self)
     l2 *l = self;
     if (l == NULL) return;
     if (rad__l2 == l) rad__l2_use(NULL);
-    for (uint32_t i = 0; i < L2_CLOCKS; i++) rad__free(l->threads[i].seen);
     rad__l2_memory_close(l);
     rad__free(l->coarse);
     rad__free(l->site_number);
@@ -61,15 +60,7 @@ static void l2_destroy(void *self)
 
 static bool l2_open(l2 *l, rad_error *error)
 {
-    for (uint32_t i = 0; i <= l->thread_count; i++) {
-        l->threads[i].index = (uint8_t)i;
-        l->threads[i].seen =
-            rad__alloc(rad__l2_point_count * (size_t)L2_SEEN, sizeof *l->threads[i].seen);
-        if (l->threads[i].seen == NULL) {
-            rad__error_memory(error);
-            return false;
-        }
-    }
+    for (uint32_t i = 0; i <= l->thread_count; i++) l->threads[i].index = (uint8_t)i;
     l->threads[L2_MAIN].clock.at[L2_MAIN] = 1;
     l->coarse = rad__alloc(rad__l2_point_count, sizeof *l->coarse);
     l->site_number = rad__alloc(rad__l2_point_count, sizeof *l->site_number);
@@ -155,11 +146,13 @@ static void l2_reset(void *self, rad_kernel *k)
     l2 *l = self;
     rad__l2_use(l);
     l->k = k;
-    l->spinning = l->resting = l->stalls = 0;
+    l->timed = 0;
+    l->busy++;
+    k->round_state = rad__l2_round;
+    rad__turns_are_long(k);
     l->now_ns = 1;
     l->jumps = 0;
     l->is_coarse = false;
-    l->turn_of = l->turn = l->stalled = 0;
     if (!l2_borrow(l)) return;
     rad__l2_memory_reset(l);
     l->threads[L2_MAIN].allocations = 0;
@@ -272,8 +265,8 @@ const rad_machine *rad__l2_machine(uint32_t index)
         .bug = model->bug,
         .bug_site = rad__l2_bug_site(model),
         .limits = l2_limits,
-        .progresses = true, /* threads.c knows who spins */
-        .ends = true,       /* a thread that spins gives way: threads.c */
+        .progresses = true, /* threads.c says what they saw */
+        .ends = true,       /* schedules are fair: core/fair.h */
         .self_test = true,
         .create = creators[index],
         .destroy = l2_destroy,

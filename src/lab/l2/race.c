@@ -121,7 +121,7 @@ static void forget_locations(l2 *l, const l2_cell *cell, uint8_t mask)
         l2_location *o = &l->locations[i];
         if (!(o->mask & mask)) continue;
         o->known = o->publishes = false;
-        rad__l2_changed(l, i);
+        l->effect = true;
     }
 }
 

@@ -1,13 +1,11 @@
-/* threads.c — threads of a model: coroutines that stop before every atomic, sleep on words, and stand aside
- * when they only wait for somebody else.
+/* threads.c — threads of a model: coroutines that stop before every atomic, sleep on words, and say what they
+ * saw.
  *
- * Spinning  A loop such as `while (load(x) == old);` never blocks, so it could be chosen for ever. When a thread
- *           sees the same unchanged value at the same place L2_SPIN_LIMIT times without having changed
- *           anything itself, it stands aside until one of the locations it looked at changes. When everybody
- *           who could go on stands aside one is let go again, in turn, for it may be a loop that gives up: stall.c.
- * Turns     A loop that also writes is not recognised by that. So nobody makes more than L2_TURN steps in a row
- *           while somebody else could: it stands aside until another one has made a step. So does whoever gives way
- *           (rad__os_give_way). */
+ * Spinning  A loop such as `while (load(x) == old);` never blocks, so it could be chosen for ever. What a thread sees
+ *           goes to the recogniser that all machines share (core/spin.h), and who spins, or gives way
+ *           (rad__os_give_way), lets others go first (core/fair.h). A write that leaves the value as it is counts as a
+ *           look, one to a location that nobody else has touched as private.
+ * Time      passes when nobody can go on, or all who can do nothing but spin. */
 #include "lab/l2/l2.h"
 
 #include "base/error.h"
@@ -57,42 +55,6 @@ void rad__l2_error(l2 *l, int code, const char *text)
     thread_break(l);
 }
 
-/* ---- Spinning ------------------------------------------------------------------------------------------ */
-
-void rad__l2_observed(l2 *l, uint32_t location, uint32_t site)
-{
-    l2_thread *t = l->running;
-    l2_location *o = &l->locations[location];
-    if (RAD_UNLIKELY(site >= rad__l2_point_count)) return;
-    l2_seen *s = &t->seen[site * L2_SEEN + location % L2_SEEN];
-    if (s->since == t->since && s->location == location && s->version == o->version) {
-        o->watched |= (uint8_t)(1u << t->index);
-        if (++s->count >= L2_SPIN_LIMIT) t->spins = true;
-        return;
-    }
-    *s = (l2_seen){t->since, location, o->version, 1};
-}
-
-static void spin_end(l2 *l, uint32_t thread)
-{
-    l2_thread *t = &l->threads[thread];
-    t->life = L2_READY;
-    t->since = ++l->changes; /* counts anew */
-    l->spinning &= ~(1u << thread);
-    rad_enable(l->k, thread - 1);
-}
-
-void rad__l2_changed(l2 *l, uint32_t location)
-{
-    l2_location *o = &l->locations[location];
-    o->version++;
-    l->stalls = 0;
-    if (l->running) l->running->since = ++l->changes;
-    uint32_t concerned = o->watched & l->spinning;
-    o->watched = 0;
-    for (; concerned; concerned &= concerned - 1) spin_end(l, (uint32_t)__builtin_ctz(concerned));
-}
-
 /* ---- Operations that are one step --------------------------------------------------------------------------- */
 
 enum { STOPS = 0, SILENT = UINT8_MAX }; /* otherwise the number of the source */
@@ -132,13 +94,6 @@ RAD_INLINE void thread_enter(l2 *l, l2_thread *t)
     if (l->borrows) rad__thread_pointer_set(l->pointer);
 }
 
-/* Is it about to look at something it has looked at since it last changed anything? */
-static bool goes_round(const l2_thread *t)
-{
-    return t->site < rad__l2_point_count &&
-           t->seen[t->site * L2_SEEN + t->location % L2_SEEN].since == t->since;
-}
-
 RAD_INLINE void thread_settle(l2 *l, l2_thread *t)
 {
     rad_kernel *k = l->k;
@@ -148,14 +103,6 @@ RAD_INLINE void thread_settle(l2 *l, l2_thread *t)
         rad_announce(k, action, l2_number(l, t->site),
                      t->location ? rad__l2_object(l, t->location) : RAD_NONE,
                      (enum rad_access)t->access);
-        if (RAD_UNLIKELY(t->spins) && goes_round(t)) {
-            t->life = L2_SPINNING;
-            l->spinning |= 1u << t->index;
-            rad_disable(k, action);
-            rad_wait(k, action, t->location ? rad__l2_object(l, t->location) : RAD_NONE, RAD_NONE);
-            k->fair.held += rad_enabled_count(k) > 0;
-        }
-        t->spins = false;
         break;
     case L2_WAITING:
         rad_disable(k, action);
@@ -164,48 +111,55 @@ RAD_INLINE void thread_settle(l2 *l, l2_thread *t)
     case L2_ENDED:
         rad_disable(k, action);
         rad_ended(k, action);
-        l->stalls = 0;
         break;
     default: break;
     }
 }
 
-/* Whoever had too long a turn rests; whoever rested may go on, now that another one has made a step. */
-RAD_INLINE void thread_turn(l2 *l, uint32_t thread)
-{
-    if (l->turn_of != thread) {
-        l->turn_of = thread;
-        l->turn = 0;
-        uint32_t rested = l->resting & l->spinning;
-        l->resting = 0;
-        for (; rested; rested &= rested - 1) spin_end(l, (uint32_t)__builtin_ctz(rested));
-    }
-    l2_thread *t = &l->threads[thread];
-    bool rests = ++l->turn >= L2_TURN || t->gives_way;
-    t->gives_way = false;
-    if (RAD_LIKELY(!rests) || t->life != L2_READY || rad_enabled_count(l->k) < 2) return;
-    t->life = L2_SPINNING;
-    l->spinning |= 1u << thread;
-    l->resting |= 1u << thread;
-    rad_disable(l->k, thread - 1);
-    l->k->fair.held++;
-}
-
-/* Nobody can go on, but somebody's time will be up: the first one's is. */
-static bool sleep_ends(l2 *l)
+/* Nobody can get on, but somebody's time will be up: the first one's is. */
+static void sleep_ends(l2 *l)
 {
     l2_thread *first = NULL;
     for (uint32_t i = 1; i <= l->thread_count; i++) {
         l2_thread *t = &l->threads[i];
         if (t->life == L2_WAITING && t->until && (!first || t->until < first->until)) first = t;
     }
-    if (first == NULL) return false;
+    if (first == NULL) return;
+    l->busy++;
+    l->timed &= ~(1u << first->index);
     l->jumps++;
     if (l->now_ns < first->until) l->now_ns = first->until;
     first->until = 0;
     first->life = L2_READY;
     rad_enable(l->k, first->index - 1u);
-    return true;
+}
+
+/* All who can go on spin, and each has made two rounds since anything else was done: in the first it may have seen what
+ * has changed since it began to spin. */
+static bool all_are_idle(const l2 *l)
+{
+    bool all = true;
+    for (uint32_t i = 1; i <= l->thread_count; i++) {
+        const l2_thread *t = &l->threads[i];
+        uint32_t round = rad__spins(l->k, i - 1);
+        all &= t->life != L2_READY || (round > 0 && t->idle_at == l->busy && t->idle >= 2 * round);
+    }
+    return all;
+}
+
+/* What the step was, for whom it concerns. */
+RAD_INLINE void thread_tell(l2 *l, uint32_t thread)
+{
+    rad_kernel *k = l->k;
+    bool effect = l->effect | k->stirred | k->chose;
+    if (l->saw != 0 || effect) rad__spin_saw(k, thread - 1, effect ? 0 : l->saw, l->private);
+    if (RAD_LIKELY(effect || rad__spins(k, thread - 1) == 0)) {
+        l->busy++;
+        return;
+    }
+    l2_thread *t = &l->threads[thread];
+    t->idle = (t->idle_at == l->busy ? t->idle : 0) + 1;
+    t->idle_at = l->busy;
 }
 
 void rad__l2_step(void *self, rad_kernel *k, uint32_t action)
@@ -213,18 +167,16 @@ void rad__l2_step(void *self, rad_kernel *k, uint32_t action)
     l2 *l = self;
     uint32_t thread = action + 1;
     l2_thread *t = &l->threads[thread];
-    (void)k;
     rad__l2 = l;
     RAD_ASSERT(t->life == L2_READY);
+    if (RAD_UNLIKELY(l->timed) && all_are_idle(l)) sleep_ends(l);
+    l->saw = 0;
+    l->effect = false;
+    l->private = true;
     thread_enter(l, t);
     thread_settle(l, t);
-    thread_turn(l, thread);
-    if (RAD_LIKELY(rad_enabled_count(l->k) > 0 || l->k->ended)) return;
-    /* Before time passes all who stand aside look once more: what they saw may be old. */
-    bool looked = l->stalls >= (uint32_t)__builtin_popcount(l->spinning);
-    if ((looked && sleep_ends(l)) || !l->spinning) return;
-    uint32_t next = rad__l2_stall(l);
-    if (next) spin_end(l, next);
+    thread_tell(l, thread);
+    if (RAD_UNLIKELY(rad_enabled_count(k) == 0) && l->timed && !k->ended) sleep_ends(l);
 }
 
 static void thread_main(void *context)
@@ -278,12 +230,11 @@ void rad__l2_begin(l2 *l, uint32_t thread)
     t->clock = (l2_clock){{0}};
     t->acquired = t->released = t->clock;
     t->clock.at[thread] = 1;
-    t->since = ++l->changes;
     t->allocations = 0;
     t->until = 0;
     t->inside = t->passed = 0;
     t->life = L2_READY;
-    t->spins = t->fenced = t->gives_way = false;
+    t->fenced = false;
     if (l->borrows) rad__thread_locals_reset(t->pointer, l->pointer);
     rad__context_make(&t->context, t->stack, L2_STACK, thread_main, l);
     thread_enter(l, t);
@@ -344,7 +295,9 @@ bool rad__l2_word_wait_for(const volatile uint32_t *word, uint32_t expected, uin
         return false;
     }
     t->until = l->now_ns + ns;
+    l->timed |= 1u << t->index;
     word_wait(l, word, expected, pc);
+    l->timed &= ~(1u << t->index);
     bool woken = t->until != 0;
     t->until = 0;
     return woken;
@@ -396,7 +349,7 @@ uint32_t rad__l2_word_wake(const volatile uint32_t *word, uint32_t count)
         uint32_t thread = (uint32_t)__builtin_ctz(rest);
         waiters &= ~(1u << thread);
         l->threads[thread].life = L2_READY;
-        l->stalls = 0;
+        l->timed &= ~(1u << thread);
         rad_note(l->k, 1, rad__l2_object(l, location), thread - 1);
         rad_enable(l->k, thread - 1);
     }

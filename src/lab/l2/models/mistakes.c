@@ -206,10 +206,11 @@ static void crash_mistake(const rad_case *c, uint32_t thread)
     if (thread == 0 && seen == 1) crash(c->repaired ? &small[0] : NULL);
 }
 
-/* A loop that also writes is not seen to spin: the other one gets its turn by the length of this one's. */
+/* A loop that also writes what others do is not seen to spin: the other one gets its turn by the length of this. */
 static void busy_loop(const rad_case *c, uint32_t thread)
 {
     if (thread == 1) {
+        atomic_fetch_add_explicit(&other, 1, memory_order_relaxed);
         atomic_store_explicit(&word, 1, memory_order_relaxed);
         return;
     }
