@@ -20,7 +20,7 @@
  *     ./tests --threads                runs each test 100 times on threads, as stress
  *
  * A test is the first fiber of a runtime of its own. It ends when it and all of its fibers have ended, so a fiber that
- * waits for ever is a failure (a deadlock). What it leaves in static variables is gone in the next run.
+ * waits for ever is a failure. What it leaves in static variables is gone in the next run.
  *
  * Explored   raddle decides which fiber runs next, what rad_choose, rad_random and rad_fault answer, and when time
  *            passes. A failure is a file that repeats it: `raddle replay FILE -- ./tests NAME`.
@@ -102,12 +102,21 @@ RAD_API int rad_test_main(int argc, char **argv);
 
 /* The condition has to hold at least once in all runs of a test together. A test fails, and says which, when one of its
  * runs came here and none of them found it true; also when it is in the body of the test and no run came here. When all
- * tests were explored, those that no run of any test came to are a failure of their own. At most 256 in a program. */
+ * tests were explored, those that no run of any test came to are a failure of their own. On threads it
+ * is luck, so that is said, and is no failure. At most 256 in a program. */
 #ifndef __cplusplus
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define RAD_TEST_KEPT __attribute__((used, retain)) /* also by --gc-sections */
+#endif
+#endif
+#ifndef RAD_TEST_KEPT
+#define RAD_TEST_KEPT __attribute__((used))
+#endif
 #define rad_sometimes(condition, what)                                                             \
     do {                                                                                           \
         static rad_goal rad_goal_here = {what, __FILE__, __func__, __LINE__, RAD_NONE, NULL};      \
-        static rad_goal *rad_goal_listed __attribute__((used, section("rad_goals"))) =             \
+        static rad_goal *rad_goal_listed RAD_TEST_KEPT __attribute__((section("rad_goals"))) =     \
             &rad_goal_here;                                                                        \
         rad_goal_met(&rad_goal_here, (condition) ? true : false);                                  \
     } while (0)

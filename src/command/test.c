@@ -14,13 +14,15 @@ typedef struct test_args {
     const char *strategy, *output, *clock, *junit;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
-    bool list, tap, no_shrink, json;
+    bool list, threads, tap, no_shrink, json;
 } test_args;
 
 #define AT(field) offsetof(test_args, field)
 
 static const option TEST_OPTIONS[] = {
     {"list", OPTION_FLAG, AT(list), NULL, "print the names of the tests and explore none", 0, 0, 0},
+    {"threads", OPTION_FLAG, AT(threads), NULL,
+     "run each test on threads, 100 times or --runs, instead of exploring it", 0, 0, 0},
     {"tap", OPTION_FLAG, AT(tap), NULL, "print TAP, for 'meson test' and 'prove'", 0, 0, 0},
     {"junit", OPTION_TEXT, AT(junit), "FILE", "also write the results to FILE, as JUnit does", 0, 0,
      0},
@@ -260,6 +262,23 @@ static void note_goals(suite *s, const rad_exploration *e)
             s->k.goals[i].come_to = true;
 }
 
+/* The words of the program that runs a test on threads. */
+static int run_on_threads(suite *s, uint32_t index, const char *name)
+{
+    test_outcome o = {.name = name, .file = s->k.tests[index].file, .line = s->k.tests[index].line};
+    thread_request r = {.program = s->c->program,
+                        .test = name,
+                        .params = s->params,
+                        .param_count = s->param_count,
+                        .runs = s->args->runs,
+                        .seed = s->args->seed,
+                        .seconds = s->args->seconds};
+    int status = test_on_threads(s->c, &r, &o);
+    if (status == 0) report_test(&s->report, &s->k, &o);
+    rad__bytes_free(&o.details);
+    return status == 0 ? GO_ON : status;
+}
+
 /* GO_ON, or the exit status of what ended the whole. */
 static int run_test(suite *s, uint32_t index, const char *name)
 {
@@ -312,7 +331,7 @@ static int run_test(suite *s, uint32_t index, const char *name)
 static bool judges_goals(const suite *s)
 {
     static const char begin[] = "rad_test_of_";
-    if (s->pattern_count > 0) return false;
+    if (s->pattern_count > 0 || s->args->threads) return false;
     for (uint32_t i = 0; i < s->k.goal_count; i++)
         if (strncmp(s->k.goals[i].function, begin, sizeof begin - 1) != 0) return true;
     return false;
@@ -349,7 +368,10 @@ static int run_suite(suite *s)
     bool goals = judges_goals(s);
     report_begin(&s->report, planned + goals);
     for (uint32_t i = 0; status == GO_ON && (name = name_at(s, i)) != NULL; i++)
-        if (is_wanted(s, name)) status = *s->c->stop ? EXIT_INTERRUPTED : run_test(s, i, name);
+        if (is_wanted(s, name))
+            status = *s->c->stop        ? EXIT_INTERRUPTED
+                     : s->args->threads ? run_on_threads(s, i, name)
+                                        : run_test(s, i, name);
     if (status == GO_ON && goals) judge_goals(s);
     int written = report_end(&s->report, s->limits, status == EXIT_INTERRUPTED);
     if (status != GO_ON) return status;
@@ -419,6 +441,8 @@ static int test_run(cli *c, int argc, char **argv)
                              .seed = a.seed,
                              .junit = a.junit};
     if ((status = catalog_read(c, &s.k)) != 0) return status;
+    if (a.threads && s.k.text == NULL)
+        return bad_usage(c, "--threads is for programs with tests (raddle/test.h)");
     if ((status = check_words(&s)) == 0) status = a.list ? list_tests(&s) : run_suite(&s);
     catalog_free(&s.k);
     return status;

@@ -2,6 +2,7 @@
  *
  *     test.c          which tests there are, and exploring one
  *     test_goals.c    rad_sometimes: which were met, in all runs of a test
+ *     test_threads.c  a test on threads, which the program does by itself
  *     test_report.c   lines for people, TAP, JSON, JUnit */
 #ifndef RADDLE_COMMAND_TEST_H
 #define RADDLE_COMMAND_TEST_H
@@ -52,6 +53,21 @@ typedef struct test_outcome {
     hunt *hunt;        /* NULL: nothing was explored */
     const rad_exploration *e;
 } test_outcome;
+
+/* ---- On threads ------------------------------------------------------------------------------------ */
+
+typedef struct thread_request {
+    const char *program, *test;
+    char *const *params;
+    uint32_t param_count;
+    uint64_t runs, seed; /* runs 0: as many as the program does by itself */
+    double seconds;      /* 0: the same */
+} thread_request;
+
+/* Lets the program run one of its tests with --threads. Returns 0 and the outcome, or an exit status. */
+int test_on_threads(cli *c, const thread_request *r, test_outcome *o) RAD_COMMAND(test_on_threads);
+
+/* ---- Reports ---------------------------------------------------------------------------------------- */
 
 enum test_form { TEST_LINES = 0, TEST_TAP, TEST_JSON };
 

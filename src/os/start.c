@@ -43,9 +43,12 @@ static int child_main(void *context)
         if (s->given[i] >= 0 && there[i] < 0) return child_fails("cannot give it a descriptor");
     }
     close_range(STDERR_FILENO + 1, GIVEN_FROM - 1, 0);
-    snprintf(value, sizeof value, "%d,%d,%d,%s", there[0], there[1], there[2], s->mode);
-    if (setenv(s->variable, value, 1) != 0 || setenv("LD_PRELOAD", s->preload, 1) != 0 ||
-        setenv("LD_BIND_NOW", "1", 1) != 0)
+    snprintf(value, sizeof value, "%d,%d,%d,%s", there[0], there[1], there[2],
+             s->mode ? s->mode : "");
+    if (s->mode == NULL) unsetenv(s->variable);
+    if ((s->mode && setenv(s->variable, value, 1) != 0) ||
+        (s->preload &&
+         (setenv("LD_PRELOAD", s->preload, 1) != 0 || setenv("LD_BIND_NOW", "1", 1) != 0)))
         return child_fails("no memory for its environment");
     execv(s->path, s->argv);
     return child_fails("cannot run it");

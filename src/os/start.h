@@ -12,8 +12,9 @@ enum { RAD_OS_GIVEN_MAX = 3 };
 typedef struct rad_os_start {
     const char *path;
     char *const *argv;
-    const char *preload;         /* a library to be loaded before all others */
-    const char *variable, *mode; /* set to "FD,FD,FD,MODE", with the numbers that they have there */
+    const char *preload; /* a library to be loaded before all others; NULL: none */
+    const char *variable,
+        *mode; /* set to "FD,FD,FD,MODE", with the numbers that they have there; no mode: removed */
     int given[RAD_OS_GIVEN_MAX]; /* descriptors of ours; -1: none */
 } rad_os_start;
 

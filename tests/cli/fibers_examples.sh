@@ -16,11 +16,10 @@ for path in "$src"/tests/programs/examples/*.sed; do
     name=$(basename "$path" .sed)
     case $name in
     compress) [ -x "$build/examples/compress" ] || continue ;; # without zstd
-    http) continue ;;                                          # a signal ends it: not yet repeatable
     esac
     names+=("$name")
 done
-check "there are eight of them" [ ${#names[@]} -ge 7 ]
+check "there are nine of them" [ ${#names[@]} -ge 8 ]
 CC=$cc "$src/bench/scoreboard_examples.sh" "$build" --tiny --json examples.json "${names[@]}" >table 2>err
 status=$?
 status 0 "all are as docs/examples-under-test.md says"

@@ -136,8 +136,8 @@ same public listed "each public function has its place among the operations"
 
 # ---- The list -------------------------------------------------------------------------------------------
 # Each call that is answered is in the table of the docs, and the other way round.
-sed -n 's/^\(RAD_ANSWER([^,]*, \|REFUSED(\|OPEN(\|OPENAT(\|OPEN_2(\|OPENAT_2(\|CREAT(\|FOPEN(\|FREOPEN(\|CHANGES(\)\([A-Za-z0-9_]*\)[,)].*/\2/p' \
-    "$src"/src/lab/fibers/{clocks,identity,memory,outside,random,refuse,sockets}.c | grep -v '^rad_' | LC_ALL=C sort -u >answered
+sed -n 's/^\(int rad__libc_\|RAD_ANSWER([^,]*, \|REFUSED(\|OPEN(\|OPENAT(\|OPEN_2(\|OPENAT_2(\|CREAT(\|FOPEN(\|FREOPEN(\|CHANGES(\)\([A-Za-z0-9_]*\)[,()].*/\2/p' \
+    "$src"/src/lab/fibers/{clocks,identity,loopback,memory,outside,random,refuse,sockets}.c | grep -v '^rad_' | LC_ALL=C sort -u >answered
 sed -n '/^## Calls of the C library/,/^## /p' "$src/docs/fibers-under-test.md" | grep '^| `' |
     grep -o '`[A-Za-z0-9_:]*`' | tr -d '`' | sed 's/^std::random_device$/_ZNSt13random_device9_M_getvalEv/' | LC_ALL=C sort -u >documented
 same answered documented "the calls in the docs are those that are answered"

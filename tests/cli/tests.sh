@@ -56,7 +56,7 @@ fails random_data "check at step 0"
 fails not_soon "eventually at step"
 has out "not within 10 fair steps: total ==" "how many steps"
 fails exits "exit at step 0: the test called exit(0)"
-fails leaves_a_fiber "deadlock at step"
+fails leaves_a_fiber "leak at step"
 try test ./tests never_reaches --runs 60
 status 1 "a rad_sometimes that is never true"
 has out "FAIL  never_reaches: sometimes, but never in 16 runs: one more than there is (tests_counter.c:77, not true there)" "says which"
@@ -176,10 +176,20 @@ status 1 "--threads by the environment, without raddle"
 line out "1..4" "TAP there, too"
 has out "# tests_counter.c:60: rad_test_of_fails_at_once: check failed: total == 1; repetition 1 of seed 1" "a check that fails"
 has out "# the test ended the process, with status 0" "exit is a failure"
-has out "# never: one more than there is" "goals over all repetitions"
+line out "ok 3 - never_reaches" "a goal that is never met is luck on threads"
+has out "# note: never on threads: one more than there is" "and is said"
 run ./tests --threads --time 1 yields_for_ever
 status 1 "--threads: a test that never ends"
 has out "not done after 1 s" "says so"
+RADDLE_OPTIONS="--junit threads.xml --runs 3" run ./tests --threads counts fails_at_once
+status 1 "--threads with JUnit"
+has out "pass  counts: 3 runs on threads" "raddle lets the program do it"
+has out "FAIL  fails_at_once: tests_counter.c:60: rad_test_of_fails_at_once: check failed: total == 1; repetition 1" "and tells the same"
+check "JUnit's file" grep -q '<failure message="tests_counter.c:60:' threads.xml
+try test ./tests --threads --runs 2 --json counts makes_no_operation
+check "JSON" python3 -c 'import json
+d = json.load(open("out"))
+assert d["passed"] == 2 and d["limits"] is None and d["tests"][0]["message"] == "2 runs on threads", d'
 run ./tests --threads nothing
 status 2 "--threads: no such test"
 
@@ -188,6 +198,8 @@ makes abba -O1 "$src/tests/programs/abba.c"
 try test --runs 100 ./abba
 status 1 "a program with fibers is a test"
 has out "FAIL  abba: deadlock at step" "which fails"
+try test --threads ./abba
+status 2 "but it has no tests to run on threads"
 try test --runs 100 ./abba fixed
 status 0 "with its arguments"
 printf '#include <raddle/test.h>\nRAD_TEST_MAIN\n' >none.c

@@ -224,6 +224,9 @@ RAD_ANSWER(int, setitimer, (int which, const struct itimerval *to, struct itimer
 
 RAD_ANSWER(int, timerfd_create, (int clock, int flags))
 {
-    if (rad__program_calls()) rad__program_reaches("timerfd_create", "has the real time");
+    if (rad__program_calls()) {
+        rad__stage.external = true;
+        rad__program_reaches("timerfd_create", "has the real time");
+    }
     return RAD_REAL(timerfd_create)(clock, flags);
 }

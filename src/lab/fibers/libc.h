@@ -7,6 +7,8 @@
 
 #include "lab/fibers/stage.h"
 
+#include <sys/socket.h>
+
 /* Defines the function that has the symbol of the call. */
 #define RAD_ANSWER(type, name, parameters)                                                         \
     RAD_API type rad__libc_##name parameters __asm__(#name);                                       \
@@ -43,6 +45,11 @@ static inline void *rad__argument_pointer(long argument)
 {
     return (void *)argument;
 }
+
+/* True: this socket is now one within the program (loopback.c); *answer is connect's. */
+RAD_INTERNAL bool rad__loopback_listen(int fd, int backlog);
+RAD_INTERNAL bool rad__loopback_connect(int fd, const struct sockaddr *address, socklen_t length,
+                                        int *answer);
 
 /* A descriptor of a file with random bytes that are the same in each run; -1 and errno. */
 RAD_INTERNAL int rad__random_file(void);

@@ -48,11 +48,13 @@ RAD_ANSWER(int, listen, (int fd, int backlog))
     struct sockaddr_storage at = {.ss_family = AF_UNSPEC};
     socklen_t size = sizeof at;
     char name[NAME_SIZE];
+    if (rad__program_calls() && rad__loopback_listen(fd, backlog)) return 0;
     int code = RAD_REAL(listen)(fd, backlog);
     if (code != 0 || !rad__program_calls()) return code;
     if (getsockname(fd, (struct sockaddr *)(void *)&at, &size) == 0 &&
         name_of((struct sockaddr *)(void *)&at, name) && !is_own(name) && own_count < OWN_MAX)
         snprintf(own[own_count++], NAME_SIZE, "%s", name);
+    rad__stage.external |= at.ss_family != AF_UNIX;
     return code;
 }
 
@@ -60,11 +62,16 @@ static void reaches(const char *call, const struct sockaddr *address)
 {
     char name[NAME_SIZE];
     if (!rad__program_calls() || address == NULL || !name_of(address, name) || is_own(name)) return;
+    rad__stage.external = true;
     rad__program_reaches(call, name);
 }
 
 RAD_ANSWER(int, connect, (int fd, const struct sockaddr *address, socklen_t length))
 {
+    int answer = -1;
+    if (rad__program_calls() && address != NULL &&
+        rad__loopback_connect(fd, address, length, &answer))
+        return answer;
     reaches("connect", address);
     return RAD_REAL(connect)(fd, address, length);
 }

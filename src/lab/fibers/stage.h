@@ -95,6 +95,7 @@ typedef struct rad_stage {
     const char *delayed;    /* … and which: its role; NULL: none */
     bool uncontrolled;      /* it asked or changed what is outside of its process */
     rad_outside outside;    /* … by these calls; empty: it only waited */
+    bool external;          /* it has descriptors that others can make ready */
     bool timed;             /* there was a timer or a deadline */
     uint64_t memory_limit;  /* bytes; 0: none. memory.c */
     char scratch[256];      /* the directory of the run; "": none */

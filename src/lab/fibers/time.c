@@ -8,7 +8,7 @@
  * Looking   A loop that looks at the clock and yields waits for the clock: then it moves, although the loop can run.
  *           One that does not yield moves it by looking.
  * Files     After each step the system is asked which descriptors are ready, without waiting. It is waited for only
- *           when no runner can run. */
+ *           when no runner can run, and the program has descriptors that others can make ready. */
 #include "lab/fibers/stage.h"
 
 #include "lab/fibers/tell.h"
@@ -193,7 +193,7 @@ static void files_settle(void)
         rad_runtime *rt = seat_of(x)->core.runtime;
         if (rt == NULL || rad__ready_waits(&rt->ready) == 0) continue;
         uint32_t count = rad__ready_listen(&rt->ready, events, 0);
-        if (count == 0 && !can_others_run()) { /* nothing in the program will make it ready */
+        if (count == 0 && rad__stage.external && !can_others_run()) {
             rad__stage_is_uncontrolled();
             bool timed = rad__time_next() != UINT64_MAX;
             count = rad__ready_listen(&rt->ready, events, timed ? PATIENCE_TIMED_NS : PATIENCE_NS);
