@@ -100,10 +100,10 @@ RAD_API int rad_test_main(int argc, char **argv);
         rad_check_holds(RAD_TEST_EVENTUALLY);                                                      \
     } while (0)
 
-/* The condition has to hold at least once in all runs of a test together. A test fails, and says which, when one of its
- * runs came here and none of them found it true; also when it is in the body of the test and no run came here. When all
- * tests were explored, those that no run of any test came to are a failure of their own. On threads it
- * is luck, so that is said, and is no failure. At most 256 in a program. */
+/* The condition has to hold at least once in all runs of a test together. A test fails, and says which, when its runs
+ * came to one in its file and never found it true; also when it is in the body of the test and no run came there. One
+ * outside of tests, such as in the code under test, has to be true in some test: when all tests were explored, the rest
+ * are a failure of their own. On threads it is luck, so that is said, and is no failure. At most 256 in a program. */
 #ifndef __cplusplus
 #if defined(__has_attribute)
 #if __has_attribute(retain)

@@ -26,7 +26,8 @@ typedef struct catalog_test {
 typedef struct catalog_goal {
     const char *what, *file, *function;
     uint32_t line;
-    bool come_to; /* by a test that was explored */
+    bool come_to, held; /* by a test, and in one, that was explored */
+    bool told;          /* it has failed a test */
 } catalog_goal;
 
 typedef struct catalog_param {

@@ -55,6 +55,7 @@ typedef struct suite {
     catalog k;
     char **patterns, **params; /* words without and with '=' */
     uint32_t pattern_count, param_count;
+    bool stopped; /* a test failed before its budget was used up */
     test_report report;
     const char *limits;
 } suite;
@@ -255,11 +256,15 @@ static int explore_test(suite *s, const rad_target *t, test_outcome *o, hunt *h,
     return code;
 }
 
-static void note_goals(suite *s, const rad_exploration *e)
+static void note_goals(suite *s, const char *test, const rad_exploration *e)
 {
-    for (uint32_t i = 0; i < s->k.goal_count; i++)
-        if (goal_site(i) < sizeof e->site_reached && e->site_reached[goal_site(i)])
-            s->k.goals[i].come_to = true;
+    for (uint32_t i = 0; i < s->k.goal_count; i++) {
+        catalog_goal *g = &s->k.goals[i];
+        enum goal_state state = goal_of_test(&s->k, i, test, e);
+        g->come_to |= state != GOAL_ELSEWHERE && state != GOAL_NOT_COME_TO;
+        g->held |= state == GOAL_HELD;
+        g->told |= goal_is_bad(state);
+    }
 }
 
 /* The words of the program that runs a test on threads. */
@@ -309,9 +314,11 @@ static int run_test(suite *s, uint32_t index, const char *name)
     if (code == 0) {
         o.e = &e;
         judge(s, &o, &e, &h);
-        note_goals(s, &e);
+        note_goals(s, name, &e);
+        s->stopped |= h.bug_count > 0 || rad_exploration_all_cut(&e);
     } else if (code == RAD_EINPUT) {
         o.result = TEST_UNFIT;
+        s->stopped = true;
         rad__readable_text(o.message, sizeof o.message, "%s", error.text);
     } else {
         status = code == RAD_EINTERRUPTED ? EXIT_INTERRUPTED : complain_error(s->c, &error);
@@ -339,22 +346,26 @@ static bool judges_goals(const suite *s)
 
 static void judge_goals(suite *s)
 {
-    test_outcome o = {.name = "every_sometimes"};
+    test_outcome o = {.name = "every_sometimes", .kind = "sometimes"};
     uint32_t missed = 0;
-    for (uint32_t i = 0; i < s->k.goal_count; i++) {
+    for (uint32_t i = 0; i < s->k.goal_count && !s->stopped; i++) {
         const catalog_goal *g = &s->k.goals[i];
-        if (g->come_to) continue;
+        char text[400];
+        if (g->held || g->told) continue;
+        rad__readable_text(text, sizeof text, "%s: %s (%s:%u)",
+                           g->come_to ? "true in no test" : "no test came to", g->what, g->file,
+                           g->line);
         if (missed++ == 0)
-            rad__readable_text(o.message, sizeof o.message, "no test came to: %s (%s:%u)", g->what,
-                               g->file, g->line);
+            snprintf(o.message, sizeof o.message, "%s", text);
         else
-            rad__bytes_format(&o.details, "no test came to: %s (%s:%u)\n", g->what, g->file,
-                              g->line);
+            rad__bytes_format(&o.details, "%s\n", text);
     }
     o.result = missed ? TEST_FAILED : TEST_PASSED;
-    o.kind = "sometimes";
-    if (missed == 0)
-        snprintf(o.message, sizeof o.message, "tests came to each rad_sometimes outside of them");
+    if (s->stopped)
+        snprintf(o.message, sizeof o.message, "not judged: a test failed before its budget was up");
+    else if (missed == 0)
+        snprintf(o.message, sizeof o.message,
+                 "each rad_sometimes outside of tests was true in one");
     report_test(&s->report, &s->k, &o);
     rad__bytes_free(&o.details);
 }

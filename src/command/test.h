@@ -14,9 +14,16 @@
 
 /* ---- Goals ---------------------------------------------------------------------------------------- */
 
-enum goal_state { GOAL_ELSEWHERE = 0, GOAL_HELD, GOAL_NEVER_TRUE, GOAL_NOT_COME_TO };
+enum goal_state {
+    GOAL_ELSEWHERE = 0,
+    GOAL_HELD,
+    GOAL_OF_OTHERS,
+    GOAL_NEVER_TRUE,
+    GOAL_NOT_COME_TO
+};
 
-/* Of a test that was explored. ELSEWHERE: no run came there, and it is not in the body of the test. */
+/* Of a test that was explored. ELSEWHERE: no run came there, and it is not in the body of the test. OF_OTHERS: it was
+ * never true, but it is in another file than the test, in code that other tests use, too. */
 enum goal_state goal_of_test(const catalog *k, uint32_t goal, const char *test,
                              const rad_exploration *e) RAD_COMMAND(goal_of_test);
 bool goal_is_bad(enum goal_state s) RAD_COMMAND(goal_is_bad);

@@ -13,13 +13,21 @@ static bool is_in_test(const catalog_goal *g, const char *test)
            strcmp(g->function + sizeof begin - 1, test) == 0;
 }
 
+static bool is_in_file(const catalog *k, const catalog_goal *g, const char *test)
+{
+    for (uint32_t i = 0; i < k->test_count; i++)
+        if (strcmp(k->tests[i].name, test) == 0) return strcmp(k->tests[i].file, g->file) == 0;
+    return false;
+}
+
 enum goal_state goal_of_test(const catalog *k, uint32_t goal, const char *test,
                              const rad_exploration *e)
 {
     uint32_t site = goal_site(goal);
     if (site + 1 >= sizeof e->site_reached) return GOAL_ELSEWHERE;
     if (e->site_reached[site + 1]) return GOAL_HELD;
-    if (e->site_reached[site]) return GOAL_NEVER_TRUE;
+    if (e->site_reached[site])
+        return is_in_file(k, &k->goals[goal], test) ? GOAL_NEVER_TRUE : GOAL_OF_OTHERS;
     return is_in_test(&k->goals[goal], test) ? GOAL_NOT_COME_TO : GOAL_ELSEWHERE;
 }
 
@@ -35,7 +43,7 @@ void goal_text(const catalog *k, uint32_t goal, enum goal_state s, uint64_t runs
     const char *slash = strrchr(g->file, '/');
     rad__readable_text(text, size, "sometimes, but never in %s run%s: %s (%s:%u, %s)", number(runs),
                        plural(runs), g->what, slash ? slash + 1 : g->file, g->line,
-                       s == GOAL_NEVER_TRUE ? "not true there" : "no run came there");
+                       s == GOAL_NOT_COME_TO ? "no run came there" : "not true there");
 }
 
 void goals_join(const catalog *k, rad_exploration *into, const rad_exploration *from)
@@ -63,7 +71,7 @@ void goals_report(cli *c, const catalog *k, const char *test, const rad_explorat
         char text[400];
         enum goal_state s = goal_of_test(k, i, test, e);
         if (s == GOAL_ELSEWHERE) continue;
-        report_label(c, s == GOAL_HELD ? "sometimes" : "NEVER");
+        report_label(c, s == GOAL_HELD ? "sometimes" : goal_is_bad(s) ? "NEVER" : "not here");
         goal_text(k, i, s, e->runs, text, sizeof text);
         if (s == GOAL_HELD)
             out(c, "%s\n", k->goals[i].what);

@@ -64,7 +64,7 @@ has out "never come to (tests_counter.c:78, no run came there)" "and each other 
 try explore --runs 60 ./tests never_reaches
 status 1 "explore of that test, too"
 has out "never in 16 runs: one more than there is" "says which"
-try test ./tests yields_for_ever --runs 5 --max-steps 100
+try test ./tests never_ends --runs 5 --max-steps 100
 status 1 "a test that never ends"
 has out "no run came to its end within the limit of steps" "says so"
 try test ./tests forks --runs 5
@@ -178,7 +178,7 @@ has out "# tests_counter.c:60: rad_test_of_fails_at_once: check failed: total ==
 has out "# the test ended the process, with status 0" "exit is a failure"
 line out "ok 3 - never_reaches" "a goal that is never met is luck on threads"
 has out "# note: never on threads: one more than there is" "and is said"
-run ./tests --threads --time 1 yields_for_ever
+run ./tests --threads --time 1 never_ends
 status 1 "--threads: a test that never ends"
 has out "not done after 1 s" "says so"
 RADDLE_OPTIONS="--junit threads.xml --runs 3" run ./tests --threads counts fails_at_once
@@ -263,6 +263,42 @@ makes readme readme.c
 try test ./readme --runs 100
 status 0 "the test of the README"
 has out "pass  nothing_is_lost: " "passes"
+
+# ---- Goals in the code under test: all tests together ------------------------------------------------
+cat >code.c <<'END'
+#include <raddle/test.h>
+int code(int n);
+int code(int n)
+{
+    rad_sometimes(n > 1, "more than one");
+    rad_sometimes(n > 2, "more than two");
+    return n;
+}
+END
+cat >uses.c <<'END'
+#include <raddle/test.h>
+int code(int n);
+RAD_PARAM(most, 3, "what is asked for")
+RAD_TEST(asks_for_one)
+{
+    rad_check(code(1) == 1);
+}
+RAD_TEST(asks_for_more)
+{
+    rad_check(code((int)most) == most);
+}
+RAD_TEST_MAIN
+END
+makes uses code.c uses.c
+try test ./uses
+status 0 "one test need not make it true"
+has out "pass  every_sometimes: each rad_sometimes outside of tests was true in one" "if another one does"
+try test ./uses most=2
+status 1 "if none does"
+has out "FAIL  every_sometimes: true in no test: more than two (code.c:6)" "it is named"
+try explore ./uses asks_for_one
+status 0 "explore of one of them"
+has out "not here" "says which were not true there"
 
 # ---- C++, several files ---------------------------------------------------------------------------
 cat >wrap.cc <<'END'
