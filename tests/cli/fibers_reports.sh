@@ -51,7 +51,7 @@ END
     has out "one stops before abba.c:9: rad_mutex_lock(second);" "a decisive switch quotes the line that comes too late"
     has out "● lock mutex a  abba.c:8" "a step has its line"
     makes ends ends -g -O1
-    for how in crash abort assert exit overflow; do
+    for how in crash assert exit overflow; do
         makes_line=$(line_of ends "strcmp(how, \"$how\")")
         [ $how = overflow ] && makes_line=$(line_of ends "page[0] = (char)n")
         try explore --stop-on-first --runs 60 ./ends $how
@@ -93,20 +93,30 @@ reported() { # PROGRAM IDENTITY STEPS
     check "$1: evaluations are counted" grep -qE "evaluated: .*${2%%:*} [1-9]" out
     try replay "$1.min.raddle.json" -- "./$1"
     status 0 "$1: replayed"
-    try explore --runs 150 "./$1" fixed
+    try explore --runs 60 "./$1" fixed
     status 0 "$1 fixed: silent"
 }
 reported ticking partial-deadlock:mutex+nursery 13
 reported left_behind leak:channel 12
 makes kept kept -g -O2
 for where in static heap local tagged shared mapped; do
-    try explore --runs 60 ./kept $where
+    try explore --runs 30 ./kept $where
     status 0 "a channel that only memory knows ($where) is not lost"
 done
 makes cancelled cancelled -g -O2
 for how in handle family; do
-    try explore --runs 60 ./cancelled $how
+    try explore --runs 30 ./cancelled $how
     status 0 "a fiber that can be cancelled ($how) is not lost"
+done
+
+# ---- Misuse of each call --------------------------------------------------------------------------------
+makes misuses misuses -g -O1
+for call in rad_mutex_unlock rad_mutex_lock rad_cond_wait rad_rwlock_unlock rad_waitgroup_done rad_send rad_nursery_go \
+    rad_nursery_wait; do
+    try explore --stop-on-first --no-shrink --runs 20 ./misuses $call
+    check "$call: misuse" grep -qE "misuse at step [0-9]+: $call: " out
+    try explore --runs 20 ./misuses $call fixed
+    status 0 "$call, as it is meant"
 done
 
 # ---- Who should have woken whom ---------------------------------------------------------------------------
@@ -116,7 +126,7 @@ blames() { # PROGRAM IDENTITY TEXT: on one line, whatever was wrapped
     has out "$2: first in run" "$1: $2"
     sed -n '/^Why nothing/,/^$/p' out | tr -s '\n ' ' ' >why
     has why "$3" "$1: $3"
-    try explore --runs 150 "./$1" fixed
+    try explore --runs 60 "./$1" fixed
     status 0 "$1 fixed: silent"
 }
 blames lost_wakeup deadlock:condition+nursery "when no fiber waited, so it woke none; this wait began later"

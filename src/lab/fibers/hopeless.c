@@ -234,6 +234,14 @@ static void report(void)
     rad__tell_stuck(deadlock ? RAD_ORACLE_PARTIAL : RAD_ORACLE_LEAK, stuck, count);
 }
 
+/* Of many fibers only those that wait for a lock are looked at: a look takes time for each of them. */
+static bool has_stuck_holder(const rad_runner *r)
+{
+    uint32_t object, holder;
+    rad__fiber_waits(r, &object, &holder);
+    return holder != RAD_NONE && waits(&rad__stage.runners[holder]);
+}
+
 /* Cheap, and often enough: is it likely that this one is hopeless? If one that used the object before is still there,
  * it is not; when that one ends it is asked again. */
 static bool is_worth_a_look(const rad_runner *r)
@@ -267,7 +275,8 @@ static bool is_time(const rad_runner *r)
     rad_stage *s = &rad__stage;
     bool event = r->ended || waits(r);
     s->quiet = event ? 0 : s->quiet + 1;
-    if (waits(r)) return is_worth_a_look(r);
+    if (waits(r) && s->runner_count <= LOOK_AT_ENDS) return is_worth_a_look(r);
+    if (waits(r)) return has_stuck_holder(r);
     bool turn =
         s->quiet >= 4 && (s->quiet & (s->quiet - 1)) == 0 && __builtin_ctzll(s->quiet) % 2 == 0;
     if ((!r->ended && !turn) || s->runner_count > LOOK_AT_ENDS) return false;

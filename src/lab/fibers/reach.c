@@ -16,6 +16,7 @@ enum {
     BLOCKS_MAX = 1 << 20,
     MAPS_SIZE = 256 << 10,
     SHARED_MAX = 16,
+    LOADED_MAX = 256,
     THREAD_SIZE = 4096,
     SCAN_MAX = 64 << 20
 };
@@ -495,14 +496,22 @@ bool rad__reach_has_handle(const rad_runner *r)
     return reach.handles[r->number] != 0;
 }
 
-static int find_segment(struct dl_phdr_info *info, size_t size, void *context)
+/* Kept: what is loaded later is found by a scan. */
+static struct {
+    bool known;
+    uint32_t count;
+    range at[LOADED_MAX];
+} loaded;
+
+static int add_loaded(struct dl_phdr_info *info, size_t size, void *context)
 {
-    const uint64_t *address = context;
     (void)size;
-    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+    (void)context;
+    for (uint32_t i = 0; i < info->dlpi_phnum && loaded.count < LOADED_MAX; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && *address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-            return 1;
+        uint64_t from = info->dlpi_addr + p->p_vaddr;
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_W))
+            loaded.at[loaded.count++] = (range){from, from + p->p_memsz};
     }
     return 0;
 }
@@ -510,5 +519,9 @@ static int find_segment(struct dl_phdr_info *info, size_t size, void *context)
 bool rad__reach_is_variable(const void *address)
 {
     uint64_t at = number_of(address);
-    return dl_iterate_phdr(find_segment, &at) != 0;
+    if (!loaded.known) dl_iterate_phdr(add_loaded, NULL);
+    loaded.known = true;
+    for (uint32_t i = 0; i < loaded.count; i++)
+        if (is_in(&loaded.at[i], at)) return true;
+    return false;
 }
