@@ -24,7 +24,7 @@ checks() {
 12 planted-1 planted_bugs_found 1/4
 12 planted-2 planted_bugs_found 2/4
 12 planted-3 planted_bugs_found 3/4
-5 valgrind under_valgrind
+6 valgrind under_valgrind
 3 mutants-exec env MUTANTS_CLASS=0/16 tools/mutants.sh src/exec
 4 mutants-rt env MUTANTS_CLASS=0/32 tools/mutants.sh src/rt
 4 mutants-session env MUTANTS_CLASS=0/256 tools/mutants.sh src/session

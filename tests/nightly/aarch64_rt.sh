@@ -1,7 +1,7 @@
 #!/bin/bash
 # aarch64_rt.sh [BUILD_DIR] — the unit tests of fibers and of the context switch on another architecture, under qemu; and
 # here, with the fallback of the context switch. Tests that an emulator cannot do are named, with the reason.
-# Takes 2 minutes.
+# Takes 4 minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 build=$(cd "${1:-build}" && pwd) # for raddle_build.h
@@ -51,7 +51,7 @@ run() { # NAME TEST COMMAND...: counts what TAP says
     local name=$1 test=$2 status=0
     shift 2
     mkdir -p "$work/$name.run"
-    (cd "$work/$name.run" && exec timeout -s KILL 120 "$@") >"$work/out" 2>"$work/err" </dev/null || status=$?
+    (cd "$work/$name.run" && exec "$build/tests/cpu_limit" 120 "$work/used" "$@") >"$work/out" 2>"$work/err" </dev/null || status=$?
     awk -v on="$name" '/^# left out: /     { sub(/^# /, ""); print on ": " $0; said[substr($3, 1, length($3) - 1)] = 1 }
                        /^not ok.*# SKIP / { sub(/.*# SKIP /, ""); if (!($0 in said)) print on ": skips itself: " $0 }' \
         "$work/out"
