@@ -44,40 +44,55 @@ explore() { # RESULT OPTIONS… PROGRAM [fixed]: status 1 is a failure that was 
     "$build/raddle" explore --json --output "$room" "$@" >"$result" || [ $? = 1 ]
 }
 
-# A line of the table, from what explore said: of the bug with each seed, and of the repaired program.
-judge() { # NAME REPLAYED
-    python3 -IS - "$1" "$2" "$json" "$room/fixed.json" "$room"/seed.*.json <<'END'
-import json, sys
-name, replayed, out, fixed, *seeds = sys.argv[1:]
-fixed = json.load(open(fixed))
-seeds = [json.load(open(s)) for s in sorted(seeds, key=lambda path: int(path.split(".")[-2]))]
-found = [s["findings"][0] for s in seeds if s["findings"]]
-first = seeds[0]["findings"][0] if seeds[0]["findings"] else None
-needed = [f["run"] + 1 for f in found]
-shrunk = first.get("minimised") if first else None
-after = shrunk["after"] if shrunk else {"choices": None, "preemptions": None, "steps": None}
-entry = {"suite": "kernels", "name": name, "found": len(found) == len(seeds), "runs": needed[0] if first else seeds[0]["runs"],
-         "seeds": len(seeds), "found_seeds": len(found), "mean": sum(needed) / max(len(needed), 1), "worst": max(needed, default=0),
-         "identity": first["failure"]["identity"] if first else None, "shrunk": after["choices"], "steps": after["steps"],
-         "preemptions": after["preemptions"], "certified": bool(shrunk and shrunk["certified"]), "replayed": replayed == "yes",
-         "twin_reports": fixed["failures"], "twin_runs": fixed["runs"], "twin_complete": fixed["complete"],
-         "twin_evaluations": max(o["evaluations"] for o in fixed["oracles"])}
-if out:
-    with open(out, "a") as lines:
-        print(json.dumps(entry), file=lines)
-identity = f"`{entry['identity']}`".replace("|", "\\|") if first else "**missed**"
-cells = [f"`{name}`", identity, f"{len(found)} of {len(seeds)}"]
-cells += [f"{entry['mean']:,.0f}", f"{entry['worst']:,}"]
-cells += [after["choices"], after["preemptions"], after["steps"], "minimal" if entry["certified"] else "no"] if shrunk else ["-"] * 4
-cells += [replayed, f"{fixed['failures']:,}", f"{fixed['runs']:,}" + (", all" if fixed["complete"] else "")]
-print("| " + " | ".join(str(c) for c in cells) + " |", flush=True)
-sys.exit(0 if entry["found"] and entry["replayed"] and not fixed["failures"] else 1)
+# Lines of the table, from what explore said: of the bug with each seed, and of the repaired program. One process for all.
+judge=$(
+    cat <<'END'
+import glob, json, sys
+
+
+def judge(name, replayed, out, room):
+    fixed = json.load(open(f"{room}/fixed.json"))
+    seeds = sorted(glob.glob(f"{room}/seed.*.json"), key=lambda path: int(path.split(".")[-2]))
+    seeds = [json.load(open(s)) for s in seeds]
+    found = [s["findings"][0] for s in seeds if s["findings"]]
+    first = seeds[0]["findings"][0] if seeds[0]["findings"] else None
+    needed = [f["run"] + 1 for f in found]
+    shrunk = first.get("minimised") if first else None
+    after = shrunk["after"] if shrunk else {"choices": None, "preemptions": None, "steps": None}
+    entry = {"suite": "kernels", "name": name, "found": len(found) == len(seeds), "runs": needed[0] if first else seeds[0]["runs"],
+             "seeds": len(seeds), "found_seeds": len(found), "mean": sum(needed) / max(len(needed), 1), "worst": max(needed, default=0),
+             "identity": first["failure"]["identity"] if first else None, "shrunk": after["choices"], "steps": after["steps"],
+             "preemptions": after["preemptions"], "certified": bool(shrunk and shrunk["certified"]), "replayed": replayed == "yes",
+             "twin_reports": fixed["failures"], "twin_runs": fixed["runs"], "twin_complete": fixed["complete"],
+             "twin_evaluations": max(o["evaluations"] for o in fixed["oracles"])}
+    if out:
+        with open(out, "a") as lines:
+            print(json.dumps(entry), file=lines)
+    identity = f"`{entry['identity']}`".replace("|", "\\|") if first else "**missed**"
+    cells = [f"`{name}`", identity, f"{len(found)} of {len(seeds)}"]
+    cells += [f"{entry['mean']:,.0f}", f"{entry['worst']:,}"]
+    cells += [after["choices"], after["preemptions"], after["steps"], "minimal" if entry["certified"] else "no"] if shrunk else ["-"] * 4
+    cells += [replayed, f"{fixed['failures']:,}", f"{fixed['runs']:,}" + (", all" if fixed["complete"] else "")]
+    print("| " + " | ".join(str(c) for c in cells) + " |", flush=True)
+    return entry["found"] and entry["replayed"] and not fixed["failures"]
+
+
+bad = count = 0
+for line in sys.stdin:
+    name, replayed, room = line.rstrip("\n").split("\t")
+    count += 1
+    if replayed == "failed" or not judge(name, replayed, sys.argv[1], room):
+        bad += 1
+        print(f"{name}: not as expected", file=sys.stderr)
+print(f"\n{count} programs, {bad} not as expected")
+sys.exit(bad != 0)
 END
-}
+)
 
 trial() { # NAME
-    local name=$1 replayed=no seed file program=${programs:-$room}/$1
-    rm -f "$room"/*.json
+    local name=$1 replayed=no seed file room=$room/$1 program
+    program=${programs:-$room}/$1
+    mkdir -p "$room"
     if [ -z "$programs" ]; then
         ${CC:-cc} -std=gnu11 -g -I "$source/include" "$source/tests/kernels/$name.c" "$build/libraddle.so" -Wl,-rpath,"$build" \
             -o "$program" || return 1
@@ -94,15 +109,11 @@ trial() { # NAME
         break
     done
     explore "$room/fixed.json" --no-shrink --runs "$runs" "$program" fixed || return 1
-    judge "$name" "$replayed"
+    printf '%s\t%s\t%s\n' "$name" "$replayed" "$room"
 }
 
-bad=0
 echo '| program | found as | seeds | mean runs | most runs | choices left | preemptions | steps | certified | replayed | reports, repaired | in runs |'
 echo '|---|---|---|---|---|---|---|---|---|---|---|---|'
 for name in "${names[@]}"; do
-    trial "$name" || { bad=$((bad + 1)) && echo "$name: not as expected" >&2; }
-done
-echo
-echo "${#names[@]} programs, $bad not as expected"
-[ $bad = 0 ]
+    trial "$name" || printf '%s\tfailed\t\n' "$name"
+done | python3 -IS -c "$judge" "$json"
