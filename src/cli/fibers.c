@@ -132,6 +132,32 @@ static void note_options(const verb *v, char *const *own)
     }
 }
 
+/* `--stdin FILE`, which every verb takes for a program under test: the words are taken out. */
+static int take_input(cli *c, int *argc, char **argv)
+{
+    static const char name[] = "--stdin";
+    struct stat about;
+    for (int i = 0; i < *argc; i++) {
+        size_t size = sizeof name - 1;
+        bool apart = strcmp(argv[i], name) == 0 && i + 1 < *argc;
+        if (!apart && (strncmp(argv[i], name, size) != 0 || argv[i][size] != '=')) {
+            continue;
+        }
+        const char *path = apart ? argv[i + 1] : argv[i] + size + 1;
+        if (access(path, R_OK) != 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+            return bad_usage(c, "--stdin '%.400s': not a file that can be read", path);
+        }
+        test_input(path);
+        int taken = apart ? 2 : 1;
+        for (int j = i; j + taken < *argc; j++) {
+            argv[j] = argv[j + taken];
+        }
+        *argc -= taken;
+        i--;
+    }
+    return 0;
+}
+
 int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
                char **argv)
 {
@@ -159,6 +185,9 @@ int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, in
         return status;
     }
     *argc = at > dashes ? dashes : at;
+    if ((status = take_input(c, argc, argv)) != 0) {
+        return status;
+    }
     if (takes_machine && v != &VERB_LIST && v != &VERB_TEST) {
         argv[(*argc)++] = (char *)(uintptr_t)machine; /* never written to. tidy: address ok */
     }

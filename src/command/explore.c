@@ -11,10 +11,10 @@
 #include <string.h>
 
 typedef struct explore_args {
-    const char *strategy, *output, *races, *suppress, *clock, *memory;
+    const char *strategy, *output, *races, *suppress, *clock, *memory, *input;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
-    bool stop_on_first, repaired, twice, no_shrink, json;
+    bool stop_on_first, repaired, twice, no_shrink, json, scratch;
 } explore_args;
 
 #define AT(field) offsetof(explore_args, field)
@@ -44,6 +44,10 @@ static const option EXPLORE_OPTIONS[] = {
      "of programs: quiet, time passes when nothing can run; free, at any time", 0, 0, 0},
     {"memory", OPTION_TEXT, AT(memory), "SIZE",
      "of programs: a run that holds more fails, such as 64M (default: 1G)", 0, 0, 0},
+    {"scratch", OPTION_FLAG, AT(scratch), NULL,
+     "of programs: each run has an empty directory (current, and TMPDIR)", 0, 0, 0},
+    {"stdin", OPTION_TEXT, AT(input), "FILE",
+     "of programs: what they read, each run from the beginning (default: nothing)", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: the current folder)", 0,
      0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "keep what was found as it is", 0, 0, 0},
@@ -167,6 +171,16 @@ static int set_memory(cli *c, const char *word, rad_target *t)
     snprintf(setting, sizeof setting, "memory=%llu", (unsigned long long)mib);
     int code = c->program_words ? rad_target_set(t, setting, &error) : -1;
     return code == 0 ? 0 : bad_usage(c, "--memory is for programs with fibers");
+}
+
+/* The input of a program has been taken from the command already: cli/fibers.c. */
+static int set_around(cli *c, bool scratch, const char *input, rad_target *t)
+{
+    rad_error error = {.code = 0};
+    if ((scratch || input) && c->program_words == NULL) {
+        return bad_usage(c, "--%s is for programs with fibers", scratch ? "scratch" : "stdin");
+    }
+    return scratch && rad_target_set(t, "scratch=1", &error) != 0 ? complain_error(c, &error) : 0;
 }
 
 /* 0: looked for, what was found is in the hunt; otherwise the exit status. */
@@ -310,6 +324,7 @@ static int explore_run(cli *c, int argc, char **argv)
     } else {
         status = set_clock(c, a.clock, &t);
         status = status ? status : set_memory(c, a.memory, &t);
+        status = status ? status : set_around(c, a.scratch, a.input, &t);
     }
     if (status != 0) {
         rad_suppressions_free(suppressed);

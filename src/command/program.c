@@ -116,3 +116,8 @@ int test_program_again(cli *c, char *const *argv)
     type_words(c, argv);
     return 0;
 }
+
+void test_input(const char *path)
+{
+    rad__under_test_input(path);
+}

@@ -56,4 +56,7 @@ const char *program_test(void) RAD_COMMAND(program_test);
 /* Tells an artifact of a program, and runs it once more in gdb. Returns the exit status. */
 int debug_artifact(cli *c, const rad_artifact *a) RAD_COMMAND(debug_artifact);
 
+/* What it reads from its standard input, each run from the beginning. The path stays the caller's. */
+void test_input(const char *path) RAD_COMMAND(test_input);
+
 #endif

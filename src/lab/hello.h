@@ -16,6 +16,7 @@ typedef struct rad_setup {
     uint64_t clock_free;   /* 1: fibers/time.c */
     uint64_t memory_limit; /* bytes; 0: none */
     uint64_t debugged;     /* 1: it waits for a debugger, and stops where it fails */
+    char folders[200];     /* in which each run has a directory; "": none has */
 } rad_setup;
 
 typedef struct rad_hello {

@@ -14,6 +14,7 @@
 #include "lab/stream.h"
 #include "os/debugger.h"
 #include "os/process.h"
+#include "os/scratch.h"
 #include "os/signal.h"
 #include "os/start.h"
 #include "rt/test.h"
@@ -23,7 +24,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OUTPUT_SHOWN = 4096, NAME_MAX_SIZE = 40, HELLO_SECONDS = 60, PARAM_CLOCK = 0, PARAM_MEMORY };
+enum {
+    OUTPUT_SHOWN = 4096,
+    NAME_MAX_SIZE = 40,
+    HELLO_SECONDS = 60,
+    PARAM_CLOCK = 0,
+    PARAM_MEMORY,
+    PARAM_SCRATCH
+};
 
 /* About 20 s. */
 enum { CATALOG_MAX = 1 << 20, CATALOG_TICKS = 4000 };
@@ -31,6 +39,7 @@ enum { CATALOG_MAX = 1 << 20, CATALOG_TICKS = 4000 };
 static struct {
     char *const *argv;
     const char *library;
+    const char *input; /* a file; NULL: it is empty */
     char name[NAME_MAX_SIZE + 1];
     char *body;    /* its arguments, as a case holds them */
     bool debugged; /* the process that is started next */
@@ -47,6 +56,8 @@ const char *const *rad__under_test_words(void)
 {
     return (const char *const *)under_test.argv;
 }
+
+static char folders[RAD_OS_SCRATCH_PATH]; /* "": not made yet */
 
 /* ---- Its process ----------------------------------------------------------------------------------------- */
 
@@ -95,6 +106,7 @@ static int tested_greet(rad_tested *t, const rad_case *c, rad_error *error)
                        .debugged = under_test.debugged,
                        .memory_limit = (uint64_t)c->params[PARAM_MEMORY] << 20};
     rad_hello hello, own;
+    if (c->params[PARAM_SCRATCH]) snprintf(setup.folders, sizeof setup.folders, "%s", folders);
     bool ready = false;
     int before = *rad__os_interrupted();
     for (uint32_t i = 0; i < 10 * HELLO_SECONDS && !ready; i++) {
@@ -122,6 +134,7 @@ int rad__tested_start(rad_tested *t, int memory, const rad_case *c, rad_error *e
     t->from = answer[0];
     rad_os_start start = {.path = under_test.argv[0],
                           .argv = under_test.argv,
+                          .input = under_test.input,
                           .preload = under_test.library,
                           .variable = RAD_UNDER_TEST,
                           .mode = memory < 0 ? "t" : "w",
@@ -310,9 +323,30 @@ static int take_words(const char *body, rad_error *error)
     return rad__under_test_again(under_test.named, error);
 }
 
+static void folders_remove(void)
+{
+    rad__os_scratch_remove(folders);
+}
+
+/* One for this process, in which each run has one; here and not in a child, for it is removed when we end. */
+static int folders_open(rad_error *error)
+{
+    if (folders[0]) return 0;
+    int code = rad__os_scratch_make(folders, error);
+    if (code == 0) atexit(folders_remove);
+    if (code != 0) folders[0] = 0;
+    return code;
+}
+
+void rad__under_test_input(const char *path)
+{
+    under_test.input = path;
+}
+
 static int machine_create(void **self, const rad_case *c, rad_error *error)
 {
     *self = NULL;
+    if (c->params[PARAM_SCRATCH] && folders_open(error) != 0) return error->code;
     if (under_test.open && c->body && strcmp(c->body, under_test.body) != 0) {
         int code = take_words(c->body, error);
         if (code != 0) return code;
@@ -414,6 +448,7 @@ static const rad_param machine_params[] = {
      .max = 1 << 30,
      .about = "MiB that a run may hold; 0: any amount",
      .fixed = true},
+    {.name = "scratch", .max = 1, .about = "1: each run has an empty directory", .fixed = true},
     {.name = NULL}};
 
 static rad_machine the_machine = {

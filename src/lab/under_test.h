@@ -31,6 +31,9 @@ RAD_INTERNAL int rad__under_test_catalog(char **text, rad_error *error);
 /* Its path and arguments; NULL at the end. */
 RAD_INTERNAL const char *const *rad__under_test_words(void);
 
+/* What it reads from its standard input, each run from the beginning; NULL: nothing. The path stays the caller's. */
+RAD_INTERNAL void rad__under_test_input(const char *path);
+
 /* The name of its machine; NULL: there is none. */
 RAD_INTERNAL const char *rad__under_test_name(void);
 

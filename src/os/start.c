@@ -34,7 +34,7 @@ static int child_main(void *context)
     const rad_os_start *s = c->start;
     char value[80];
     int there[RAD_OS_GIVEN_MAX];
-    int nothing = open("/dev/null", O_RDONLY);
+    int nothing = open(s->input ? s->input : "/dev/null", O_RDONLY);
     if (nothing < 0 || dup2(c->output, STDOUT_FILENO) < 0 || dup2(c->output, STDERR_FILENO) < 0)
         return STATUS_NOT_RUN;
     if (dup2(nothing, STDIN_FILENO) < 0) return child_fails("cannot open its input");

@@ -12,6 +12,7 @@ enum { RAD_OS_GIVEN_MAX = 3 };
 typedef struct rad_os_start {
     const char *path;
     char *const *argv;
+    const char *input;   /* a file; NULL: it is empty */
     const char *preload; /* a library to be loaded before all others; NULL: none */
     const char *variable,
         *mode; /* set to "FD,FD,FD,MODE", with the numbers that they have there; no mode: removed */

@@ -115,6 +115,38 @@ has out "it is stripped: functions have no names, lines no numbers" "and that it
 try explore --runs 9 ./lines
 hasnt out "debug information" "without a failure there is nothing to say"
 
+# ---- Around a run ----------------------------------------------------------------------------------------
+# shellcheck disable=SC2086
+compiles "around compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra "$programs/around.c" -o around
+printf 'one\ntwo\n' >lines.txt
+mkdir -p temporary
+for words in "./around" "--stdin lines.txt ./around lines" "-j 2 --stdin=lines.txt ./around lines"; do
+    # shellcheck disable=SC2086
+    TMPDIR=$PWD/temporary try explore --runs 20 --twice --scratch $words
+    status 0 "--scratch $words: each run has an empty directory, and its input from the beginning"
+    hasnt out "outside" "in which nothing is marked"
+done
+check "nothing is left of them" [ -z "$(ls temporary)" ]
+check "nor in the current folder" [ ! -e made.txt ]
+try explore --runs 20 --no-shrink ./around
+has out "the program ended with exit status 9" "without --scratch runs see what others have left"
+has out "fopen(made.txt)" "which is marked"
+rm -f made.txt
+try explore --runs 20 --scratch ./around lines
+has out "exit@7: " "without --stdin there is nothing to read"
+try replay around.min.raddle.json -- ./around lines
+status 0 "replay makes a directory, too, as the file has it"
+try replay around.min.raddle.json --stdin lines.txt -- ./around lines
+status 1 "and takes another input"
+for file in . nothing.txt; do
+    try explore --stdin $file ./around
+    status 2 "--stdin $file"
+done
+has err "--stdin 'nothing.txt': not a file that can be read" "says what is wrong"
+try explore event --scratch
+status 2 "--scratch of a machine"
+has err "--scratch is for programs with fibers" "is not there"
+
 # ---- Operations -----------------------------------------------------------------------------------------
 # shellcheck disable=SC2086
 compiles "choices compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra "$programs/choices.c" -o choices

@@ -252,6 +252,7 @@ static void add_delay(char *message, size_t size)
 void rad__stage_tell_end(void)
 {
     rad_stage_end *e = &rad__stage.end;
+    rad__around_end();
     rad__tell_evaluated(RAD_ORACLE_EXIT);
     if (rad__stage.memory_limit > 0) rad__tell_evaluated(RAD_ORACLE_MEMORY);
     if (e->error != 0) rad__tell_error(e->error, e->message);
@@ -376,6 +377,7 @@ void rad__stage_begin(void)
     rad_stage *s = &rad__stage;
     s->prefix = true;
     rad__time_look(); /* which begins it */
+    rad__around_begin();
     s->end.oracle = RAD_NONE;
     rad__thread_add("main", RAD_AT_MAIN, main_body, NULL);
     s->clock = rad__runner_add(RAD_RUNNER_CLOCK, "clock", RAD_AT_TICK);
@@ -384,6 +386,7 @@ void rad__stage_begin(void)
         rad__stage_step(r);
     s->current = NULL;
     s->prefix = false;
+    rad__around_began();
 }
 
 static void tell_beginning(void)
@@ -426,6 +429,7 @@ static void machine_reset(void *self, rad_kernel *k)
 {
     rad_stage *s = self;
     rad__tell_open(k);
+    rad__around_run();
     tell_beginning();
     if (s->uncontrolled) rad__tell_evaluated(RAD_ORACLE_UNCONTROLLED);
     if (s->shared) { /* what the beginning did, it did in each run */

@@ -98,6 +98,7 @@ typedef struct rad_stage {
     bool external;          /* it has descriptors that others can make ready */
     bool timed;             /* there was a timer or a deadline */
     uint64_t memory_limit;  /* bytes; 0: none. memory.c */
+    char folders[200];      /* in which each run has one; "": none has */
     char scratch[256];      /* the directory of the run; "": none */
     rad_rig_shared *shared; /* with raddle; NULL: the run is told */
     uint32_t looks_in_step; /* at the clock */
@@ -152,6 +153,13 @@ RAD_INTERNAL void rad__thread_leave(enum rad_run answer);
 
 /* Threads that wait for this word continue. Returns how many. */
 RAD_INTERNAL uint32_t rad__threads_wake(const void *word, uint32_t count);
+
+/* ---- Around a run: its input, and its directory (around.c) --------------------------------------------- */
+
+RAD_INTERNAL void rad__around_begin(void); /* before main */
+RAD_INTERNAL void rad__around_began(void); /* the first decision is next */
+RAD_INTERNAL void rad__around_run(void);   /* a run begins with it */
+RAD_INTERNAL void rad__around_end(void);   /* the program has ended */
 
 /* ---- Points and ends ---------------------------------------------------------------------------------- */
 

@@ -79,6 +79,7 @@ static int lab_main(int argc, char **argv, char **envp)
     rad__stage.clock_free = setup.clock_free != 0;
     rad__stage.memory_limit = setup.memory_limit;
     if (setup.debugged) rad__debugger_await();
+    snprintf(rad__stage.folders, sizeof rad__stage.folders, "%s", setup.folders);
     if (rad__stage_open(&error) != 0) give_up(error.text);
     rad__process_exit(mode == 't' ? rad__server_tells(in, out)
                                   : rad__server_works(in, out, memory, setup.max_steps));
