@@ -1,7 +1,7 @@
 #!/bin/bash
 # docs/guide-testing.md, followed word by word with an installed raddle: each command is run, in order, and what the guide
-# shows of its output is there. Then examples/testing, with make and
-# CMake; with Meson at night (tests/nightly/example_testing.sh).
+# shows of its output is there. Then examples/testing, with make; with
+# Meson, CMake and ci.sh at night (tests/nightly/example_testing.sh).
 . "$(dirname "$0")/tap"
 . "$(dirname "$0")/user"
 LC_ALL=C.UTF-8
@@ -99,19 +99,4 @@ status=$?
 status 2 "with the bug"
 has out "FAIL  one_at_a_time: always at step" "it is found"
 check "and left as a file" [ -s test_pool-one_at_a_time.min.raddle.json ]
-rm -f test_pool && RUNS=100 installed ./ci.sh >out 2>err
-status=$?
-status 0 "ci.sh"
-check "leaves JUnit's file" grep -q 'tests="4" failures="0"' results.xml
-installed ./test_pool --threads --runs 20 >out 2>err
-status=$?
-status 0 "on threads"
-if command -v cmake >/dev/null; then
-    check "it compiles with CMake" installed sh -c "cmake -B build-cmake -DBUG=ON && cmake --build build-cmake"
-    (cd build-cmake && installed ctest -R '^pool$' --output-on-failure) >out 2>err
-    check "ctest: the bug is a failure" grep -qE 'pool \.+\*+Failed' out
-    has out "FAIL  one_at_a_time: always at step" "by its name"
-else
-    skip "CMake" "not installed"
-fi
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
-# examples/testing with Meson, whose reader of TAP takes any other line for an error, from an installed raddle. By day
-# tests/cli/guide_testing.sh does it with make and CMake.
+# examples/testing with CMake, its ci.sh, and Meson, whose reader of TAP takes any other line for an error, from an
+# installed raddle. By day tests/cli/guide_testing.sh does it with make.
 # Takes 1 minutes
 src=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:?usage: example_testing.sh BUILD_DIR}" && pwd)
@@ -43,5 +43,20 @@ for bug in true false; do
         check "options of Meson's command line" installed meson test -C "build-$bug" pool --test-args='--seed 9'
     fi
 done
+rm -f test_pool && RUNS=100 installed ./ci.sh >out 2>err
+status=$?
+status 0 "ci.sh"
+check "leaves JUnit's file" grep -q 'tests="4" failures="0"' results.xml
+installed ./test_pool --threads --runs 20 >out 2>err
+status=$?
+status 0 "on threads"
+if command -v cmake >/dev/null; then
+    check "it compiles with CMake" installed sh -c "cmake -B build-cmake -DBUG=ON && cmake --build build-cmake"
+    (cd build-cmake && installed ctest -R '^pool$' --output-on-failure) >out 2>err
+    check "ctest: the bug is a failure" grep -qE 'pool \.+\*+Failed' out
+    has out "FAIL  one_at_a_time: always at step" "by its name"
+else
+    skip "CMake" "not installed"
+fi
 cd / && rm -rf "$work"
 finish
