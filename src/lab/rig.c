@@ -64,7 +64,7 @@ rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy)
         .limit = r->limit,
         .ends_at = r->ends_at,
         .suppressed = r->suppressed,
-        .fair = true,
+        .fair = !r->unfair,
         .beacon = &r->shared->beacon,
     };
 }

@@ -29,6 +29,7 @@ struct rad_rig {
     rad_choice *choices; /* of the run under way, behind the head */
     size_t mapping_size;
     enum rad_limit limit; /* as the machine has it, unless an artifact knows more */
+    bool unfair;          /* all schedules, not only fair ones */
     const char *ends_at;  /* as in rad_run_options: NULL, all races end a run */
     const char *const *suppressed;
     int memory; /* the mapping as a file, for a machine whose process is a program; or -1 */

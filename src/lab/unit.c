@@ -326,6 +326,7 @@ void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
 {
     rad_kernel *k = b->rig->kernel;
     *out = (rad_unit_result){0};
+    b->rig->unfair = u->unfair;
     b->rig->limit = u->round ? RAD_LIMIT_ROUND : rad__limit_of(b->rig->target.machine);
     b->rig->ends_at = u->races_go_on ? u->ends_at : NULL;
     k->suppressed = 0;

@@ -31,6 +31,7 @@ typedef struct rad_unit {
     bool twice;
     bool round; /* the step limit is a livelock: rad__artifact_is_round */
     bool dedup;
+    bool unfair;                    /* every schedule, as before there were fair ones */
     bool races_go_on;               /* races do not end a run, except … */
     char ends_at[RAD_IDENTITY_MAX]; /* … those of this identity, if there is one */
     char policy[32];                /* sample */

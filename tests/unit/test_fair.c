@@ -664,6 +664,25 @@ static void a_loop_that_writes_ends_with_its_second_turn(void **state)
     }
 }
 
+/* ---- Files of before ------------------------------------------------------------------------------------------ */
+
+/* Its choices are not those of a fair schedule: it was written when there were all. */
+static void a_file_of_before_replays_as_it_was_recorded(void **state)
+{
+    const char *root = getenv("RADDLE_SRC");
+    char file[512];
+    rad_error error = {0};
+    rad_artifact *a = NULL;
+    rad_replay again;
+    (void)state;
+    snprintf(file, sizeof file, "%s/tests/fixtures/artifact-1-unfair.raddle.json",
+             root ? root : ".");
+    if (rad_artifact_read(&a, file, false, &error) != 0) fail_msg("%s", error.text);
+    assert_int_equal(rad_lab_replay(a, NULL, &again, &error), 0);
+    if (!again.as_recorded) fail_msg("%s", again.reason);
+    rad_artifact_free(a);
+}
+
 /* ---- Whom an actor starved ------------------------------------------------------------------------------------ */
 
 /* One yields (Y), or disables the third one (D); the second turns the third one off and on (T). Then the first one
@@ -740,6 +759,7 @@ int main(void)
         cmocka_unit_test(private_looks_are_no_reason_to_wait),
         cmocka_unit_test(rounds_of_every_length_are_seen),
         cmocka_unit_test(a_loop_that_writes_ends_with_its_second_turn),
+        cmocka_unit_test(a_file_of_before_replays_as_it_was_recorded),
         cmocka_unit_test(who_starves_whom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
