@@ -147,6 +147,21 @@ try explore event --scratch
 status 2 "--scratch of a machine"
 has err "--scratch is for programs with fibers" "is not there"
 
+# ---- Sessions: the C that is written from a protocol, and its monitor --------------------------------------
+for role in Asker Knower; do
+    "$RADDLE" session project "$programs/session_ask.session" --role $role --c >Ask_$role.h
+done
+# shellcheck disable=SC2086
+compiles "session_ask compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra -I. "$programs/session_ask.c" -o session_ask
+try explore --runs 60 ./session_ask
+status 1 "a participant that leaves the protocol in some schedules"
+has out "exit@5: first in run" "is found: the monitor refuses what it does"
+try show session_ask.min.raddle.json -- ./session_ask
+has out "Knower of Ask, session_ask.session:5: cannot send answer to Asker; expected: receive question from Asker" "and says what that was"
+try explore --runs 150 ./session_ask fixed
+status 0 "one that keeps to it"
+has out "nothing found in" "is clean"
+
 # ---- Operations -----------------------------------------------------------------------------------------
 # shellcheck disable=SC2086
 compiles "choices compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra "$programs/choices.c" -o choices

@@ -66,6 +66,7 @@ static uint8_t site_kind(uint32_t site)
                 {"barrier_", RAD_KIND_BARRIER},
                 {"stock_", RAD_KIND_STOCK},
                 {"nursery_", RAD_KIND_NURSERY},
+                {"talk_", RAD_KIND_NOTHING},
                 {"timer_", RAD_KIND_TIMER},
                 {"ticker_", RAD_KIND_TIMER},
                 {"join", RAD_KIND_FIBER},
