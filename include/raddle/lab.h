@@ -296,6 +296,7 @@ typedef struct rad_explore_options {
     uint32_t jobs;      /* worker processes; 0 = 1. Results do not depend on it. */
     bool stop_on_first; /* the run that fails is the last one counted */
     bool twice;         /* run everything twice and compare */
+    bool apart;         /* of a program: each run in a process of its own */
     bool races_fatal;   /* a data race ends its run, as any other failure does */
     /* Functions and files whose races do not count, with * for anything; NULL at the end. NULL: none. */
     const char *const *suppressed;
@@ -348,6 +349,11 @@ typedef struct rad_exploration {
     /* Distinct states met at decisions between actions, with strategy dedup; otherwise 0. Those known to a process
      * that died are counted anew. */
     uint64_t states;
+    /* A program under test: runs that were made one after the other in a process, in which everything is put back in
+     * between; how many of these were made again in a fresh process, and were equal; and why each run had (from some
+     * run on) a process of its own, "" if it had not. */
+    uint64_t in_process, audits;
+    char apart[100];
     uint64_t evaluations[RAD_ORACLES_MAX];
     bool
         complete; /* some phase tried every schedule there is (held > 0: every fair one), each to its end */

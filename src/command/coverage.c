@@ -70,6 +70,23 @@ static void report_sites(cli *c, const rad_target *t, const rad_exploration *e)
     sites_close(&names);
 }
 
+/* How the runs of a program were kept apart. */
+static void report_processes(cli *c, const rad_exploration *e)
+{
+    if (e->in_process == 0 && e->apart[0] == 0) {
+        return;
+    }
+    report_label(c, "in process");
+    if (e->in_process > 0) {
+        out(c, "%s run%s, %s of them audited: equal in a fresh process", number(e->in_process),
+            plural(e->in_process), number(e->audits));
+    }
+    if (e->apart[0]) {
+        out(c, "%sa process for each run, because %s", e->in_process ? "; then " : "", e->apart);
+    }
+    out_text(c, "\n");
+}
+
 /* The one sentence: what is known now. */
 static void report_statement(cli *c, const rad_target *t, const rad_exploration *e)
 {
@@ -149,6 +166,7 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
         report_label(c, "states");
         out(c, "%s distinct state%s\n", number(e->states), plural(e->states));
     }
+    report_processes(c, e);
     report_oracles(c, t, e);
     report_outside(c, t, e);
     report_sites(c, t, e);
@@ -193,6 +211,11 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_bool(j, "classes_capped", e->classes_capped);
     if (e->states) {
         put_count(j, "states", e->states);
+    }
+    if (e->in_process || e->apart[0]) {
+        put_count(j, "in_process", e->in_process);
+        put_count(j, "audits", e->audits);
+        put_text(j, "apart", e->apart);
     }
     put_bool(j, "complete", e->complete);
     put_bool(j, "interrupted", e->interrupted);

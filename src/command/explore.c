@@ -14,7 +14,7 @@ typedef struct explore_args {
     const char *strategy, *output, *races, *suppress, *clock, *memory, *input;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
-    bool stop_on_first, repaired, twice, no_shrink, json, scratch;
+    bool stop_on_first, repaired, twice, apart, no_shrink, json, scratch;
 } explore_args;
 
 #define AT(field) offsetof(explore_args, field)
@@ -35,6 +35,7 @@ static const option EXPLORE_OPTIONS[] = {
     {"stop-on-first", OPTION_FLAG, AT(stop_on_first), NULL, "stop at the first failure", 0, 0, 0},
     OPTION_REPAIRED(explore_args),
     OPTION_MAX_STEPS(explore_args),
+    {"apart", OPTION_FLAG, AT(apart), NULL, "of a program: a process for each run", 0, 0, 0},
     {"twice", OPTION_FLAG, AT(twice), NULL, "run everything twice and compare", 0, 0, 0},
     {"races", OPTION_TEXT, AT(races), "WHAT",
      "after a data race: continue the run, or fatal (default: continue)", 0, 0, 0},
@@ -198,6 +199,7 @@ static int search(hunt *h, const explore_args *a, double seconds, const char *co
         .jobs = (uint32_t)a->jobs,
         .stop_on_first = a->stop_on_first,
         .twice = a->twice,
+        .apart = a->apart,
         .races_fatal = a->races && strcmp(a->races, "fatal") == 0,
         .suppressed = suppressed,
         .progress = h->c->progress ? on_progress : NULL,

@@ -188,6 +188,9 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     out->races_suppressed += r->suppressed;
     out->timed |= r->timed;
     rad__outside_join(&out->outside, &r->outside);
+    out->in_process += r->here;
+    out->audits += r->audits;
+    if (out->apart[0] == 0) memcpy(out->apart, r->why, sizeof out->apart);
     l->phase->cut += r->cut;
     l->phase->runs += r->runs;
     l->phase->failures += r->failures;
@@ -358,8 +361,16 @@ static int death_rest(explorer *x, piece *p, const rad_pool_answer *a, bool *pru
         rest.first += a->run + 1;
         rest.count -= a->run + 1;
     }
-    if (p->closed || !more || piece_insert(x, p->lane, &p->next, &rest) == NULL)
-        rad__free(rest.path);
+    if (p->closed) { /* it died another time, where it had not: up to the run that is another's */
+        more = more && p->runs > a->run + 1;
+        rest.count = p->runs - (a->run + 1);
+    }
+    piece *after = more ? piece_insert(x, p->lane, &p->next, &rest) : NULL;
+    if (after == NULL) rad__free(rest.path);
+    if (after != NULL && p->closed) {
+        after->closed = true;
+        after->runs = rest.count;
+    }
     return x->error->code;
 }
 
@@ -617,7 +628,7 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
     x.classes.limit = CLASSES_MAX;
     x.started = x.told = rad__os_now_seconds();
     count_sites(t, out);
-    code = rad__pool_open(&x.pool, t, o->jobs, o->hang_seconds, o->suppressed, error);
+    code = rad__pool_open(&x.pool, t, o->jobs, o->hang_seconds, o->suppressed, o->apart, error);
     if (code == 0) code = explorer_lanes(&x, &plan);
     out->elapsed = rad__os_now_seconds() - x.started;
     explorer_drop(&x);

@@ -11,12 +11,16 @@
 #define RAD_UNDER_TEST "RADDLE_UNDER_TEST"
 #define RAD_LAB_SONAME "libraddle.so.0"
 
+/* Each run is to have a process of its own. */
+enum rad_setup_apart { RAD_APART_NOT, RAD_APART_ASKED, RAD_APART_HUNG };
+
 typedef struct rad_setup {
     uint64_t max_steps;
     uint64_t clock_free;   /* 1: fibers/time.c */
     uint64_t memory_limit; /* bytes; 0: none */
     uint64_t debugged;     /* 1: it waits for a debugger, and stops where it fails */
     char folders[200];     /* in which each run has a directory; "": none has */
+    uint64_t apart;        /* enum rad_setup_apart */
 } rad_setup;
 
 typedef struct rad_hello {

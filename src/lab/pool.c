@@ -18,6 +18,8 @@ typedef struct worker {
     int to, from; /* pipes; -1 = closed */
     void *ticket; /* NULL = idle */
     rad_watch watch;
+    rad_bytes unit;             /* what it does, as it was sent */
+    enum rad_setup_apart apart; /* of a program */
 } worker;
 
 struct rad_pool {
@@ -64,7 +66,7 @@ static void worker_stop(worker *w)
 static int worker_start_program(worker *w, rad_error *error)
 {
     rad_tested t;
-    int code = rad__tested_start(&t, w->rig.memory, &w->rig.target.c, error);
+    int code = rad__tested_start(&t, w->rig.memory, w->apart, &w->rig.target.c, error);
     if (code != 0) return code;
     rad__os_close(t.output);
     w->pid = t.pid;
@@ -101,7 +103,7 @@ static int worker_start(rad_pool *p, worker *w, rad_error *error)
 }
 
 int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double hang_seconds,
-                   const char *const *suppressed, rad_error *error)
+                   const char *const *suppressed, bool apart, rad_error *error)
 {
     if (jobs == 0) jobs = 1;
     if (jobs > RAD_JOBS_MAX)
@@ -118,6 +120,7 @@ int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double ha
         code = rad__rig_open(&w->rig, t, error);
         if (code != 0) break;
         w->rig.suppressed = suppressed;
+        w->apart = apart ? RAD_APART_ASKED : RAD_APART_NOT;
         p->count = i + 1;
         code = worker_start(p, w, error);
     }
@@ -134,6 +137,7 @@ void rad__pool_close(rad_pool *p)
     if (p == NULL) return;
     for (uint32_t i = 0; i < p->count; i++) {
         worker_stop(&p->workers[i]);
+        rad__bytes_free(&p->workers[i].unit);
         rad__rig_close(&p->workers[i].rig);
     }
     rad__free(p->workers);
@@ -156,20 +160,28 @@ int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *err
 {
     worker *w = p->workers;
     while (w->ticket != NULL) w++;
-    rad_bytes bytes = {0};
-    rad__unit_write(u, &bytes);
+    w->unit.size = 0;
+    rad__unit_write(u, &w->unit);
     w->ticket = ticket;
     w->rig.shared->run = 0;
     rad__watch_begin(&w->watch, p->hang_seconds);
-    int code = rad__message_write(w->to, &bytes, NULL);
+    int code = rad__message_write(w->to, &w->unit, NULL);
     if (code != 0) { /* somebody killed it while it had nothing to do: the next one has not begun */
         p->killed++;
         worker_stop(w);
         code = worker_start(p, w, error);
-        if (code == 0) code = rad__message_write(w->to, &bytes, error);
+        if (code == 0) code = rad__message_write(w->to, &w->unit, error);
     }
-    rad__bytes_free(&bytes);
     return code;
+}
+
+/* The unit is begun anew, by another process of the program or by this one. */
+static int worker_again(rad_pool *p, worker *w, void *ticket, rad_error *error)
+{
+    w->ticket = ticket;
+    w->rig.shared->run = 0;
+    rad__watch_begin(&w->watch, p->hang_seconds);
+    return rad__message_write(w->to, &w->unit, error);
 }
 
 static void death_words(const rad_os_exit *how, char text[40])
@@ -229,13 +241,9 @@ int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const ra
     return 0;
 }
 
-/* What became of a worker whose pipe has ended: a verdict on the run it was in, or an error of ours. */
-static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_answer *a,
-                       rad_error *error)
+/* What became of the run that killed its process: a verdict, or an error of ours. */
+static int worker_verdict(worker *w, const rad_os_exit *how, rad_pool_answer *a, rad_error *error)
 {
-    w->pid = 0; /* it has been waited for */
-    worker_stop(w);
-    p->killed += how->signal == SIGKILL && w->watch.hung_seconds == 0;
     if (w->rig.shared->trouble)
         return rad__error(error, RAD_ENOMEM, "a worker process ran out of memory");
     if (w->rig.shared->panic)
@@ -246,12 +254,46 @@ static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_
     a->run = w->rig.shared->run;
     a->choices = w->rig.choices;
     a->choice_count = a->verdict.decisions;
-    return worker_start(p, w, error);
+    return 0;
+}
+
+/* A worker has ended that had something to do. */
+static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_answer *a,
+                       rad_error *error)
+{
+    bool hung = w->watch.hung_seconds > 0;
+    w->pid = 0; /* it has been waited for */
+    worker_stop(w);
+    p->killed += how->signal == SIGKILL && !hung;
+    if (hung && w->rig.shared->here) { /* a fresh process has to confirm that */
+        void *ticket = a->ticket;
+        w->apart = RAD_APART_HUNG;
+        *a = (rad_pool_answer){0};
+        int code = worker_start(p, w, error);
+        return code ? code : worker_again(p, w, ticket, error);
+    }
+    int code = worker_verdict(w, how, a, error);
+    return code ? code : worker_start(p, w, error);
+}
+
+/* A worker of a program has more than one process, and lives on when one of them dies. */
+static int worker_noted(rad_pool *p, worker *w, const rad_worker_note *note, rad_pool_answer *a,
+                        rad_error *error)
+{
+    void *ticket = a->ticket;
+    rad_os_exit how = {note->status, note->signal};
+    if (note->what == RAD_WORKER_DIED) {
+        p->killed += how.signal == SIGKILL;
+        return worker_verdict(w, &how, a, error);
+    }
+    *a = (rad_pool_answer){0};
+    return worker_again(p, w, ticket, error);
 }
 
 static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *error)
 {
     rad_bytes bytes = {0};
+    rad_worker_note note;
     int got = rad__message_read(w->from, &bytes, error);
     a->ticket = w->ticket;
     w->ticket = NULL;
@@ -261,7 +303,10 @@ static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *
         code = rad__os_wait(w->pid, true, &how, error);
         if (code >= 0) code = worker_died(p, w, &how, a, error);
     }
-    if (got == 1) {
+    if (got == 1 && bytes.size == sizeof note) {
+        memcpy(&note, bytes.data, sizeof note);
+        code = worker_noted(p, w, &note, a, error);
+    } else if (got == 1) {
         rad_reader reader = rad__reader(bytes.data, bytes.size);
         if (!rad__unit_result_read(&a->result, &reader)) {
             rad__unit_result_free(&a->result);

@@ -20,9 +20,9 @@ typedef struct rad_pool rad_pool;
 
 enum { RAD_JOBS_MAX = 64 };
 
-/* `suppressed` as in rad_explore_options; may be NULL. */
+/* `suppressed` and `apart` as in rad_explore_options; `suppressed` may be NULL. */
 RAD_INTERNAL int rad__pool_open(rad_pool **p, const rad_target *t, uint32_t jobs,
-                                double hang_seconds, const char *const *suppressed,
+                                double hang_seconds, const char *const *suppressed, bool apart,
                                 rad_error *error);
 RAD_INTERNAL void rad__pool_close(rad_pool *p); /* kills what still works */
 

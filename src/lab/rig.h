@@ -11,11 +11,16 @@ typedef struct rad_rig_shared {
     volatile uint64_t choice_count;
     volatile uint64_t panic;   /* an assertion of ours failed */
     volatile uint64_t trouble; /* the process gave up for a reason of ours, not the machine's */
-    volatile int64_t pid;    /* of the child in which the run is; 0: it is in the process itself */
-    volatile uint64_t timed; /* a run of the current unit had a timer or a deadline … */
-    rad_outside outside;     /* … and what its runs did outside of their processes */
+    volatile int64_t pid;      /* in which the run is; 0: in the process that raddle has started */
+    volatile uint64_t here;    /* that process makes many runs */
+    volatile uint64_t timed;   /* a run of the current unit had a timer or a deadline … */
+    rad_outside outside;       /* … and what its runs did outside of their processes */
     rad_beacon beacon;
 } rad_rig_shared;
+
+enum { RAD_RIG_WHY = 100 };
+
+enum rad_unit_time { RAD_UNIT_BEGINS, RAD_UNIT_ENDS, RAD_UNIT_ANSWERED };
 
 typedef struct rad_rig rad_rig;
 
@@ -35,6 +40,11 @@ struct rad_rig {
     int memory; /* the mapping as a file, for a machine whose process is a program; or -1 */
     /* A run from beginning to end, for a machine of which each run needs a process. NULL: none does. */
     enum rad_outcome (*apart)(rad_rig *r, const rad_run_options *options);
+    /* False, when a unit ends: it has to be done again. May be NULL. */
+    bool (*between)(rad_rig *r, enum rad_unit_time when);
+    uint64_t here,
+        audits; /* runs of this unit that had no process of their own; made again in one */
+    char why[RAD_RIG_WHY]; /* each run has a process of its own because …; "": it has not */
 };
 
 /* What its step limit means. */

@@ -46,6 +46,7 @@ static int serve_trouble(rad_rig *rig)
 
 int rad__serve_units(rad_rig *rig, int in, int out)
 {
+    static const rad_worker_note again = {.what = RAD_WORKER_AGAIN};
     rad_error error = {0};
     served *s = rad__alloc(1, sizeof *s);
     if (s == NULL) return serve_trouble(rig);
@@ -54,12 +55,17 @@ int rad__serve_units(rad_rig *rig, int in, int out)
     while ((got = rad__message_read(in, &s->buffer, &error)) == 1) {
         rad_reader reader = rad__reader(s->buffer.data, s->buffer.size);
         if (!rad__unit_read(&s->unit, &s->estimates, &reader)) return serve_trouble(rig);
+        if (rig->between) rig->between(rig, RAD_UNIT_BEGINS);
         rad__unit_run(&s->bench, &s->unit, &s->result);
         s->buffer.size = 0;
-        rad__unit_result_write(&s->result, &s->buffer);
+        if (rig->between == NULL || rig->between(rig, RAD_UNIT_ENDS))
+            rad__unit_result_write(&s->result, &s->buffer);
+        else
+            rad__bytes_put(&s->buffer, &again, sizeof again);
         rad__unit_result_free(&s->result);
         rad__unit_free(&s->unit);
         if (rad__message_write(out, &s->buffer, &error) != 0) return serve_trouble(rig);
+        if (rig->between) rig->between(rig, RAD_UNIT_ANSWERED);
     }
     if (got < 0) return serve_trouble(rig);
     rad__unit_bench_close(&s->bench);

@@ -245,7 +245,7 @@ static int replay_once(const rad_artifact *a, const rad_target *t, bool unfair,
                   .path = path,
                   .path_count = a->choice_count};
     memcpy(u.ends_at, a->expected.identity, sizeof u.ends_at);
-    int code = rad__pool_open(&pool, t, 1, 0, NULL, error);
+    int code = rad__pool_open(&pool, t, 1, 0, NULL, false, error);
     if (code == 0) code = rad__pool_start(pool, &u, answer, error);
     while (code == 0 && answer->ticket == NULL) {
         code = rad__pool_wait(pool, 100, answer, error);

@@ -99,12 +99,14 @@ static int send_variables(rad_tested *t, rad_error *error)
     return code;
 }
 
-static int tested_greet(rad_tested *t, const rad_case *c, rad_error *error)
+static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const rad_case *c,
+                        rad_error *error)
 {
     rad_setup setup = {.max_steps = c->max_steps,
                        .clock_free = c->params[PARAM_CLOCK] != 0,
                        .debugged = under_test.debugged,
-                       .memory_limit = (uint64_t)c->params[PARAM_MEMORY] << 20};
+                       .memory_limit = (uint64_t)c->params[PARAM_MEMORY] << 20,
+                       .apart = apart};
     rad_hello hello, own;
     if (c->params[PARAM_SCRATCH]) snprintf(setup.folders, sizeof setup.folders, "%s", folders);
     bool ready = false;
@@ -124,7 +126,8 @@ static int tested_greet(rad_tested *t, const rad_case *c, rad_error *error)
     return code == 0 ? send_variables(t, error) : code;
 }
 
-int rad__tested_start(rad_tested *t, int memory, const rad_case *c, rad_error *error)
+int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart, const rad_case *c,
+                      rad_error *error)
 {
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     *t = (rad_tested){0, -1, -1, -1};
@@ -142,7 +145,7 @@ int rad__tested_start(rad_tested *t, int memory, const rad_case *c, rad_error *e
     if (code == 0) code = rad__os_start(&t->pid, &t->output, &start, error);
     rad__os_close(request[0]);
     rad__os_close(answer[1]);
-    if (code == 0) code = tested_greet(t, c, error);
+    if (code == 0) code = tested_greet(t, apart, c, error);
     if (code != 0) rad__tested_stop(t);
     return code;
 }
@@ -390,7 +393,7 @@ static void machine_reset(void *self, rad_kernel *k)
     rad__places_clear(t->places);
     rad__blame_clear(t->blame);
     under_test.debugged = t->debugged;
-    int code = rad__tested_start(&t->process, -1, &t->c, &error);
+    int code = rad__tested_start(&t->process, -1, RAD_APART_NOT, &t->c, &error);
     under_test.debugged = false;
     if (code == 0 && t->debugged)
         code = rad__os_debugger_start(&t->debugger, t->process.pid, t->inner, t->function, &error);

@@ -11,6 +11,7 @@
 #define RAD_LAB_UNDER_TEST_H
 
 #include "base/check.h"
+#include "lab/hello.h"
 
 #include <raddle/lab.h>
 
@@ -67,8 +68,10 @@ typedef struct rad_tested {
     int output;   /* what the program printed: os/start.h */
 } rad_tested;
 
-/* Starts the program, and greets it. `memory` is the mapping of a rig, in which it works; -1: it tells. */
-RAD_INTERNAL int rad__tested_start(rad_tested *t, int memory, const rad_case *c, rad_error *error);
+/* Starts the program, and greets it. `memory` is the mapping of a rig, in which it works; -1: it tells. `apart`: each
+ * run is to have a process of its own. */
+RAD_INTERNAL int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart,
+                                   const rad_case *c, rad_error *error);
 
 /* Kills it, if it is still there. */
 RAD_INTERNAL void rad__tested_stop(rad_tested *t);

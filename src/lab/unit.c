@@ -329,6 +329,7 @@ void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
     b->rig->unfair = u->unfair;
     b->rig->limit = u->round ? RAD_LIMIT_ROUND : rad__limit_of(b->rig->target.machine);
     b->rig->ends_at = u->races_go_on ? u->ends_at : NULL;
+    b->rig->here = b->rig->audits = 0;
     k->suppressed = 0;
     memset(k->evaluations, 0, sizeof k->evaluations);
     memset(k->reached, 0, sizeof k->reached);
@@ -345,6 +346,9 @@ void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
         out->last_hashes = unit_copy(k->set_hashes, k->set_hash_count, sizeof *k->set_hashes, out);
         out->last_hash_count = k->set_hash_count;
     }
+    out->here = b->rig->here;
+    out->audits = b->rig->audits;
+    memcpy(out->why, b->rig->why, sizeof out->why);
     out->suppressed = k->suppressed;
     out->timed = b->rig->shared->timed != 0;
     out->outside = b->rig->shared->outside;

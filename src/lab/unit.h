@@ -70,6 +70,8 @@ typedef struct rad_unit_result {
     uint64_t held;         /* runs in which an actor was held back: core/fair.h */
     uint64_t suppressed;   /* races that did not count */
     uint64_t states;       /* tree with dedup: new ones */
+    uint64_t here, audits; /* of a program: as in rad_rig */
+    char why[RAD_RIG_WHY];
     rad_verdict last;      /* of the last run */
     uint64_t *last_hashes; /* its rolling set hashes, when the unit was one run */
     uint64_t last_hash_count;

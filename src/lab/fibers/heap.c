@@ -3,8 +3,11 @@
  * The child takes the kernel through a run, in memory that the parent then reads as if it had done so itself
  * (server.c). The program's memory is libc's, and a child has its own copy of that.
  *
- * Blocks have sizes of powers of two; what was freed is used again for the same size. A child that dies between two
- * lines of this file would leave it broken; but then the parent ends, too. */
+ * Blocks have sizes of powers of two; what was freed is used again for the same size. A child that dies may leave
+ * anything here, whatever the program did to it: the process that keeps the original (keeper.c) then takes the heap
+ * back to where it was. */
+#include "lab/fibers/server.h"
+
 #include "base/alloc.h"
 
 #include <string.h>
@@ -58,6 +61,33 @@ static block *block_of(void *p)
 {
     return (block *)(void *)((char *)p - HEADER);
 }
+
+/* ---- As it was ------------------------------------------------------------------------------------------ */
+
+static struct {
+    char *copy;
+    uint64_t used;
+} kept;
+
+bool rad__heap_keep(void)
+{
+    kept.used = heap->used;
+    kept.copy = mmap(NULL, kept.used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (kept.copy == MAP_FAILED) return false;
+    memcpy(kept.copy, heap, kept.used);
+    return true;
+}
+
+void rad__heap_back(void)
+{
+    enum { PAGE = 1 << 16 };
+    uint64_t end = (kept.used + PAGE - 1) / PAGE * PAGE;
+    memset((char *)heap + kept.used, 0, end - kept.used);
+    madvise((char *)heap + end, HEAP_SIZE - end, MADV_REMOVE);
+    memcpy(heap, kept.copy, kept.used);
+}
+
+/* ---- base/alloc.h --------------------------------------------------------------------------------------- */
 
 void *rad__alloc(size_t count, size_t size)
 {

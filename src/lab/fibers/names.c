@@ -51,7 +51,7 @@ static bool begins_with(const char *text, const char *start)
 }
 
 /* Operations are called after what they work on. */
-static uint8_t site_kind(uint32_t site)
+static uint8_t site_kind_of(uint32_t site)
 {
     if (site >= RAD_AT_read && site <= RAD_AT_fd_close) return RAD_KIND_FILE;
     static const struct {
@@ -78,6 +78,15 @@ static uint8_t site_kind(uint32_t site)
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (begins_with(rad__site_name(site), rows[i].start)) return rows[i].kind;
     return RAD_KIND_CHANNEL;
+}
+
+/* Asked at each point: found out once. 0: not yet. */
+static uint8_t site_kind(uint32_t site)
+{
+    static uint8_t kinds[RAD_AT_COUNT];
+    if (kinds[0] == 0)
+        for (uint32_t i = 0; i < RAD_AT_COUNT; i++) kinds[i] = (uint8_t)(site_kind_of(i) + 1);
+    return (uint8_t)(kinds[site] - 1);
 }
 
 static entry *object_place(const void *address)

@@ -5,6 +5,7 @@
  * that is relative or begins with the directory, and has no "..", is in it. */
 #define _GNU_SOURCE
 #include "lab/fibers/libc.h"
+#include "lab/fibers/snapshot.h"
 
 #include "lab/fibers/server.h"
 #include "lab/outside.h"
@@ -167,6 +168,7 @@ FOPEN(fopen64)
     RAD_ANSWER(FILE *, name, (const char *path, const char *mode, FILE *file))                     \
     {                                                                                              \
         if (writes(mode)) changes(#name, path);                                                    \
+        if (rad__program_calls()) rad__marks->files = true;                                        \
         return RAD_REAL(name)(path, mode, file);                                                   \
     }
 

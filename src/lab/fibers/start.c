@@ -11,6 +11,8 @@
 #include "os/term.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +55,16 @@ static void greet(int in, int out, rad_setup *setup)
         rad__process_exit(127);
 }
 
+/* Memory comes from one heap, which grows and does not shrink: it can be put back without asking which mappings malloc
+ * has made. */
+static void malloc_stays(void)
+{
+    enum { RESERVE = 1 << 20 };
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, RESERVE);
+}
+
 /* Runs in the place of main. */
 static int lab_main(int argc, char **argv, char **envp)
 {
@@ -80,9 +92,11 @@ static int lab_main(int argc, char **argv, char **envp)
     rad__stage.memory_limit = setup.memory_limit;
     if (setup.debugged) rad__debugger_await();
     snprintf(rad__stage.folders, sizeof rad__stage.folders, "%s", setup.folders);
+    malloc_stays();
+    rad__marks_open();
     if (rad__stage_open(&error) != 0) give_up(error.text);
     rad__process_exit(mode == 't' ? rad__server_tells(in, out)
-                                  : rad__server_works(in, out, memory, setup.max_steps));
+                                  : rad__keeper_works(in, out, memory, &setup));
 }
 
 int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),

@@ -1,0 +1,138 @@
+/* marks.c — calls of the C library that leave something behind which is not memory: they do what they do, and are noted
+ * for rad__snapshot_back.
+ *
+ * None of them takes or returns a floating-point number, so each is a function of six words that passes them on. What
+ * the C library calls by itself is not seen here: the page tables, the map of the process and its descriptors show
+ * it. */
+#define _GNU_SOURCE
+#include "lab/fibers/snapshot.h"
+#include "lab/fibers/stage.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/mman.h>
+
+typedef long words_function(long a, long b, long c, long d, long e, long f);
+
+#define PARAMETERS long a, long b, long c, long d, long e, long f
+#define ARGUMENTS  a, b, c, d, e, f
+
+/* ---- The real ones ------------------------------------------------------------------------------------------ */
+
+#define SIGNALS(row)                                                                               \
+    row(sigaction) row(signal) row(sigprocmask) row(pthread_sigmask) row(sigaltstack)
+
+/* Descriptors that were there. */
+#define FILES(row)                                                                                 \
+    row(close) row(close_range) row(closefrom) row(dup2) row(dup3) row(fclose) row(fcloseall)
+
+/* What these do stays. */
+#define STAYING(row)                                                                               \
+    row(chdir) row(chroot) row(fchdir) row(mlock) row(mlockall) row(nice) row(personality)         \
+        row(prctl) row(prlimit) row(sched_setaffinity) row(setgid) row(setpriority) row(setrlimit) \
+            row(setrlimit64) row(setsid) row(setuid) row(shmat) row(ualarm) row(umask)             \
+                row(unshare)
+
+#define ADDRESSES(row) row(mmap) row(munmap) row(mremap) row(mprotect) row(madvise)
+
+enum real_name {
+#define REAL_ROW(name) REAL_##name,
+    SIGNALS(REAL_ROW) FILES(REAL_ROW) STAYING(REAL_ROW) ADDRESSES(REAL_ROW)
+#undef REAL_ROW
+        REAL_COUNT
+};
+
+static const char *const real_names[REAL_COUNT] = {
+#define NAME_ROW(name) #name,
+    SIGNALS(NAME_ROW) FILES(NAME_ROW) STAYING(NAME_ROW) ADDRESSES(NAME_ROW)
+#undef NAME_ROW
+};
+
+/* Found before anything is forked: dlsym writes to memory, and would do so in each run. */
+static words_function *reals[REAL_COUNT];
+
+static words_function *real(enum real_name name)
+{
+    if (reals[name] == NULL) {
+        void *symbol = dlsym(RTLD_NEXT, real_names[name]);
+        RAD_ASSERT(symbol != NULL);
+        memcpy(&reals[name], &symbol, sizeof reals[name]);
+    }
+    return reals[name];
+}
+
+void rad__marks_open(void)
+{
+    for (uint32_t i = 0; i < REAL_COUNT; i++)
+        if (dlsym(RTLD_NEXT, real_names[i]) != NULL) real((enum real_name)i);
+}
+
+#define MARKED(name, note)                                                                         \
+    RAD_API long rad__marked_##name(PARAMETERS) __asm__(#name);                                    \
+    long rad__marked_##name(PARAMETERS)                                                            \
+    {                                                                                              \
+        if (rad__stage.running) rad__marks->note;                                                  \
+        return real(REAL_##name)(ARGUMENTS);                                                       \
+    }
+
+#define MARKED_SIGNALS(name) MARKED(name, signals = true)
+SIGNALS(MARKED_SIGNALS)
+#define MARKED_FILES(name) MARKED(name, files = true)
+FILES(MARKED_FILES)
+#define MARKED_STAYING(name) MARKED(name, beyond = "it calls " #name)
+STAYING(MARKED_STAYING)
+
+/* ---- Addresses --------------------------------------------------------------------------------------------------- */
+
+static void mark_lost(uint64_t from, size_t size)
+{
+    rad_marks *m = rad__marks;
+    if (!rad__stage.running) return;
+    m->maps = true;
+    if (m->lost_count == RAD_LOST_MAX) {
+        m->beyond = "it gives memory back many times";
+        return;
+    }
+    m->lost[m->lost_count].from = from;
+    m->lost[m->lost_count++].to = from + size;
+}
+
+#define DECLARE(name) RAD_API long rad__marked_##name(PARAMETERS) __asm__(#name);
+ADDRESSES(DECLARE)
+DECLARE(mmap64)
+
+long rad__marked_mmap(PARAMETERS)
+{
+    if (rad__stage.running) rad__marks->maps = true;
+    if (d & MAP_FIXED) mark_lost((uint64_t)a, (size_t)b);
+    return real(REAL_mmap)(ARGUMENTS);
+}
+
+long rad__marked_mmap64(PARAMETERS)
+{
+    return rad__marked_mmap(ARGUMENTS);
+}
+
+long rad__marked_munmap(PARAMETERS)
+{
+    mark_lost((uint64_t)a, (size_t)b);
+    return real(REAL_munmap)(ARGUMENTS);
+}
+
+long rad__marked_mremap(PARAMETERS)
+{
+    mark_lost((uint64_t)a, (size_t)b);
+    return real(REAL_mremap)(ARGUMENTS);
+}
+
+long rad__marked_mprotect(PARAMETERS)
+{
+    if (rad__stage.running) rad__marks->maps = true;
+    return real(REAL_mprotect)(ARGUMENTS);
+}
+
+long rad__marked_madvise(PARAMETERS)
+{
+    if (c == MADV_DONTNEED || c == MADV_FREE || c == MADV_REMOVE) mark_lost((uint64_t)a, (size_t)b);
+    return real(REAL_madvise)(ARGUMENTS);
+}
