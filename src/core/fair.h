@@ -6,8 +6,9 @@
  * that yields is left as soon as somebody else has something to do, and what does not yield has every schedule.
  *
  * Two rules besides, for loops that say nothing:
- *   Turns    every RAD_TURN-th step of a run ends a window of its actor, whatever it did. So every schedule is fair,
- *            also where a loop that writes is not recognised, and runs of fewer than 2 * RAD_TURN steps do not change.
+ *   Turns    every RAD_TURN-th step of a run ends a window of its actor, whatever it did, if that made all steps since
+ *            the last one. So a loop that writes, and is not recognised, does not keep others waiting for ever by
+ *            itself, and runs of fewer than 2 * RAD_TURN steps do not change.
  *   Looks    an actor that spins (spin.h) comes behind everybody else who can run, starved or not: what it saw has not
  *            changed, so it need not look again before the others have made a step. When all spin they go in turn.
  *
@@ -31,7 +32,7 @@
 
 #include <raddle/machine.h>
 
-enum { RAD_TURN = 256 };
+enum { RAD_TURN = 256, RAD_TURN_CROWD = 64 };
 
 /* How a machine without `state` shows that a round of steps comes back to where it began: the digest of all there is,
  * or of a part that is cheaper to ask for. False: it cannot be known. */

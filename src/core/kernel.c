@@ -347,11 +347,12 @@ static void kernel_limit(rad_kernel *k)
              "not finished after %llu steps", (unsigned long long)k->options.max_steps);
 }
 
-/* Between two steps: the actor of the last one yields, if it has not done so by itself. */
+/* Between two steps: the actor of the last one yields, if it made all of the last RAD_TURN ones and has not done so by
+ * itself. Windows cost time for each actor in each step, so crowds go without. */
 static void kernel_turn_ends(rad_kernel *k)
 {
     k->turn += RAD_TURN;
-    if (k->gives_way) return;
+    if (k->gives_way || k->streak < RAD_TURN || k->actor_count > RAD_TURN_CROWD) return;
     k->step--; /* it is part of that step */
     rad__fair_stepped(k, k->current, true, k->chose);
     k->step++;

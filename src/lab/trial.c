@@ -317,8 +317,9 @@ int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *o
     *out = (rad_replay){0};
     rad__error_clear(error);
     int code = 0;
-    /* Files of before schedules were fair have choices that fairness would not offer: as recorded is as recorded. */
-    for (uint32_t unfair = 0; unfair < 2 && code == 0 && !out->as_recorded; unfair++) {
+    /* Files of before schedules were fair have choices that fairness would not offer, and no path. */
+    bool old = a->path->known && a->path->path == NULL && !a->edited;
+    for (uint32_t unfair = 0; unfair <= old && code == 0 && !out->as_recorded; unfair++) {
         rad_replay now = {0};
         code = replay_once(a, other ? other : &a->target, unfair, &answer, error);
         if (code == 0) {
