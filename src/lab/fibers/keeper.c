@@ -136,13 +136,14 @@ static bool worker_start(rad_keeper *p)
     p->worker = high_descriptor(pair[0]);
     int keeper = high_descriptor(pair[1]);
     if (p->worker < 0 || keeper < 0) return false;
-    p->pid = rad__child_start();
-    if (p->pid == 0) {
+    pid_t pid = rad__child_start(); /* the child has its own, and `p` is shared */
+    if (pid == 0) {
         rad__os_close(p->worker);
         rad__process_exit(rad__worker_serves(keeper));
     }
     rad__os_close(keeper);
-    return p->pid > 0;
+    p->pid = pid;
+    return pid > 0;
 }
 
 /* A run in a fresh process; its status, or -1. */
