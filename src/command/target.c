@@ -188,6 +188,14 @@ void note_build(const cli *c, const char *path, const rad_lab_program *recorded)
                  "that recorded it repeats it for certain",
                  path, recorded->path, recorded->build_id, rad_lab_program_own()->build_id);
     }
+    const rad_lab_program *own = rad_lab_program_own();
+    if (recorded && own && recorded->library[0] && own->library[0] &&
+        strcmp(recorded->library, own->library) != 0) {
+        complain(c,
+                 "note: '%.400s' was recorded with another build of raddle's library for programs "
+                 "(build id %s; this is %s)",
+                 path, recorded->library, own->library);
+    }
 }
 
 int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)

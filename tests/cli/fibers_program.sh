@@ -109,6 +109,10 @@ if command -v clang >/dev/null; then
     try replay abba.min.raddle.json -- ./clang/abba
     has out "as recorded" "and with another compiler"
 fi
+sed 's/"library": "[0-9a-f]*"/"library": "0123"/' abba.min.raddle.json >library.raddle.json
+try replay library.raddle.json --edited -- ./abba
+status 0 "replay with another build of the library"
+has err "was recorded with another build of raddle's library for programs (build id 0123; this is $(id "$under"))" "which a note says, too"
 mkdir -p corpus && cp abba.min.raddle.json corpus/
 try corpus corpus -- ./abba
 status 0 "corpus"
