@@ -222,8 +222,8 @@ static void work_is_not_left_beside_a_worker_that_sleeps_or_leaves(void **state)
         {"l2-seat local=1", "preempt:2", AT_NIGHT | 20000},
         {"l2-seat retires=1", "preempt:2", AT_NIGHT | 40000},
         {"l2-seat local=1 retires=1", "preempt:2", AT_NIGHT | 30000},
-        {"l2-seat spawns=2", "preempt:1", 300},
-        {"l2-seat local=1 spawns=2 retires=1", "preempt:1", 300},
+        {"l2-seat spawns=2", "preempt:1", 200},
+        {"l2-seat local=1 spawns=2 retires=1", "preempt:1", 150},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -364,7 +364,7 @@ static void timers_of_programs_are_clean(void **state)
         {"l2-user-timer kind=1 workers=2", "preempt:1", AT_NIGHT | 5000},
         {"l2-user-timer kind=2 workers=2", "preempt:1", AT_NIGHT | 5000},
         {"l2-user-timer kind=3", "preempt:2", AT_NIGHT | 10000},
-        {"l2-user-timer kind=4 workers=2", "preempt:1", 800},
+        {"l2-user-timer kind=4 workers=2", "preempt:1", 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
