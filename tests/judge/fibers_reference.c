@@ -140,6 +140,11 @@ static bool can_be_gone(const stage *s, uint32_t f)
     return s->program->limit > 0;
 }
 
+static bool will_fire(uint8_t timer)
+{
+    return timer == TIMER_DUE || timer == TIMER_SOON;
+}
+
 static bool can_act(const stage *s, enum action_kind kind, uint32_t f)
 {
     const world_fiber *w = &s->w.fibers[f];
@@ -155,8 +160,8 @@ static bool can_act(const stage *s, enum action_kind kind, uint32_t f)
     case ACTION_GONE: return w->state == ENDED && w->released && !w->gone && can_be_gone(s, f);
     case ACTION_GRAB: return mutex_can_grab(s, f, &m, &i);
     default:
-        return f == 0   ? s->w.timer == TIMER_SOON
-               : f == 1 ? s->w.alarm == TIMER_SOON
+        return f == 0   ? will_fire(s->w.timer)
+               : f == 1 ? will_fire(s->w.alarm)
                         : f == 2 && s->w.alarms > 0;
     }
 }
@@ -207,9 +212,10 @@ static bool all_have_ended(const stage *s)
     return true;
 }
 
-static bool is_of_time(enum action_kind kind, uint32_t f)
+static bool is_of_time(const world *w, enum action_kind kind, uint32_t f)
 {
-    return kind == ACTION_TIME || kind == ACTION_LATE || (kind == ACTION_FIRE && f < 2);
+    return kind == ACTION_TIME || kind == ACTION_LATE ||
+           (kind == ACTION_FIRE && f < 2 && (f == 0 ? w->timer : w->alarm) == TIMER_SOON);
 }
 
 /* Everything that can happen in a world, with time or without. False: nothing can. */
@@ -220,7 +226,7 @@ static bool expand_by(stage *s, const world *from, atlas *worlds, bool time, boo
         enum action_kind kind = (enum action_kind)(a / FIBERS_MOST);
         uint32_t f = a % FIBERS_MOST;
         s->w = *from;
-        if (!(is_of_time(kind, f) ? time : others) || !can_act(s, kind, f)) continue;
+        if (!(is_of_time(from, kind, f) ? time : others) || !can_act(s, kind, f)) continue;
         any = true;
         s->choice_count = 0;
         do {

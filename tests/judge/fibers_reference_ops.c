@@ -281,8 +281,8 @@ static int start_timer(stage *s, uint8_t *timer, uint8_t until)
 {
     int was = *timer != TIMER_IDLE;
     if (*timer == TIMER_FIRED) stage_saw(s, FIBERS_SEEN_TIMER_IN_TIME);
-    if (*timer == TIMER_SOON || *timer == TIMER_FAR) stage_saw(s, FIBERS_SEEN_TIMER_RUNNING);
-    *timer = until == FIBERS_NEVER ? TIMER_FAR : TIMER_SOON;
+    if (*timer != TIMER_IDLE && *timer != TIMER_FIRED) stage_saw(s, FIBERS_SEEN_TIMER_RUNNING);
+    *timer = until == FIBERS_NEVER ? TIMER_FAR : until == FIBERS_SOON ? TIMER_SOON : TIMER_DUE;
     return was;
 }
 

@@ -9,7 +9,7 @@
 enum world_state { UNBORN, READY, WAITING, ENDED };
 enum { OWNER_NONE, OWNER_OPEN, OWNER_WAITED };
 enum { ONCE_FRESH, ONCE_RUNS, ONCE_DONE };
-enum { TIMER_IDLE, TIMER_SOON, TIMER_FAR, TIMER_FIRED };
+enum { TIMER_IDLE, TIMER_DUE, TIMER_SOON, TIMER_FAR, TIMER_FIRED };
 enum { LATE_NO, LATE_SOON, LATE_YES };
 
 /* All fields are bytes: a world is compared and hashed as bytes. */
