@@ -60,8 +60,8 @@ rest_under_clang() {
 # Address and undefined-behaviour sanitizers, all but two that are about memory limits and another machine. The long ones
 # are for nightly.sh: those that search, and those that wait.
 not_with_sanitizers='^cli/(limits|wasm)$'
-long_with_sanitizers='^judge/|^unit/test_(l2|attack|toys|explore|spin|flow_(crash|lab|patterns|validate)|(load|session)_lab)$'
-long_with_sanitizers="$long_with_sanitizers|^cli/(load_live|flow|interrupt|jobs|tour)\$"
+long_with_sanitizers='^judge/|^unit/test_(l2|attack|toys|explore|spin|case|log|live_arrivals|flow_(crash|lab|patterns|validate)|(load|session)_lab)$'
+long_with_sanitizers="$long_with_sanitizers|^cli/(exec|load_live|load_cut|flow|flow_trust|interrupt|jobs|pipeline|tour)\$"
 build_with_sanitizers() { # PATTERN SKIP
     build_and_test build-asan gcc "-Doptimization=1 -Dwerror=false -Db_sanitize=address,undefined \
         -Dc_args=-fno-sanitize-recover=all -Dchecked=true" "$1" "$2"
