@@ -76,4 +76,15 @@ status 1 "a lost wakeup"
 has out "deadlock" "is a deadlock"
 try replay l2-mistakes.min.raddle.json
 status 0 "it replays"
+# ---- The same run in another process: addresses differ there, and are not in the trace --------------------
+hashes() {
+    for model in $("$RADDLE" list --all | grep -oE '^ *l2-[a-z0-9-]+'); do
+        echo "$model $("$RADDLE" run "$model" --json 2>/dev/null | grep trace_hash)"
+    done
+}
+hashes >first
+hashes >second
+check "each model has a hash" [ "$(grep -c '"trace_hash": "[0-9a-f]' first)" -ge 20 ]
+check "which is the same in another process" cmp -s first second
+
 finish

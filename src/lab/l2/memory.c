@@ -181,15 +181,53 @@ uint32_t rad__l2_object_at(l2 *l, const char *address)
     return l2_cell_of(l, address) ? object_new(l, address) : RAD_NONE;
 }
 
-uint64_t rad__l2_canonical(const l2 *l, uint64_t value)
+/* A thread-local variable: production takes the address of one for who the thread is (rad__who). Which variable it is
+ * depends on the build, so only the thread counts. */
+static uint32_t thread_of_local(const l2 *l, uint64_t value)
+{
+    enum { AROUND = 1 << 16 };
+    for (uint32_t i = 1; l->borrows && i <= l->thread_count && i < L2_CLOCKS; i++) {
+        uint64_t pointer = (uint64_t)(uintptr_t)l->threads[i].pointer; /* tidy: address ok: it is */
+        if (value - (pointer - AROUND) < 2 * (uint64_t)AROUND) return i;
+    }
+    return RAD_NONE;
+}
+
+/* The region that an address is in, and the distance within it; false: it is none of the code under test. */
+static bool address_parts(const l2 *l, uint64_t value, uint64_t *region, uint64_t *offset)
 {
     uint64_t space = (uint64_t)(uintptr_t)l->space;      /* tidy: address ok: it is */
     uint64_t data = (uint64_t)(uintptr_t)__start_l2data; /* tidy: address ok: taken */
     uint64_t text = (uint64_t)(uintptr_t)__start_l2text; /* tidy: address ok: out here */
-    if (value - space < l->space_size) return UINT64_C(1) << 60 | (value - space);
-    if (value - data < l->data_size) return UINT64_C(2) << 60 | (value - data);
-    if (value - text < rad__l2_text_size) return UINT64_C(3) << 60 | (value - text);
-    return value;
+    uint32_t thread;
+    *region = 0;
+    if (value - space < l->space_size) {
+        *region = 1;
+        *offset = value - space;
+    } else if (value - data < l->data_size) {
+        *region = 2;
+        *offset = value - data;
+    } else if (value - text < rad__l2_text_size) {
+        *region = 3;
+        *offset = value - text;
+    } else if ((thread = thread_of_local(l, value)) != RAD_NONE) {
+        *region = 4;
+        *offset = (uint64_t)thread << 8 | (value & 7); /* production keeps flags there */
+    }
+    return *region != 0;
+}
+
+/* Addresses have 48 bits. Production keeps a kind above some (rad__waits_for): that stays, and the rest is an address
+ * all the same. */
+uint64_t rad__l2_canonical(const l2 *l, uint64_t value)
+{
+    enum { BITS = 48 };
+    const uint64_t low = (UINT64_C(1) << BITS) - 1;
+    uint64_t region, offset;
+    if ((value & low) <= UINT32_MAX || !address_parts(l, value & low, &region, &offset))
+        return value;
+    if (value <= low) return region << 60 | offset;
+    return (value & ~low) | region << 44 | offset;
 }
 
 /* ---- Cells and locations ------------------------------------------------------------------------------- */
