@@ -15,7 +15,7 @@
 # Exits 1 when more survive in a part than are known, 2 when something is wrong.
 set -u
 cd "$(dirname "$0")/.." || exit 2
-known="exec:0/1 30 exec:0/16 4 rt:0/2 46 rt:1/2 45 session:0/16 30" # by part and class
+known="exec:0/1 30 exec:0/16 4 rt:0/2 46 rt:1/2 45 rt:0/32 3 session:0/16 30 session:0/256 0" # by part and class
 folders=
 while [ $# -gt 0 ] && [ -d "$1" ]; do
     folders="$folders $1"
