@@ -14,6 +14,12 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 
+static inline void enabled_stirs(rad_kernel *k)
+{
+    k->stirred = true;
+    k->fair.calm = 0;
+}
+
 static void enabled_tell(rad_kernel *k, uint32_t action, bool enabled)
 {
     if (k->policy_class->changed) k->policy_class->changed(k->options.policy, k, action, enabled);
@@ -53,7 +59,7 @@ static void enable_aside(rad_kernel *k, uint32_t action)
     k->actors[a->actor].enabled++;
     k->actors[a->actor].waiting = false;
     k->fair.actions_aside++;
-    k->stirred = true;
+    enabled_stirs(k);
 }
 
 void rad_enable(rad_kernel *k, uint32_t action)
@@ -66,7 +72,7 @@ void rad_enable(rad_kernel *k, uint32_t action)
         return;
     }
     if (!rad__bitset_add(&k->enabled, action)) return;
-    k->stirred = true;
+    enabled_stirs(k);
     k->set_hash += a->hash;
     if (a->actor < k->actor_count) {
         k->actors[a->actor].enabled++;
@@ -88,10 +94,10 @@ void rad_disable(rad_kernel *k, uint32_t action)
         a->link = RAD_LINK_NONE;
         k->actors[a->actor].enabled--;
         k->fair.actions_aside--;
-        k->stirred = true;
+        enabled_stirs(k);
         return;
     }
-    k->stirred = true;
+    enabled_stirs(k);
     k->set_hash -= a->hash;
     if (a->actor < k->actor_count) {
         k->actors[a->actor].enabled--;

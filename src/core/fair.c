@@ -17,7 +17,7 @@ enum {
     ENDED,
     COMMON
 }; /* who can run; before the step; since the mark: who could, who did; in between: who has ended */
-enum { BEHIND, ABLE, STOPPED, RAN, OWN };
+enum { BEHIND, LOOKS, ABLE, STOPPED, RAN, OWN };
 
 void rad__fair_reset(rad_fair *f)
 {
@@ -25,15 +25,16 @@ void rad__fair_reset(rad_fair *f)
     f->worldly = false;
     f->held = 0;
     f->actors_aside = f->actions_aside = 0;
+    f->calm = 0;
     if (!f->active) return;
-    for (uint32_t i = 0; i < f->slots; i++) f->slot[f->party[i]] = 0;
+    for (uint32_t i = 0; i < f->slots; i++) f->slot[f->owner[i].party] = 0;
     f->slots = 0;
     f->active = false;
 }
 
 void rad__fair_free(rad_fair *f)
 {
-    rad__free(f->party);
+    rad__free(f->owner);
     rad__free(f->slot);
     rad__free(f->sets);
 }
@@ -63,7 +64,7 @@ static bool fair_reserve(rad_fair *f, uint32_t slots, uint32_t parties)
     if ((uint64_t)sets * words > UINT32_MAX) return false;
     uint32_t old_slots = f->slot_capacity;
     if (!RAD_GROW(&f->slot, &f->slot_capacity, parties) ||
-        !RAD_GROW(&f->party, &f->party_capacity, slots) ||
+        !RAD_GROW(&f->owner, &f->owner_capacity, slots) ||
         !RAD_GROW(&f->sets, &f->set_capacity, sets * words))
         return false;
     memset(f->slot + old_slots, 0, (f->slot_capacity - old_slots) * sizeof *f->slot);
@@ -90,43 +91,60 @@ static void fair_look(rad_kernel *k)
 
 /* ---- Windows --------------------------------------------------------------------------------------------- */
 
-static void fair_ran(rad_fair *f, uint32_t party)
+/* `looks`: it did nothing but look, and did not yield; `spins`: and sees the same again. */
+static void fair_ran(rad_fair *f, uint32_t party, bool looks, bool spins)
 {
     const uint64_t *now = common(f, NOW), *before = common(f, BEFORE);
+    uint64_t others = ~(UINT64_C(1) << party % 64);
     for (uint32_t i = 0; i < f->slots; i++) {
         uint64_t *able = own(f, i, ABLE), *stopped = own(f, i, STOPPED);
-        own(f, i, BEHIND)[party / 64] &= ~(UINT64_C(1) << party % 64);
+        if (!looks) memset(own(f, i, LOOKS), 0, f->words * sizeof(uint64_t));
+        if (spins) own(f, i, LOOKS)[party / 64] &= others;
+        own(f, i, BEHIND)[party / 64] &= others;
         set_add(own(f, i, RAN), party);
         for (uint32_t w = 0; w < f->words; w++) {
             able[w] &= now[w];
-            if (f->party[i] == party) stopped[w] |= before[w] & ~now[w];
+            if (f->owner[i].party == party) stopped[w] |= before[w] & ~now[w];
         }
     }
 }
 
-/* The first yield of an actor opens its first window; there is nobody yet whom it starved. Who comes into being in a
- * window is not starved in it, as if it had run; nor is the actor by itself. */
-static void fair_yields(rad_fair *f, uint32_t party, uint32_t parties, bool spins)
+/* Who comes into being in a window is not starved in it, as if it had run; nor is the actor by itself. */
+static void window_open(rad_kernel *k, uint32_t slot)
 {
+    rad_fair *f = &k->fair;
+    uint32_t parties = k->actor_count + 1;
+    uint64_t *ran = own(f, slot, RAN);
+    f->owner[slot].opened = k->step;
+    memcpy(own(f, slot, ABLE), common(f, NOW), f->words * sizeof(uint64_t));
+    memset(own(f, slot, STOPPED), 0, f->words * sizeof(uint64_t));
+    for (uint32_t w = 0; w < f->words; w++)
+        ran[w] = w < parties / 64 ? 0 : UINT64_MAX << (w == parties / 64 ? parties % 64 : 0);
+    set_add(ran, f->owner[slot].party);
+    if (!f->worldly) set_add(ran, 0);
+}
+
+/* The first yield of an actor opens its first window; there is nobody yet whom it starved. */
+static void fair_yields(rad_kernel *k, uint32_t party, bool spins)
+{
+    rad_fair *f = &k->fair;
     bool first = f->slot[party] == 0;
     if (first) {
-        f->party[f->slots] = party;
+        f->owner[f->slots].party = party;
         f->slot[party] = ++f->slots;
     }
     uint32_t slot = f->slot[party] - 1;
-    uint64_t *behind = own(f, slot, BEHIND), *able = own(f, slot, ABLE);
-    uint64_t *stopped = own(f, slot, STOPPED), *ran = own(f, slot, RAN);
+    uint64_t *behind = own(f, slot, BEHIND), *looks = own(f, slot, LOOKS);
+    const uint64_t *able = own(f, slot, ABLE), *stopped = own(f, slot, STOPPED);
+    bool ends = !first && (!spins || k->step - f->owner[slot].opened >= RAD_TURN);
     for (uint32_t w = 0; w < f->words; w++) {
-        uint64_t now = common(f, NOW)[w];
-        behind[w] = first ? 0 : behind[w] | ((able[w] | stopped[w]) & ~ran[w]);
-        if (spins) behind[w] |= now;
-        able[w] = now;
-        stopped[w] = 0;
-        ran[w] = w < parties / 64 ? 0 : UINT64_MAX << (w == parties / 64 ? parties % 64 : 0);
+        uint64_t starved = ends ? (able[w] | stopped[w]) & ~own(f, slot, RAN)[w] : 0;
+        behind[w] = first ? 0 : behind[w] | starved;
+        looks[w] = spins ? common(f, NOW)[w] : 0;
     }
-    set_add(ran, party);
-    if (!f->worldly) set_add(ran, 0);
+    if (first || ends) window_open(k, slot);
     behind[party / 64] &= ~(UINT64_C(1) << party % 64);
+    looks[party / 64] &= ~(UINT64_C(1) << party % 64);
 }
 
 /* ---- Rounds ----------------------------------------------------------------------------------------------
@@ -139,7 +157,7 @@ static void round_touched(rad_kernel *k)
     rad_fair *f = &k->fair;
     for (uint32_t i = 0; i < k->touched_count; i++) {
         uint32_t object = k->touched[i].object;
-        if (object >= k->object_count) continue;
+        if (object >= k->object_count || object == f->object) continue;
         if (f->object == RAD_NONE ||
             strcmp(k->objects[object].role, k->objects[f->object].role) < 0)
             f->object = object;
@@ -240,21 +258,41 @@ static void fair_settle(rad_kernel *k)
     rad_fair *f = &k->fair;
     const uint64_t *now = common(f, NOW);
     for (uint32_t i = 0; i < f->slots; i++) {
-        const uint64_t *behind = own(f, i, BEHIND);
+        const uint64_t *behind = own(f, i, BEHIND), *looks = own(f, i, LOOKS);
         uint64_t waits = 0;
-        for (uint32_t w = 0; w < f->words; w++) waits |= behind[w] & now[w];
-        rad__enabled_aside(k, f->party[i] - 1, waits != 0);
+        for (uint32_t w = 0; w < f->words; w++) waits |= (behind[w] | looks[w]) & now[w];
+        rad__enabled_aside(k, f->owner[i].party - 1, waits != 0);
     }
     if (k->fresh_count) rad__enabled_settle(k);
     f->held += f->actions_aside > 0;
 }
 
-void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool chose)
+/* Another step like one that the sets know already: it changes none of them. That is nearly every step in which nobody
+ * yields and nothing is enabled or disabled. */
+static bool fair_is_calm(rad_kernel *k, uint32_t party, bool looks, bool chose)
+{
+    rad_fair *f = &k->fair;
+    if (party >= 64 || !(f->calm >> party & 1) || (!looks && !f->calm_wrote)) return false;
+    f->varies |= chose;
+    round_touched(k);
+    f->held += f->actions_aside > 0;
+    return true;
+}
+
+static void fair_calms(rad_fair *f, uint32_t party, bool looks)
+{
+    if (f->calm == 0) f->calm_wrote = false;
+    if (party < 64) f->calm |= UINT64_C(1) << party;
+    f->calm_wrote |= !looks;
+}
+
+void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool looks, bool chose)
 {
     rad_fair *f = &k->fair;
     uint32_t party = k->actions[action].actor + 1; /* RAD_NONE + 1 is the world */
     yields = yields && party != 0;
-    if (!yields && !f->active) return;
+    if (!yields && (!f->active || fair_is_calm(k, party, looks, chose))) return;
+    bool spins = yields && looks && rad__spins(k, party - 1) > 0;
     bool opens = yields && (party >= f->slot_capacity || f->slot[party] == 0);
     if (!fair_reserve(f, f->slots + opens, k->actor_count + 1)) {
         rad__kernel_error(k, RAD_ENOMEM, "out of memory in fair scheduling");
@@ -268,13 +306,17 @@ void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool chose)
         f->yields = 0;
         f->next_mark = 1;
     } else {
-        fair_ran(f, party);
+        fair_ran(f, party, looks && (spins || !yields), spins);
         round_note(k, party, chose);
     }
     if (yields) round_look(k);
-    if (yields) fair_yields(f, party, k->actor_count + 1, rad__spins(k, party - 1) > 0);
+    if (yields) fair_yields(k, party, spins);
     memcpy(common(f, BEFORE), common(f, NOW), f->words * sizeof(uint64_t));
     fair_settle(k);
+    if (yields)
+        f->calm = 0;
+    else
+        fair_calms(f, party, looks);
 }
 
 /* Looks count from the first that repeats another: until then the actor is as far from spinning as anybody, and an
@@ -292,21 +334,22 @@ static void looks_state(const rad_looks *l, uint32_t count, rad_state_hash *h)
     }
 }
 
-/* Of a window only this counts: whom its actor is behind; of the others who has run, who else was stopped, who else
- * could always run. Actors that have ended are nobody's concern. */
+/* Of a window only this counts: whom its actor is behind, and why; of the others who has run, who else was stopped, who
+ * else could always run. Actors that have ended are nobody's concern. */
 static void window_state(const rad_fair *f, uint32_t slot, const uint64_t *ended, rad_state_hash *h)
 {
     uint64_t left = 0;
     for (uint32_t w = 0; w < f->words; w++)
-        left |= own(f, slot, BEHIND)[w] | ~(own(f, slot, RAN)[w] | ended[w]);
+        left |=
+            own(f, slot, BEHIND)[w] | own(f, slot, LOOKS)[w] | ~(own(f, slot, RAN)[w] | ended[w]);
     if (left == 0) return; /* everybody ran: it is as if it had not begun */
-    rad_state_add(h, &f->party[slot], sizeof f->party[slot]);
+    rad_state_add(h, &f->owner[slot].party, sizeof f->owner[slot].party);
     for (uint32_t w = 0; w < f->words; w++) {
         uint64_t behind = own(f, slot, BEHIND)[w] & ~ended[w];
         uint64_t ran = (own(f, slot, RAN)[w] | ended[w]) & ~behind;
         uint64_t stopped = own(f, slot, STOPPED)[w] & ~(behind | ran);
         uint64_t able = own(f, slot, ABLE)[w] & ~(behind | ran | stopped);
-        uint64_t sets[] = {behind, ran, stopped, able};
+        uint64_t sets[] = {behind, own(f, slot, LOOKS)[w] & ~ended[w], ran, stopped, able};
         rad_state_add(h, sets, sizeof sets);
     }
 }

@@ -9,22 +9,29 @@
  *   Turns    every RAD_TURN-th step of a run ends a window of its actor, whatever it did, if that made all steps since
  *            the last one. So a loop that writes, and is not recognised, does not keep others waiting for ever by
  *            itself, and runs of fewer than 2 * RAD_TURN steps do not change.
- *   Looks    an actor that spins (spin.h) comes behind everybody else who can run, starved or not: what it saw has not
- *            changed, so it need not look again before the others have made a step. When all spin they go in turn.
+ *   Looks    an actor that spins (spin.h) comes behind everybody else who can run, starved or not, until one of them
+ *            does more than look: so long, what it saw has not changed, and it would only see it again. Others that
+ *            spin count until they have looked once. So when all spin they go in turn. For those that it starved it
+ *            gives way only when its window is RAD_TURN steps long.
  *
  * What is not offered is *aside*: enabled for the machine, but neither in the kernel's enabled set nor in its list.
  * Policies and observers see it disabled, so nothing else in the kernel knows of fairness. All actions without an
  * actor are one party here; it never yields.
  *
- * For each actor that has yielded, four sets:
+ * For each actor that has yielded or spun, five sets:
  *   BEHIND   those it lets go first (its row of the relation P of the paper)
+ *   LOOKS    those it lets go first because it spins
  *   ABLE     who could run all the time since its last yield (E)
  *   STOPPED  whom it disabled since then (D)
  *   RAN      who has run since then (S)
  *
- * F1  P has no cycle: an actor that yields has just run, and running removes an actor from every BEHIND. So an action
- *     is offered exactly when an action is enabled.
- * F2  an actor is aside <=> BEHIND has somebody who can run; then all its enabled actions are. */
+ * F1  BEHIND and LOOKS together have no cycle. Only an actor that yields or spins gets somebody into its own. It has
+ *     just run, which removes it from every BEHIND; its yield empties every LOOKS, its spinning removes it from every
+ *     LOOKS. So an action is offered exactly when an action is enabled.
+ * F2  an actor is aside <=> BEHIND or LOOKS has somebody who can run; then all its enabled actions are.
+ *
+ * Rejected: who spins lets everybody make one step, as who yields does. A look right after a step of one of two others
+ * is left out then, and with it the bugs that need it. */
 #ifndef RAD_CORE_FAIR_H
 #define RAD_CORE_FAIR_H
 
@@ -42,14 +49,20 @@ typedef struct rad_fair {
     bool active;             /* somebody has yielded in this run */
     bool marked, mark_whole; /* there is a mark (below), of the whole state */
     bool varies;    /* since the mark, somebody could have done something else than it did */
-    uint32_t slots; /* actors that have yielded */
-    uint32_t *party;
-    uint32_t party_capacity;
-    uint32_t *slot; /* of a party, + 1; 0: it has not yielded */
+    uint32_t slots; /* actors that have yielded or spun */
+    struct {
+        uint32_t party;
+        uint64_t opened; /* the step in which its window began */
+    } * owner;           /* of a slot */
+    uint32_t owner_capacity;
+    uint32_t *slot; /* of a party, + 1; 0: it has none */
     uint32_t slot_capacity;
-    uint64_t *sets; /* a few for all (fair.c), then four for each slot */
+    uint64_t *sets; /* a few for all (fair.c), then five for each slot */
     uint32_t set_capacity;
     uint32_t words; /* of a set */
+    uint64_t
+        calm; /* bit p: since anything was enabled or disabled, or somebody yielded, party p ran */
+    bool calm_wrote; /* … and one of these steps was no look */
     uint32_t actors_aside, actions_aside;
     uint32_t world; /* enabled actions without an actor */
     bool worldly;   /* there was one in this run */
@@ -65,9 +78,10 @@ typedef struct rad_fair {
 RAD_INTERNAL void rad__fair_reset(rad_fair *f);
 RAD_INTERNAL void rad__fair_free(rad_fair *f);
 
-/* After a step of `action`, once the enabled set has settled: the sets, and who is aside now. `yields`: it gave way;
- * `chose`: it made choices. Fails the run when it has come to a livelock. */
-RAD_INTERNAL void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool chose);
+/* After a step of `action`, once the enabled set has settled: the sets, and who is aside now. `yields`: it gave way,
+ * or spins; `looks`: it did nothing but look; `chose`: it made choices. Fails the run when this is a livelock. */
+RAD_INTERNAL void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool looks,
+                                    bool chose);
 
 /* What the schedules to come depend on besides the machine's state. */
 RAD_INTERNAL void rad__fair_state(const rad_kernel *k, rad_state_hash *h);

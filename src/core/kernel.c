@@ -155,12 +155,15 @@ void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value)
                  event_pair(rad_current_actor(k), object), event_pair(RAD_NONE, 0), value);
 }
 
-/* The current actor's action, if the baseline goes on with it. */
-static uint32_t kernel_continuation(const rad_kernel *k)
+/* The current actor's action, if the baseline goes on with it. Nearly always that is the action that ran: a branch says
+ * so, not a load, because who ran is known long before what the step wrote to its actor can be read back. */
+static inline uint32_t kernel_continuation(const rad_kernel *k)
 {
     if (k->current == RAD_NONE || k->yielded || k->streak >= RAD_BASELINE_STREAK) return RAD_NONE;
-    uint32_t actor = k->actions[k->current].actor;
-    return actor < k->actor_count ? rad__actor_action(k, actor) : RAD_NONE;
+    const rad_action_entry *a = &k->actions[k->current];
+    if (a->actor >= k->actor_count) return RAD_NONE;
+    if (RAD_LIKELY(k->actors[a->actor].enabled == 1 && a->link == RAD_LINK_LIST)) return k->current;
+    return rad__actor_action(k, a->actor);
 }
 
 /* Who has waited longest. One that yielded comes after all others, also after those that its step let come back:
@@ -233,6 +236,7 @@ static void spin_look(rad_kernel *k, uint32_t actor, uint64_t look, bool private
         return;
     }
     a->spins = rad__looks_add(&k->looks[actor], &a->looks, look, private);
+    k->idles = true;
     if (a->spins) k->yielded = k->gives_way = true;
 }
 
@@ -285,7 +289,7 @@ static inline void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
     uint64_t site_count = event_pair(a->site, offered);
     kernel_turn(k, action, a->actor);
     k->value = 0;
-    k->valued = k->looked = k->stirred = k->chose = k->yielded = k->gives_way = false;
+    k->valued = k->looked = k->stirred = k->chose = k->yielded = k->gives_way = k->idles = false;
     k->touched[0] = (rad_touched){a->target, a->access};
     k->touched_count = 1;
     if (a->site < RAD_SITES_MAX) k->reached[a->site] = 1;
@@ -297,7 +301,7 @@ static inline void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
         kernel_recognise(k, action, (uint32_t)site_count);
     rad__enabled_stepped(k, action);
     if (RAD_UNLIKELY(k->gives_way | k->fair.active) && k->options.fair)
-        rad__fair_stepped(k, action, k->gives_way, k->chose);
+        rad__fair_stepped(k, action, k->gives_way, k->idles, k->chose);
     head |= (uint64_t)(k->valued ? RAD_EVENT_VALUED : 0) << 56;
     kernel_event(k, head, actor_object, site_count, k->value);
     if (k->machine->check && !k->ended) k->machine->check(k->self, k);
@@ -354,7 +358,7 @@ static void kernel_turn_ends(rad_kernel *k)
     k->turn += RAD_TURN;
     if (k->gives_way || k->streak < RAD_TURN || k->actor_count > RAD_TURN_CROWD) return;
     k->step--; /* it is part of that step */
-    rad__fair_stepped(k, k->current, true, k->chose);
+    rad__fair_stepped(k, k->current, true, false, k->chose);
     k->step++;
 }
 

@@ -188,6 +188,7 @@ struct rad_kernel {
     bool chose;     /* it made a choice */
     bool yielded;   /* the baseline goes to another actor */
     bool gives_way; /* it yielded, or spins: fair.h */
+    bool idles;     /* it did nothing but look: spin.h */
     rad_touched *touched;
     uint32_t touched_count, touched_capacity;
 

@@ -26,6 +26,7 @@ struct trail {
         bool able[WEAVE_ACTORS], stopped[WEAVE_ACTORS], ran[WEAVE_ACTORS]; /* since it is open */
     } window[WEAVE_ACTORS];
     bool behind[WEAVE_ACTORS][WEAVE_ACTORS];
+    bool waits_for[WEAVE_ACTORS][WEAVE_ACTORS]; /* who spins, and for whom */
     uint32_t looks[WEAVE_ACTORS][WEAVE_STEPS];
     uint8_t look_count[WEAVE_ACTORS];
     bool spins[WEAVE_ACTORS]; /* in its last look, and has done nothing else since */
@@ -118,7 +119,6 @@ static void close_window(struct trail *t, uint32_t actor)
 {
     struct weave_window *w = &t->window[actor];
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
-        if (t->spins[actor] && i != actor && can_go(t->on, i)) t->behind[actor][i] = true;
         if (w->open && !w->ran[i] && (w->able[i] || w->stopped[i])) t->behind[actor][i] = true;
         w->able[i] = can_go(t->on, i);
         w->stopped[i] = false;
@@ -127,23 +127,29 @@ static void close_window(struct trail *t, uint32_t actor)
     w->open = true;
 }
 
-/* After a step of `actor`; `before` is what was enabled before it. */
-static void be_fair(struct trail *t, uint32_t actor, const bool before[WEAVE_ACTIONS])
+/* After a step of `actor`; `before` is what was enabled before it. `looked`: the step was a look. */
+static void be_fair(struct trail *t, uint32_t actor, const bool before[WEAVE_ACTIONS], bool looked)
 {
+    bool spun = looked && t->spins[actor];
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
         struct weave_window *w = &t->window[i];
         t->behind[i][actor] = false;
+        if (spun) t->waits_for[i][actor] = false;
+        for (uint32_t j = 0; j < WEAVE_ACTORS && !looked; j++) t->waits_for[i][j] = false;
         w->ran[actor] = true;
         for (uint32_t j = 0; j < WEAVE_ACTORS; j++) {
             w->able[j] = w->able[j] && can_go(t->on, j);
             if (i == actor && can_go(before, j) && !can_go(t->on, j)) w->stopped[j] = true;
         }
     }
-    if (t->yielded) close_window(t, actor);
+    for (uint32_t i = 0; i < WEAVE_ACTORS && spun; i++)
+        t->waits_for[actor][i] = i != actor && can_go(t->on, i);
+    /* No run here is so long that spinning ends a window. */
+    if (t->yielded && !(spun && t->window[actor].open)) close_window(t, actor);
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
         bool held = false;
         for (uint32_t j = 0; j < WEAVE_ACTORS; j++)
-            held = held || (t->behind[i][j] && can_go(t->on, j));
+            held = held || ((t->behind[i][j] || t->waits_for[i][j]) && can_go(t->on, j));
         for (uint32_t a = 2 * i; a < 2 * i + 2 && t->held[i] && !held; a++)
             if (t->on[a]) t->since[a] = (uint8_t)(3 * t->leaf.steps + 2);
         t->held[i] = held;
@@ -394,6 +400,7 @@ static bool advance(const struct weave *w, struct trail *t, uint32_t action, str
     }
     t->on[action] = false; /* it waits anew, behind those that this step enabled */
     look_around(w, t, action, b);
+    uint32_t looks = t->look_count[actor];
     bool effect =
         decisions != t->leaf.decisions || memcmp(before, t->on, sizeof before) != 0 || deed.yields;
     if (note_look(t, action, op, &deed, effect)) {
@@ -401,7 +408,7 @@ static bool advance(const struct weave *w, struct trail *t, uint32_t action, str
         b->spins++;
     }
     b->plain = b->plain && !t->yielded && !repeats(t->looks[actor], t->look_count[actor]);
-    be_fair(t, actor, before);
+    be_fair(t, actor, before, t->look_count[actor] > looks);
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) b->held += t->held[i] && can_go(t->on, i);
     if (t->s.failed < 0 && w->invariant != 0) {
         t->evaluations[RAD_ORACLE_INVARIANT]++;

@@ -8,8 +8,10 @@
  *    numbers.
  *  - A preemption is a switch away from an actor that could have run and did not yield, and has one action enabled.
  *  - A look is a step that reads and writes nothing, chooses nothing and enables or disables nothing. An actor spins
- *    when its last looks, since it did anything else, are three equal rounds of up to eight. Steps that touch nothing
- *    do not count. A step that spins, or says so, yields.
+ *    when its last looks, since it did anything else, are three equal rounds of up to 64. Steps that touch nothing
+ *    do not count. An actor that spins is not offered while another one that was enabled then is, until somebody makes
+ *    a step that is no look; one that spins itself counts until its next look. Spinning opens a window, but ends one
+ *    only in long runs.
  *  - A window goes from one yield of an actor to the next. At its end the actor comes behind those that made no step in
  *    it and could all the time, or were disabled by a step of the actor. It is not offered while one of them is
  *    enabled; being behind somebody ends with a step of that one. What is offered again waits anew, behind all.

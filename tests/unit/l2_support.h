@@ -41,8 +41,11 @@ static inline rad_exploration tried(const rad_target *t, const char *strategy, u
 {
     rad_exploration e;
     rad_error error = {0};
-    rad_explore_options o = {
-        .strategy = strategy, .runs = runs, .seed = 5, .jobs = 2, .stop_on_first = stops};
+    rad_explore_options o = {.strategy = strategy,
+                             .runs = runs,
+                             .seed = 5,
+                             .jobs = getenv("TEST_LONG") ? 2 : 1,
+                             .stop_on_first = stops};
     if (rad_lab_explore(t, &o, &e, &error) != 0) fail_msg("%s: %s", t->machine->name, error.text);
     return e;
 }

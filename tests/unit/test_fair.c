@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "lab/artifact.h"
 #include "lab/toys/vm.h"
 #include "rig_support.h"
 
@@ -667,81 +668,63 @@ static void a_loop_that_writes_ends_with_its_second_turn(void **state)
 /* ---- Files of before ------------------------------------------------------------------------------------------ */
 
 /* Its choices are not those of a fair schedule: it was written when there were all. */
-static void a_file_of_before_replays_as_it_was_recorded(void **state)
+static rad_artifact *file_of_before(const char *name)
 {
     const char *root = getenv("RADDLE_SRC");
     char file[512];
     rad_error error = {0};
     rad_artifact *a = NULL;
-    rad_replay again;
-    (void)state;
-    snprintf(file, sizeof file, "%s/tests/fixtures/artifact-1-unfair.raddle.json",
-             root ? root : ".");
+    snprintf(file, sizeof file, "%s/tests/fixtures/%s.raddle.json", root ? root : ".", name);
     if (rad_artifact_read(&a, file, false, &error) != 0) fail_msg("%s", error.text);
+    return a;
+}
+
+static void replays(const rad_artifact *a)
+{
+    rad_error error = {0};
+    rad_replay again;
     assert_int_equal(rad_lab_replay(a, NULL, &again, &error), 0);
     if (!again.as_recorded) fail_msg("%s", again.reason);
-    rad_artifact_free(a);
 }
 
-/* ---- Whom an actor starved ------------------------------------------------------------------------------------ */
-
-/* One yields (Y), or disables the third one (D); the second turns the third one off and on (T). Then the first one
- * yields once more, and it is seen whether it is held back for the third. */
-typedef struct starving {
-    rad_policy policy;
-    const char *script;
-    bool held;
-} starving;
-
-static uint32_t starving_choose(rad_policy *policy, rad_kernel *k, const rad_decision *d)
+static void a_file_of_before_replays_as_it_was_recorded(void **state)
 {
-    return rad__index_of(k, d, ((starving *)policy)->script[k->step] == 'T' ? 1 : 0);
-}
-
-static const rad_policy_class starving_class = {.name = "starving", .choose = starving_choose};
-
-static void starving_reset(puppet *p, rad_kernel *k)
-{
-    (void)p;
-    for (uint32_t i = 0; i < 3; i++)
-        rad_enable(k, rad_action(k, 0, rad_actor(k, RAD_NONE, "actor"), RAD_NONE, 0));
-}
-
-static void starving_step(puppet *p, rad_kernel *k, uint32_t action)
-{
-    starving *s = p->data;
-    char what = s->script[k->step];
-    if (what == 0) {
-        s->held = k->actors[0].aside;
-        for (uint32_t i = 0; i < 3; i++) rad_disable(k, i);
-        return;
-    }
-    assert_int_equal(action, what == 'T');
-    if (what == 'Y') rad_yields(k);
-    if (what == 'D' || (what == 'T' && rad_is_enabled(k, 2)))
-        rad_disable(k, 2);
-    else if (what == 'T')
-        rad_enable(k, 2);
-}
-
-static void who_starves_whom(void **state)
-{
-    static const struct {
-        const char *script;
-        bool held;
-    } cases[] = {{"YTTY", false}, {"YDTY", true}, {"YTTYTTY", false}, {"YY", true}};
+    static const char *const names[] = {"artifact-1-unfair", "artifact-1-unfair-failure"};
     (void)state;
-    for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        starving s = {.policy = {&starving_class}, .script = cases[i].script};
-        puppet p = {.reset = starving_reset, .step = starving_step, .data = &s};
-        bare_rig b;
-        bare_open(&b, &puppet_machine, &p, 1000);
-        b.fair = true;
-        rad_run_options o = bare_options(&b, &s.policy);
-        assert_int_equal(rad__kernel_run(b.kernel, &o), RAD_OUTCOME_FINISHED);
-        assert_int_equal(s.held, cases[i].held);
-        bare_close(&b);
+    for (uint32_t i = 0; i < 2; i++) {
+        rad_artifact *a = file_of_before(names[i]);
+        rad_error error = {0};
+        rad_story *told;
+        replays(a);
+        assert_int_equal(rad_lab_story(a, &told, &error), 0);
+        if (!told->as_recorded) fail_msg("%s", told->reason);
+        assert_int_equal(told->line_count, rad_artifact_verdict(a)->steps);
+        rad_story_free(told);
+        rad_artifact_free(a);
     }
+}
+
+/* And what is left of it is such a file, too. */
+static void a_file_of_before_shrinks_by_the_rule_of_before(void **state)
+{
+    rad_artifact *a = file_of_before("artifact-1-unfair-failure"), *less = NULL, *read = NULL;
+    rad_error error = {0};
+    rad_shrink_report r;
+    (void)state;
+    if (rad_lab_shrink(a, NULL, &less, &r, &error) != 0) fail_msg("%s", error.text);
+    assert_int_equal(r.before.steps, rad_artifact_verdict(a)->steps);
+    assert_true(r.after.steps < r.before.steps);
+    replays(less);
+    char *text = rad_artifact_json(less, &error);
+    assert_non_null(text);
+    if (rad__artifact_parse(&read, text, strlen(text), "x", false, &error) != 0)
+        fail_msg("%s", error.text);
+    replays(read);
+    rad_free(text);
+    rad_artifact_free(r.second);
+    rad_artifact_free(read);
+    rad_artifact_free(less);
+    rad_artifact_free(a);
 }
 
 int main(void)
@@ -760,7 +743,7 @@ int main(void)
         cmocka_unit_test(rounds_of_every_length_are_seen),
         cmocka_unit_test(a_loop_that_writes_ends_with_its_second_turn),
         cmocka_unit_test(a_file_of_before_replays_as_it_was_recorded),
-        cmocka_unit_test(who_starves_whom),
+        cmocka_unit_test(a_file_of_before_shrinks_by_the_rule_of_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,7 @@ static void locks_that_spin_end_or_are_found(void **state)
         {"data race:inside", "dfs", "; every fair schedule was tried, under"}, /* own tries */
         {"data race:inside", "dfs", "; every fair schedule was tried, under"}, /* all tries */
         {"livelock:flag", "dfs", "; every fair schedule was tried, under"},    /* two locks */
+        {"livelock:lock", "dfs", "; every fair schedule was tried, under"},    /* a sleeper */
     };
     (void)state;
     if (is_missing()) skip();

@@ -428,14 +428,19 @@ static void progress_goes_on_while_a_stage_takes_long(void **state)
     rad_exploration e = explored(&t, &o);
     rad_error error = {0};
     stages s = {0};
-    rad_shrink_options told = {.progress = on_stage, .context = &s, .steps = 1000000};
+    rad_shrink_options told = {.progress = on_stage, .context = &s, .steps = 2000000};
     rad_artifact *small;
     rad_shrink_report r;
-    assert_int_equal(rad_lab_shrink(e.findings[0].artifact, &told, &small, &r, &error), 0);
-    assert_int_equal(r.certificate_ended, RAD_BUDGET_STEPS);
-    assert_true(s.certificates > 1); /* when it begins, and while it searches */
-    rad_artifact_free(small);
-    rad_artifact_free(r.second);
+    /* Reports are 50 ms apart, and a fast machine may need less for one certificate. */
+    uint32_t tries = 0;
+    while (tries < 10 && s.certificates == tries) {
+        assert_int_equal(rad_lab_shrink(e.findings[0].artifact, &told, &small, &r, &error), 0);
+        assert_int_equal(r.certificate_ended, RAD_BUDGET_STEPS);
+        rad_artifact_free(small);
+        rad_artifact_free(r.second);
+        tries++;
+    }
+    assert_true(s.certificates > tries); /* not only when it begins */
     rad_exploration_free(&e);
 }
 

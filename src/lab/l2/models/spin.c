@@ -12,11 +12,13 @@
  *          9   a sequence lock of two writers, who take it by compare-and-swap: one of them does not
  *         10   exchange, with a count of one's tries: looking and taking are two steps
  *         11   the same with one count for all
- *         12   two locks               each takes its own first, and insists on both: a livelock */
+ *         12   two locks               each takes its own first, and insists on both: a livelock
+ *         13   a wait for a sleeper    who sleeps raises no flag when its time is up: a livelock */
 #include <stdatomic.h>
 
 #include "lab/l2/model.h"
 #include "os/thread.h"
+#include "os/wait.h"
 
 enum { LOCK };
 enum {
@@ -32,7 +34,8 @@ enum {
     WRITERS,
     TRIES,
     ALL_TRIES,
-    TWO_LOCKS
+    TWO_LOCKS,
+    SLEEPER
 };
 
 static _Atomic uint32_t flags[2], turn, next, serves, lock, sequence, halves[2], tries[2], sum;
@@ -199,6 +202,18 @@ static void patient(bool wrong)
         if (get(&lock)) return;
 }
 
+/* Time has to pass although somebody can go on. */
+static void sleeper(uint32_t me, bool wrong)
+{
+    if (me == 0) {
+        rad__os_word_wait_for(&turn, 0, 1000);
+        if (!wrong) set(&lock, 1);
+    } else {
+        while (!get(&lock)) {
+        }
+    }
+}
+
 static void spin_setup(const rad_case *c)
 {
     (void)c;
@@ -230,6 +245,7 @@ static void spin_body(const rad_case *c, uint32_t thread)
     case TRIES:
     case ALL_TRIES: counting(&tries[c->params[LOCK] == TRIES ? thread : 0], wrong); break;
     case TWO_LOCKS: two_locks(thread, wrong); break;
+    case SLEEPER: sleeper(thread, wrong); break;
     default: patient(wrong); break;
     }
 }
@@ -240,7 +256,7 @@ static void spin_check(const rad_case *c)
 }
 
 static const rad_param spin_params[] = {
-    [LOCK] = {"lock", 0, 0, TWO_LOCKS, "which lock: see the source", true},
+    [LOCK] = {"lock", 0, 0, SLEEPER, "which lock: see the source", true},
     {.name = NULL},
 };
 
