@@ -66,6 +66,11 @@ RAD_INTERNAL const rad_path *rad__artifact_path(const rad_artifact *a);
 /* The same by running, whatever is known (path_run.c); rad__path_free it. */
 RAD_INTERNAL int rad__path_of(const rad_artifact *a, rad_path **out, rad_error *error);
 
+/* rad_lab_replay; *unfair: the run is the recorded one only if nobody is held back. So it is of files that were written
+ * before schedules were fair: they have no path, and keep to the rule of their time. */
+RAD_INTERNAL int rad__replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
+                             bool *unfair, rad_error *error);
+
 /* A run that kills its process. */
 RAD_INTERNAL bool rad__verdict_is_deadly(const rad_verdict *v);
 

@@ -26,6 +26,7 @@ struct rad_pool {
     worker *workers;
     uint32_t count;
     double hang_seconds;
+    rad_habits habits;
     uint64_t looked_ns; /* when the watchdog last looked */
     uint32_t killed;
 };
@@ -164,7 +165,7 @@ int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *err
     rad__unit_write(u, &w->unit);
     w->ticket = ticket;
     w->rig.shared->run = 0;
-    rad__watch_begin(&w->watch, p->hang_seconds);
+    rad__watch_begin(&w->watch, p->hang_seconds, &p->habits);
     int code = rad__message_write(w->to, &w->unit, NULL);
     if (code != 0) { /* somebody killed it while it had nothing to do: the next one has not begun */
         p->killed++;
@@ -180,7 +181,7 @@ static int worker_again(rad_pool *p, worker *w, void *ticket, rad_error *error)
 {
     w->ticket = ticket;
     w->rig.shared->run = 0;
-    rad__watch_begin(&w->watch, p->hang_seconds);
+    rad__watch_begin(&w->watch, p->hang_seconds, &p->habits);
     return rad__message_write(w->to, &w->unit, error);
 }
 

@@ -165,7 +165,7 @@ static int attempt_run(realigner *x, rad_trial *t, rad_error *error)
 static int attempt(realigner *x, rad_error *error)
 {
     rad_trial t = {.seed = x->old->seed};
-    rad__watch_begin(&t.watch, 0);
+    rad__watch_begin(&t.watch, 0, NULL);
     int code = rad__policy_realign(&t.policy, &x->options, error);
     if (code != 0) return code;
     code = rad__rig_open(&t.rig, x->target, error);

@@ -156,6 +156,7 @@ bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_unit *u, ra
     *out = (rad_unit_result){0};
     rad_unit unit = *u;
     unit.round = s->round;
+    unit.unfair = s->unfair;
     const char *ends_at = s->best.choices ? s->best.verdict.identity : s->ends_at;
     if (!unit.races_go_on && ends_at) { /* other races are not what is looked for */
         unit.races_go_on = true;
@@ -222,6 +223,7 @@ bool rad__shrink_record(rad_shrinker *s)
     }
     for (uint64_t i = 0; i < count; i++) list[i] = s->best.choices[i].chosen;
     if (s->round) rig.limit = RAD_LIMIT_ROUND;
+    rig.unfair = s->unfair;
     rig.ends_at = s->best.verdict.identity;
     rad__rig_guide(&rig, list, count, false, &s->recorder.observer);
     rad__free(list);
@@ -341,6 +343,7 @@ static int shrink_artifact(rad_shrinker *s, const rad_artifact *from, rad_artifa
     rad_unit_finding *f = &s->best;
     int code = rad__artifact_of_choices(out, &s->target, from->policy, from->seed, f->choices,
                                         f->choice_count, &f->verdict, s->error);
+    if (code == 0) (*out)->path->known = s->unfair;      /* it has none, as the file */
     if (code != 0 || f->set_hashes == NULL) return code; /* a run that died left none */
     code = rad__artifact_set_hashes(*out, f->set_hashes, f->set_hash_count, f->set_roll,
                                     f->choice_count, s->error);
@@ -353,6 +356,9 @@ static int shrink_artifact(rad_shrinker *s, const rad_artifact *from, rad_artifa
 
 static int shrink_start(rad_shrinker *s, const rad_artifact *a)
 {
+    rad_replay now;
+    bool old = a->path->known && a->path->path == NULL;
+    if (old && rad__replay(a, NULL, &now, &s->unfair, s->error) != 0) return s->error->code;
     if (!RAD_GROW(&s->draft, &s->draft_capacity, (uint32_t)a->choice_count + 1))
         return rad__error_memory(s->error);
     for (uint64_t i = 0; i < a->choice_count; i++)

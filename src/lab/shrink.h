@@ -30,7 +30,8 @@ typedef struct rad_shrinker {
     uint64_t certify_steps;
     enum rad_budget stopped;
     const char *stage;
-    bool round; /* the failure is a livelock at the step limit */
+    bool unfair; /* no run holds anybody back, as when the file was written: rad__replay */
+    bool round;  /* the failure is a livelock at the step limit */
     const char
         *ends_at; /* what the file says fails; NULL: it does not say. Until there is a best run */
     uint64_t ran; /* runs of the last unit; 0 when it ended in a failure */

@@ -40,6 +40,7 @@ static void second_try(rad_shrinker *s, const rad_target *original, const rad_un
         if (strcmp(now->verdict.identity, f->verdict.identity) == 0)
             rad__artifact_of_choices(second, original, "shrink", 0, now->choices, now->choice_count,
                                      &now->verdict, s->error);
+        if (*second) (*second)->path->known = s->unfair;
     }
     rad__unit_result_free(&r);
 }

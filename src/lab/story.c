@@ -228,7 +228,7 @@ static void told_compare(rad_story *s, const rad_replay *now)
 static int told_run(told *t, const rad_artifact *a, rad_error *error)
 {
     rad_replay now; /* in a process of its own: what the file says may not be what happens */
-    if (rad_lab_replay(a, NULL, &now, error) != 0) return error->code;
+    if (rad__replay(a, NULL, &now, &t->rig.unfair, error) != 0) return error->code;
     const rad_verdict *end = &now.actual;
     bool deadly = strcmp(end->kind, "crash") == 0 || strcmp(end->kind, "hang") == 0;
     rad_kernel *k = t->rig.kernel;

@@ -188,7 +188,7 @@ int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict 
     rad_log_in *from = NULL;
     const char *policy = r->policy ? r->policy : r->from_log ? "replay" : "random";
     rad__error_clear(error);
-    rad__watch_begin(&t.watch, r->hang_seconds);
+    rad__watch_begin(&t.watch, r->hang_seconds, NULL);
     int code = check_request(r, error);
     if (code == 0) code = rad__rig_open(&t.rig, target, error);
     if (code != 0) return code;
@@ -206,7 +206,7 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
     rad_log_in *log = NULL;
     rad_trial t = {0};
     rad__error_clear(error);
-    rad__watch_begin(&t.watch, 0);
+    rad__watch_begin(&t.watch, 0, NULL);
     *target = (rad_target){0};
     int code = rad__log_open(&log, path, error);
     if (code == 0) code = rad__target_copy(target, &rad__log_head(log)->target, error);
@@ -310,26 +310,35 @@ static void replay_compare(const rad_artifact *a, const rad_unit_result *r, rad_
         snprintf(out->reason, sizeof out->reason, "expected %s, found %s%s", wanted, had, where);
 }
 
-int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
-                   rad_error *error)
+int rad__replay(const rad_artifact *a, const rad_target *other, rad_replay *out, bool *unfair,
+                rad_error *error)
 {
     rad_pool_answer answer;
     *out = (rad_replay){0};
+    *unfair = false;
     rad__error_clear(error);
     int code = 0;
     /* Files of before schedules were fair have choices that fairness would not offer, and no path. */
     bool old = a->path->known && a->path->path == NULL && !a->edited;
-    for (uint32_t unfair = 0; unfair <= old && code == 0 && !out->as_recorded; unfair++) {
+    for (uint32_t all = 0; all <= old && code == 0 && !out->as_recorded; all++) {
         rad_replay now = {0};
-        code = replay_once(a, other ? other : &a->target, unfair, &answer, error);
+        code = replay_once(a, other ? other : &a->target, all, &answer, error);
         if (code == 0) {
             now.actual = answer.died ? answer.verdict : answer.result.last;
             replay_compare(a, &answer.result, &now);
         }
         rad__unit_result_free(&answer.result);
-        if (code == 0 && (!unfair || now.as_recorded)) *out = now;
+        if (code == 0 && (!all || now.as_recorded)) *out = now;
+        *unfair = all && now.as_recorded;
     }
     return code;
+}
+
+int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
+                   rad_error *error)
+{
+    bool unfair;
+    return rad__replay(a, other, out, &unfair, error);
 }
 
 int rad_artifact_accept(rad_artifact *a, rad_error *error)

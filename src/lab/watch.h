@@ -16,8 +16,19 @@ enum {
     RAD_PROGRAM_ASLEEP_SECONDS = 5
 };
 
+/* What those who watched the runs of one case have seen. Once a step has used up its time, others that look the same
+ * get a share of it, RAD_HUNG_SHARE, or RAD_HUNG_FACTOR times what the slowest step that did return took: a search
+ * meets the same endless loop many times, and a shrinker looks for it. */
+typedef struct rad_habits {
+    uint64_t slowest_ns; /* at least */
+    bool hung;           /* with all of its time */
+} rad_habits;
+
+enum { RAD_HUNG_SHARE = 20, RAD_HUNG_FACTOR = 8 };
+
 typedef struct rad_watch {
-    uint64_t hang_ns; /* CPU time that a step may take */
+    uint64_t hang_ns;   /* CPU time that a step may take */
+    rad_habits *habits; /* NULL: that stays so */
     /* Where the run was when it was last seen to move, and its CPU time then. */
     uint64_t run, steps, cpu_ns, at_ns;
     int pid;             /* whose CPU time: a run may have a process of its own */
@@ -27,7 +38,7 @@ typedef struct rad_watch {
 } rad_watch;
 
 /* 0 seconds: RAD_HANG_SECONDS. */
-RAD_INTERNAL void rad__watch_begin(rad_watch *w, double hang_seconds);
+RAD_INTERNAL void rad__watch_begin(rad_watch *w, double hang_seconds, rad_habits *habits);
 
 /* Looks at a process; true when it hangs, and `hung_seconds` says for how long. */
 RAD_INTERNAL bool rad__watch_hangs(rad_watch *w, const rad_rig_shared *shared, int pid);

@@ -1,6 +1,7 @@
 /* test_realign_survivors.c — what planted bugs in realigned replay got past the other tests: picks of one step that
- * took each other's values, and a new actor that took the name, and then the steps, of one that the plan had given
- * away. */
+ * took each other's values, names of actors that depended on who was spawned elsewhere, a new actor that took the
+ * name, and then the steps, of one that the plan had given away, and a step that was waited for though its actor was
+ * past it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,11 @@
 
 #include <cmocka.h>
 
+#include "lab/artifact.h"
+#include "lab/path.h"
 #include "rig_support.h"
+
+#include <string.h>
 
 static const char *pick_site_name(const void *self, uint32_t site)
 {
@@ -73,6 +78,84 @@ static void a_new_pick_does_not_take_the_value_of_another(void **state)
     t.machine = &m;
     rad_artifact *a = recorded(&t);
     for (p.number = 0; p.number <= 2; p.number++) still_fails(a);
+    rad_artifact_free(a);
+}
+
+/* Twice at the same site: the first value is not the second one's. */
+static void twice_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    uint32_t first = rad_pick(k, RAD_PICK_VALUE, 1, 3);
+    if (p->number == 1) rad_pick(k, RAD_PICK_VALUE, 2, 3);
+    uint32_t second = rad_pick(k, RAD_PICK_VALUE, 1, 3);
+    rad_disable(k, action);
+    if (first == 2 && second == 1) rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "red on blue");
+}
+
+static void picks_at_one_site_keep_their_order(void **state)
+{
+    (void)state;
+    puppet p = {.reset = paint_reset, .step = twice_step};
+    rad_machine m = puppet_machine;
+    m.site_name = pick_site_name;
+    rad_target t = puppet_target(&p);
+    t.machine = &m;
+    rad_artifact *a = recorded(&t);
+    for (p.number = 0; p.number <= 1; p.number++) still_fails(a);
+    rad_artifact_free(a);
+}
+
+/* ---- Names -----------------------------------------------------------------------------------------------
+ * Two masters spawn apprentices. The first of the second one is called so whoever the first one spawned. */
+
+static void masters_reset(puppet *p, rad_kernel *k)
+{
+    static const char *const roles[] = {"smith", "baker"};
+    p->objects[0] = rad_object(k, RAD_NONE, "town");
+    for (uint32_t i = 0; i < 2; i++) {
+        p->actions[i] = rad_action(k, 0, rad_actor(k, RAD_NONE, roles[i]), RAD_NONE, 0);
+        rad_announce(k, p->actions[i], 0, p->objects[0], RAD_WRITE);
+        rad_enable(k, p->actions[i]);
+    }
+}
+
+static void masters_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    rad_disable(k, action);
+    if (action > p->actions[1]) {
+        if (++p->number == 3)
+            rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "all apprentices are through");
+        return;
+    }
+    for (uint32_t i = 0; i < 1 + (action == p->actions[0]); i++) {
+        uint32_t actor = rad_actor(k, k->actions[action].actor, "apprentice");
+        uint32_t own = rad_action(k, 0, actor, RAD_NONE, 0);
+        rad_announce(k, own, 1, p->objects[0], RAD_WRITE);
+        rad_enable(k, own);
+    }
+}
+
+static void names_are_of_the_spawner(void **state)
+{
+    static const char *const names[] = {"smith", "smith/apprentice", "smith/apprentice 1", "baker",
+                                        "baker/apprentice"};
+    (void)state;
+    puppet p = {.reset = masters_reset, .step = masters_step};
+    rad_target t = puppet_target(&p);
+    rad_error error = {0};
+    rad_verdict v = {0};
+    rad_artifact *a = NULL;
+    rad_run_request r = {.policy = "first", .artifact = &a};
+    assert_int_equal(rad_lab_run(&t, &r, &v, &error), 0);
+    char *text = rad_artifact_json(a, &error);
+    assert_non_null(text);
+    const rad_path *path = rad__artifact_path(a);
+    assert_int_equal(path->actor_count, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        bool has = false;
+        for (uint32_t j = 0; j < 5; j++) has |= strcmp(path->actors[j], names[i]) == 0;
+        if (!has) fail_msg("there is no %s", names[i]);
+    }
+    rad_free(text);
     rad_artifact_free(a);
 }
 
@@ -160,11 +243,75 @@ static void an_actor_that_was_given_away_is_nobody_elses(void **state)
     rad_artifact_free(a);
 }
 
+/* ---- A step that is gone ---------------------------------------------------------------------------------
+ * A clerk opens the book, reads and writes; that fails when somebody else writes in between. After the edit the clerk
+ * does not open it: from the next step on, both are in step. */
+
+static const char *book_site_name(const void *self, uint32_t site)
+{
+    static const char *const names[] = {"open", "read", "write", "scribble"};
+    (void)self;
+    return site < 4 ? names[site] : NULL;
+}
+
+static void book_reset(puppet *p, rad_kernel *k)
+{
+    uint32_t *at = p->data;
+    *at = (uint32_t)p->number; /* the edition is the step that the clerk begins with */
+    p->objects[0] = rad_object(k, RAD_NONE, "book");
+    p->actions[0] = yard_actor(p, k, "clerk", *at);
+    p->actions[1] = yard_actor(p, k, "child", 3);
+}
+
+static void book_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    uint32_t *at = p->data;
+    if (action == p->actions[1]) {
+        rad_disable(k, action);
+        *at += *at == 2 ? 4 : 0; /* between reading and writing */
+        return;
+    }
+    if (*at % 4 == 2) {
+        rad_disable(k, action);
+        if (*at == 6) rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "an entry is lost");
+        return;
+    }
+    rad_announce(k, action, ++*at, p->objects[0], RAD_WRITE);
+}
+
+static void after_a_step_that_is_gone_it_is_in_step_again(void **state)
+{
+    (void)state;
+    uint32_t at = 0;
+    puppet p = {.reset = book_reset, .step = book_step, .data = &at};
+    rad_machine m = puppet_machine;
+    m.site_name = book_site_name;
+    rad_target t = puppet_target(&p);
+    t.machine = &m;
+    rad_artifact *a = recorded(&t);
+    p.number = 1;
+    rad_error error = {0};
+    rad_realignment r;
+    if (rad_lab_realign(a, NULL, &r, &error) != 0) fail_msg("%s", error.text);
+    assert_int_equal(r.answer, RAD_REALIGNED_FAILS);
+    assert_int_equal(r.missing, 1);
+    assert_int_equal(r.divergences, 1);
+    assert_int_equal(r.diverged_at, 0);
+    assert_true(r.again);
+    assert_int_equal(r.again_at, 1);
+    assert_string_equal(r.again_as, "child at 'scribble'");
+    rad_realignment_free(&r);
+    rad_artifact_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_pick_does_not_take_the_value_of_another),
+        cmocka_unit_test(picks_at_one_site_keep_their_order),
+        cmocka_unit_test(names_are_of_the_spawner),
         cmocka_unit_test(an_actor_that_was_given_away_is_nobody_elses),
+        cmocka_unit_test(after_a_step_that_is_gone_it_is_in_step_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
