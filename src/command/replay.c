@@ -142,6 +142,10 @@ static void report_realign(cli *c, const char *path, const rad_artifact *a, cons
     if (k) {
         keep_report(c, "written", k);
     }
+    if (t->c.body && t->c.body == rad_artifact_target(a)->c.body) {
+        report_label(c, "document");
+        out_text(c, "the recorded one, which the file has; an edited one is the next word\n");
+    }
     report_label(c, "seed");
     out(c, "%llu, policy %s\n", (unsigned long long)rad_artifact_seed(a), rad_artifact_policy(a));
 }
@@ -186,6 +190,52 @@ static int realign_artifact(cli *c, const char *path, const rad_artifact *a, con
         keep_free(&k);
     }
     rad_realignment_free(&r);
+    return status;
+}
+
+/* A document in the place of the recorded one: `given` are its file and parameters. Those not given are the recorded
+ * ones; a file of JSON has all of its own. */
+static int read_document(cli *c, const rad_target *recorded, char **given, uint32_t count,
+                         rad_target *t)
+{
+    rad_error error = {.code = 0};
+    int status = read_target(c, given, 1, recorded->c.repaired, recorded->c.max_steps, t);
+    if (status != 0) {
+        return status;
+    }
+    if (t->machine != recorded->machine) {
+        complain(c, "'%.400s' is of the machine '%s', but the recorded run of '%s'", given[0],
+                 t->machine->name, recorded->machine->name);
+        rad_target_free(t);
+        return EXIT_USAGE;
+    }
+    if (!ends_with(given[0], ".json")) {
+        memcpy(t->c.params, recorded->c.params, sizeof t->c.params);
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        if (rad_target_set(t, given[i], &error) != 0) {
+            rad_target_free(t);
+            return complain_error(c, &error);
+        }
+    }
+    return 0;
+}
+
+static int realign_document(cli *c, const char *path, char **given, uint32_t count,
+                            const replay_args *args)
+{
+    rad_artifact *a = NULL;
+    rad_target t;
+    int status = read_artifact(c, path, args->edited, &a);
+    if (status != 0) {
+        return status;
+    }
+    status = read_document(c, rad_artifact_target(a), given, count, &t);
+    if (status == 0) {
+        status = realign_artifact(c, path, a, &t, &t, args);
+        rad_target_free(&t);
+    }
+    rad_artifact_free(a);
     return status;
 }
 
@@ -241,8 +291,19 @@ static int replay_run(cli *c, int argc, char **argv)
     if (a.gdb && (a.realign || a.json || a.repaired || a.original)) {
         return bad_usage(c, "--gdb goes with no other option but --edited");
     }
-    if ((status = read_file_word(c, w.at, w.count, &path)) != 0) {
+    bool document = w.count > 1 && target_is_file(w.at[1]);
+    if (document && (!a.realign || a.repaired || a.original)) {
+        return bad_usage(c, "'%.200s': to follow a run in another document takes --realign alone",
+                         w.at[1]);
+    }
+    if ((status = read_file_word(c, w.at, document ? 1 : w.count, &path)) != 0) {
         return status;
+    }
+    if (document && rad_is_log(path)) {
+        return bad_usage(c, "'%.200s' is a log, which replays strictly: no --realign", path);
+    }
+    if (document) {
+        return realign_document(c, path, w.at + 1, w.count - 1, &a);
     }
     return rad_is_log(path) ? replay_log(c, path, &a) : replay_artifact(c, path, &a);
 }
@@ -254,6 +315,8 @@ static const char *const REPLAY_EXAMPLES[] = {
     "is the bug gone from the repaired twin?",
     "raddle replay buffer.raddle.json --realign --output now.raddle.json",
     "the same schedule in code that was edited, and the run it is now",
+    "raddle replay order.min.raddle.json --realign order.flow",
+    "the same schedule in a document that was edited",
     "raddle replay bank.raddle.log",
     "a log: every decision has to find the set of choices it was recorded with",
     NULL,
@@ -262,7 +325,7 @@ static const char *const REPLAY_EXAMPLES[] = {
 const verb VERB_REPLAY = {
     "replay",
     "run an artifact or a log again and compare",
-    "FILE [options] [-- ./PROGRAM [ARGUMENTS]]",
+    "FILE [DOCUMENT [NAME=VALUE …]] [options] [-- ./PROGRAM [ARGUMENTS]]",
     "Replays an artifact (*.raddle.json) or a log written by 'raddle run --log'. If the machine is "
     "in a program, that comes last: raddle replay FILE -- ./program. With --repaired "
     "or "
@@ -271,7 +334,9 @@ const verb VERB_REPLAY = {
     "With --realign the recorded steps are looked for by actor and site, not by the numbers of the "
     "choices, so that the answer outlives edits: 'still fails', 'gone', 'fails differently', or "
     "'diverged at step N because …' when recorded choices were not met; and where the two runs "
-    "come together again. --output FILE writes the run as it is now.\n\n"
+    "come together again. --output FILE writes the run as it is now. An artifact of a protocol, a "
+    "workflow or a load scenario has its document in it; the edited one comes after it: raddle "
+    "replay FILE --realign DOCUMENT.\n\n"
     "Exit status: 0 it behaves as recorded (or is gone), 1 it differs (or still fails), 2 the file "
     "cannot be used, 3 trouble with files or memory.",
     REPLAY_OPTIONS,

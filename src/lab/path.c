@@ -85,14 +85,20 @@ static void name_settle(char *name)
     rad__text_plain(name);
 }
 
-/* "deque_steal: load 2 (deque.c:117)": an edit above it changes the line, and nothing else. */
+/* "deque_steal: load 2 (deque.c:117)", "takes lock a (line 7)": an edit above it changes the line, and nothing else. */
 static void drop_line(char *name)
 {
-    size_t length = strlen(name), at = length;
+    static const char words[] = " (line ";
+    size_t length = strlen(name), at = length, known = sizeof words - 1;
     if (length < 4 || name[length - 1] != ')') return;
     at--;
     while (at > 0 && isdigit((unsigned char)name[at - 1])) at--;
-    if (at == length - 1 || at == 0 || name[at - 1] != ':' || strrchr(name, '(') == NULL) return;
+    if (at == length - 1 || at == 0) return;
+    if (at > known && memcmp(name + at - known, words, known) == 0) {
+        name[at - known] = 0;
+        return;
+    }
+    if (name[at - 1] != ':' || strrchr(name, '(') == NULL) return;
     name[at - 1] = ')';
     name[at] = 0;
 }

@@ -22,6 +22,73 @@ try run event --log e.raddle.log
 try replay e.raddle.log --realign
 status 2 "a log has no path to follow"
 
+# ---- A document that was edited ------------------------------------------------------------------------
+cat >locks.flow <<'END'
+flow locks "two locks, in two orders" {
+    par {
+        run "echo one"
+        lock a { run "echo two" lock b { run "echo three" } }
+    } and {
+        run "echo four"
+        lock b { run "echo five" lock a { run "echo six" } }
+    }
+}
+END
+edit() { # NAME SED-SCRIPT: an edition of the document
+    sed "$2" locks.flow >"$1.flow"
+    if cmp -s locks.flow "$1.flow"; then check "the edit $1 changes something" false; fi
+    try replay locks.min.raddle.json --realign "$1.flow"
+}
+try explore locks.flow --runs 1000
+status 1 "a workflow with a deadlock"
+edit lines '1i # a comment'
+status 1 "lines before it"
+check "it still fails" grep -qx "still fails" out
+has out "7 of 7 recorded found" "though shrinking has left out lines that are still there"
+edit statement 's/^    par {/    run "echo zero"\n    par {/'
+check "a statement before it, which numbers the branches anew" grep -qx "still fails" out
+has out "7 of 7 recorded found" "and all is found"
+edit branch 's/^    par {/    par { run "echo nine" } and {/'
+check "a branch before the others" grep -qx "still fails" out
+edit command 's/"echo two"/"echo deux" run "echo more"/'
+check "a command changed, and one more" grep -qx "still fails" out
+has out "2 sites renamed" "the changed one is known"
+edit order 's/lock b { run "echo five" lock a/lock a { run "echo five" lock b/'
+status 0 "the order of the locks mended"
+check "gone" grep -qx "gone" out
+edit params 's/one/eins/'
+try replay locks.min.raddle.json --realign params.flow outcomes=x
+status 2 "parameters are checked"
+has err "outcomes" "by name"
+try replay locks.min.raddle.json --realign order.flow --output now.raddle.json
+try replay now.raddle.json
+status 0 "what is written has the document as it is now"
+try replay locks.min.raddle.json --realign
+has out "document   the recorded one" "without one it is that of the file, and the report says so"
+try replay locks.min.raddle.json lines.flow
+status 2 "a document without --realign"
+has err "takes --realign" "says what it takes"
+cat >talk.session <<'END'
+locals Talk {
+  roles A, B
+  local A { B -> A: z  A -> B: x }
+  local B { A -> B: x  B -> A: z }
+}
+END
+try explore talk.session --runs 20
+status 1 "a protocol that gets stuck"
+sed '1i # both are silent' talk.session >more.session
+try replay talk.min.raddle.json --realign more.session
+status 1 "edited elsewhere"
+has out "still fails" "it is still stuck"
+sed 's/B -> A: z  A -> B: x/A -> B: x  B -> A: z/' talk.session >mended.session
+try replay talk.min.raddle.json --realign mended.session
+status 0 "the order mended"
+check "gone, too" grep -qx "gone" out
+try replay talk.min.raddle.json --realign lines.flow
+status 2 "a document of another machine"
+has err "is of the machine 'flow', but the recorded run of 'session'" "and says so"
+
 # ---- Files of before ----------------------------------------------------------------------------------
 old=$src/tests/fixtures/artifact-1.raddle.json
 hasnt "$old" '"path"' "a file of version 1 has no path"
@@ -147,7 +214,7 @@ int main(int argc, char **argv)
 }
 END
 for edit in 0 1 2 3; do
-    compiles "edition $edit" "$library" "${CC:-cc}" -std=gnu11 -O1 -DEDIT=$edit till.c -o till$edit
+    compiles "edition $edit" "$library" ${CC:-cc} -std=gnu11 -O1 -DEDIT=$edit till.c -o till$edit
 done
 try explore ./till0 till
 status 1 "the first edition has a bug"

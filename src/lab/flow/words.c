@@ -27,6 +27,7 @@ typedef struct telling {
     rad_flow_words *w;
     const rad_flow_program *p;
     const rad_flow_statement **outline;
+    bool of_sites; /* names that an edit of other lines does not change */
 } telling;
 
 static const char *name_at(const telling *t, const uint32_t *names, uint32_t index)
@@ -34,10 +35,14 @@ static const char *name_at(const telling *t, const uint32_t *names, uint32_t ind
     return rad__flow_name(&t->p->file, names[index]);
 }
 
-static const char *task_name(const telling *t, uint32_t task)
+/* The name of a command that stands where it is run has its line in it. */
+static const char *task_name(const telling *t, uint32_t index)
 {
-    return task != RAD_NONE ? rad__flow_name(&t->p->file, t->p->tree->tasks[task].name)
-                            : "the undo task";
+    if (index == RAD_NONE) return "the undo task";
+    const rad_flow_task *task = &t->p->tree->tasks[index];
+    if (!t->of_sites || !task->is_anonymous) return rad__flow_name(&t->p->file, task->name);
+    const char *command = words(t->w, "'%.80s'", rad__flow_name(&t->p->file, task->command));
+    return command ? command : ""; /* no memory: the arena knows */
 }
 
 static const char *cancel_words(const telling *t, const rad_flow_op *op)
@@ -150,10 +155,12 @@ static void fill(const telling *t)
 {
     rad_flow_words *w = t->w;
     const rad_flow_program *p = t->p;
+    telling sites = *t;
+    sites.of_sites = true;
     for (uint32_t i = 0; i < p->code_count; i++) {
         const rad_flow_op *op = &p->code[i];
         w->notes[2 * i] = with_line(w, op_words(t, op), op->line);
-        w->sites[i] = is_unused(p, op) ? "" : w->notes[2 * i];
+        w->sites[i] = is_unused(p, op) ? "" : with_line(w, op_words(&sites, op), op->line);
         w->notes[2 * i + 1] = with_line(w, other_words(t, op), op->line);
         for (uint32_t k = 0; has_ways(op) && k < op->b; k++)
             w->notes[w->way - RAD_TELL_OP + op->a + k] = way_words(t, op, k);
@@ -177,7 +184,7 @@ int rad__flow_words_make(rad_flow_words *w, const rad_flow_program *p, rad_error
     w->end = w->variable + p->tree->variable_count;
     w->notes = rad__arena_take(&w->arena, w->end, sizeof *w->notes);
     w->sites = rad__arena_take(&w->arena, p->code_count + 1u, sizeof *w->sites);
-    telling t = {w, p, rad__flow_outline(p->tree)};
+    telling t = {w, p, rad__flow_outline(p->tree), false};
     if (t.outline != NULL && !w->arena.failed) fill(&t);
     bool good = t.outline != NULL && !w->arena.failed;
     rad__free(t.outline);
