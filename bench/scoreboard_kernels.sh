@@ -5,7 +5,7 @@
 # Per program, linked with the shared library of BUILD_DIR (--programs: compiled already): explored with the seeds 1 to N
 # (20) until the first failure, at most 100,000 runs each; what the first seed found is shrunk, certified and replayed in
 # a new process. Then 100,000 runs (--runs) of the repaired program, in which nothing may be reported. --tiny: one seed, at
-# most 2,000 runs, nothing is shrunk, 10 runs of the repaired program. FILE gets one JSON object per line; the table that
+# most 2,000 runs, nothing is shrunk, 5 runs of the repaired program. FILE gets one JSON object per line; the table that
 # is printed is the one of docs/scoreboard.md. Exits 1 when a bug was missed or a repaired program reported.
 set -uo pipefail
 usage="usage: scoreboard_kernels.sh BUILD_DIR [--tiny] [--runs N] [--seeds N] [--json FILE] [--programs DIR] [NAME…]"
@@ -21,7 +21,7 @@ programs=''
 names=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --tiny) most=2000 runs=10 seeds=1 shrink=--no-shrink ;;
+    --tiny) most=2000 runs=5 seeds=1 shrink=--no-shrink ;;
     --runs) runs=$2 && shift ;;
     --seeds) seeds=$2 && shift ;;
     --json) json=$2 && shift ;;

@@ -7,7 +7,7 @@
 # exec becomes rad__real_NAME, because the lab brings a copy of its own. The public calls in the file POINTS, which are no
 # rows of RAD_OPS, become rad__op_NAME like those. order.c and nursery.c put operations together: those in them are
 # points, too. os asks by nanosleep whether a page can be read: that becomes rad__past_nanosleep, because the program's
-# does not ask the system.
+# does not ask the system. The locks of os are no points, and become rad__past_mutex_lock and rad__past_mutex_unlock.
 set -eu
 ld=$1 objcopy=$2 nm=$3 seam=$4 points=$5 out=$6
 shift 6
@@ -45,6 +45,8 @@ missing=$(LC_ALL=C comm -13 "$scratch/names" "$scratch/seam")
 {
     sed -n 's/^rad_\(.*\)/& rad__real_\1/p' "$scratch/names"
     echo "nanosleep rad__past_nanosleep"
+    echo "pthread_mutex_lock rad__past_mutex_lock"
+    echo "pthread_mutex_unlock rad__past_mutex_unlock"
 } >"$scratch/rest.map"
 {
     LC_ALL=C comm -23 "$scratch/names" "$scratch/seam" | sed -n 's/^rad_\(.*\)/& rad__real_\1/p'

@@ -61,15 +61,40 @@ static int refuse_unlinked(cli *c, const char *path, const rad_elf *e)
                       "the shared library, without -static: cc ... $(pkg-config --libs raddle)");
     }
     return refuse(c, path,
-                  "uses no fibers of raddle (it is not linked with " LAB_LIBRARY ") and has no "
+                  "uses no threads, no fibers of raddle (it is not linked with " LAB_LIBRARY
+                  ") and has no "
                   "machines (docs/machine.md): there is nothing to explore");
+}
+
+/* It has our runtime or lab in another form than the one that can be explored. */
+static bool has_parts_of_ours(const rad_elf *e)
+{
+    return rad__elf_needed(e, LIBRARY) || rad__elf_needed(e, "libraddle-lab.so.") ||
+           rad__elf_needed(e, "libraddle-load.so.") ||
+           rad__elf_symbol(e, "rad_main") == RAD_ELF_DEFINED ||
+           rad__elf_symbol(e, "rad_runtime_create") == RAD_ELF_DEFINED;
+}
+
+/* It makes threads itself, or has a library that may. */
+static bool uses_threads(const rad_elf *e)
+{
+    static const char *const calls[] = {"pthread_create", "thrd_create"};
+    if (has_parts_of_ours(e)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        if (rad__elf_symbol(e, calls[i]) == RAD_ELF_NEEDED) {
+            return true;
+        }
+    }
+    return rad__elf_needed(e, "libstdc++.so.") || rad__elf_needed(e, "libc++.so.");
 }
 
 int check_fibers(cli *c, const char *path, const rad_elf *e)
 {
     struct stat about;
     const char *sanitizer = sanitizer_of(e), *needed = rad__elf_needed(e, LIBRARY ".");
-    if (needed == NULL || strcmp(needed, LAB_LIBRARY) != 0) {
+    if (!uses_threads(e) && (needed == NULL || strcmp(needed, LAB_LIBRARY) != 0)) {
         return refuse_unlinked(c, path, e);
     }
     if (sanitizer) {

@@ -14,7 +14,7 @@ typedef struct explore_args {
     const char *strategy, *output, *races, *suppress, *clock, *memory, *input;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
-    bool stop_on_first, repaired, twice, apart, no_shrink, json, scratch;
+    bool stop_on_first, repaired, twice, apart, no_shrink, json, scratch, closed;
 } explore_args;
 
 #define AT(field) offsetof(explore_args, field)
@@ -47,6 +47,8 @@ static const option EXPLORE_OPTIONS[] = {
      "of programs: a run that holds more fails, such as 64M (default: 1G)", 0, 0, 0},
     {"scratch", OPTION_FLAG, AT(scratch), NULL,
      "of programs: each run has an empty directory (current, and TMPDIR)", 0, 0, 0},
+    {"closed", OPTION_FLAG, AT(closed), NULL,
+     "of programs: a send to a closed channel is a failure", 0, 0, 0},
     {"stdin", OPTION_TEXT, AT(input), "FILE",
      "of programs: what they read, each run from the beginning (default: nothing)", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: the current folder)", 0,
@@ -175,13 +177,20 @@ static int set_memory(cli *c, const char *word, rad_target *t)
 }
 
 /* The input of a program has been taken from the command already: cli/fibers.c. */
-static int set_around(cli *c, bool scratch, const char *input, rad_target *t)
+static int set_around(cli *c, const explore_args *a, rad_target *t)
 {
     rad_error error = {.code = 0};
-    if ((scratch || input) && c->program_words == NULL) {
-        return bad_usage(c, "--%s is for programs with fibers", scratch ? "scratch" : "stdin");
+    if ((a->scratch || a->input || a->closed) && c->program_words == NULL) {
+        return bad_usage(c, "--%s is for programs with fibers",
+                         a->scratch ? "scratch"
+                         : a->input ? "stdin"
+                                    : "closed");
     }
-    return scratch && rad_target_set(t, "scratch=1", &error) != 0 ? complain_error(c, &error) : 0;
+    if (a->closed && rad_target_set(t, "closed=1", &error) != 0) {
+        return complain_error(c, &error);
+    }
+    return a->scratch && rad_target_set(t, "scratch=1", &error) != 0 ? complain_error(c, &error)
+                                                                     : 0;
 }
 
 /* 0: looked for, what was found is in the hunt; otherwise the exit status. */
@@ -326,7 +335,7 @@ static int explore_run(cli *c, int argc, char **argv)
     } else {
         status = set_clock(c, a.clock, &t);
         status = status ? status : set_memory(c, a.memory, &t);
-        status = status ? status : set_around(c, a.scratch, a.input, &t);
+        status = status ? status : set_around(c, &a, &t);
     }
     if (status != 0) {
         rad_suppressions_free(suppressed);

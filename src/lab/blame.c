@@ -116,6 +116,8 @@ static void waits(rad_blame *b, uint32_t actor, uint32_t object)
 {
     doing *d = actor_at(b, actor);
     if (d == NULL) return;
+    /* A thread that is signalled waits for its mutex from then on. */
+    if (actor != b->current && d->waits_for != object) woken(b, actor);
     d->waits = true;
     d->waits_for = object;
     d->since = b->step;
@@ -149,6 +151,7 @@ typedef struct words {
     const rad_blame *b;
     const rad_kernel *k;
     rad_places *p;
+    const char *kind; /* of what waits: fiber or thread */
     char text[TEXT_MAX];
     size_t used;
 } words;
@@ -225,13 +228,16 @@ static void say_received(words *w, const deed *sent, const char *const *receivin
     }
 }
 
-static const char *const signals[] = {"cond_signal", "cond_broadcast", NULL};
+static const char *const signals[] = {"cond_signal", "cond_broadcast", "pthread_cond_signal",
+                                      "pthread_cond_broadcast", NULL};
+static const char *const single_signals[] = {"cond_signal", "pthread_cond_signal", NULL};
 static const char *const sends[] = {"send", "send_many", "chan_send_spawn", NULL};
 static const char *const receives[] = {"recv", "recv_many", "chan_recv_join", "select", NULL};
 static const char *const selects[] = {"select", NULL};
 static const char *const closes[] = {"chan_close", NULL};
-static const char *const releases[] = {"semaphore_release", NULL};
-static const char *const acquires[] = {"semaphore_acquire", "semaphore_try", "select", NULL};
+static const char *const releases[] = {"semaphore_release", "sem_post", NULL};
+static const char *const acquires[] = {"semaphore_acquire", "semaphore_try", "sem_wait",
+                                       "sem_trywait",       "select",        NULL};
 static const char *const dones[] = {"waitgroup_done", NULL};
 static const char *const adds[] = {"waitgroup_add", NULL};
 static const char *const locks[] = {"mutex_lock",
@@ -244,6 +250,16 @@ static const char *const locks[] = {"mutex_lock",
                                     "once_run",
                                     "select",
                                     "cond_wait",
+                                    "pthread_mutex_lock",
+                                    "pthread_mutex_timedlock",
+                                    "pthread_mutex_trylock",
+                                    "pthread_relock",
+                                    "pthread_rwlock_rdlock",
+                                    "pthread_rwlock_wrlock",
+                                    "pthread_rwlock_tryrdlock",
+                                    "pthread_rwlock_trywrlock",
+                                    "pthread_spin_lock",
+                                    "pthread_spin_trylock",
                                     NULL};
 
 static void blame_condition(words *w, uint32_t object, uint32_t actor, uint64_t since)
@@ -251,20 +267,21 @@ static void blame_condition(words *w, uint32_t object, uint32_t actor, uint64_t 
     char name[RAD_NAME_MAX];
     const deed *last = last_deed(w->b, object, signals, actor);
     if (last == NULL) {
-        say(w, "no fiber signalled it in this run");
+        say(w, "no %s signalled it in this run", w->kind);
         return;
     }
     say(w, "the last %s came from ",
-        is_one_of(last->site, (const char *const[]){"cond_signal", NULL}) ? "signal" : "broadcast");
+        is_one_of(last->site, single_signals) ? "signal" : "broadcast");
     say_who(w, last);
     if (last->woken_count > 0 && last->woken[0] == actor) {
         say(w, ", and woke it; it found nothing to do and waited again at step %llu",
             (unsigned long long)since);
     } else if (last->woken_count > 0) {
         rad__actor_name(w->k, last->woken[0], name);
-        say(w, ", and woke %s instead: a signal wakes one fiber, a broadcast wakes all", name);
+        say(w, ", and woke %s instead: a signal wakes one %s, a broadcast wakes all", name,
+            w->kind);
     } else if (last->step < since) {
-        say(w, ", when no fiber waited, so it woke none; this wait began later, at step %llu",
+        say(w, ", when no %s waited, so it woke none; this wait began later, at step %llu", w->kind,
             (unsigned long long)since);
     }
 }
@@ -310,7 +327,7 @@ static void blame_permits(words *w, uint32_t object, uint32_t actor)
     const deed *last = last_deed(w->b, object, releases, actor);
     const deed *taken = last_deed(w->b, object, acquires, actor);
     if (last == NULL) {
-        say(w, "no other fiber released it in this run");
+        say(w, "no other %s released it in this run", w->kind);
     } else {
         say(w, "the last release was by ");
         say_who(w, last);
@@ -339,6 +356,12 @@ static bool begins_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+static bool is_thread(uint32_t site)
+{
+    const char *own = rad__site_name(site);
+    return own && (begins_with(own, "pthread_") || begins_with(own, "sem_"));
+}
+
 static bool blame_actor(words *w, uint32_t actor)
 {
     const rad_actor_entry *a = &w->k->actors[actor];
@@ -349,6 +372,7 @@ static bool blame_actor(words *w, uint32_t actor)
     rad__actor_name(w->k, actor, name);
     rad__object_name(w->k, a->waits_for, object);
     w->used = 0;
+    w->kind = is_thread(d->site) ? "thread" : "fiber";
     bool channel = begins_with(role, "channel"), sending = is_one_of(d->site, sends);
     bool receiving = is_one_of(d->site, receives) && !is_one_of(d->site, selects);
     say(w, "%s waits %s %s: ", name,

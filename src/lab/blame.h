@@ -1,6 +1,6 @@
-/* blame.h — who should have woken whom: what was done, in the run that is told, to the object that a fiber waits for at
- * its end. A signal that came when nobody waited; a value that another fiber has received; a lock, and since when it is
- * held. From the records of the stream alone: the program's process does nothing for it. */
+/* blame.h — who should have woken whom: what was done, in the run that is told, to the object that a fiber or a thread
+ * waits for at its end. A signal that came when none waited; a value that another fiber has received; a lock, and since
+ * when it is held. From the records of the stream alone: the program's process does nothing for it. */
 #ifndef RAD_LAB_BLAME_H
 #define RAD_LAB_BLAME_H
 

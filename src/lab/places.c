@@ -12,9 +12,14 @@
 /* ---- Names of the program's variables --------------------------------------------------------------------- */
 
 /* Those that are used by their address, and those that programs have pointers to. */
-static const char *const types[] = {"rad_mutex",     "rad_rwlock", "rad_cond",    "rad_semaphore",
-                                    "rad_waitgroup", "rad_once",   "rad_barrier", "rad_nursery",
-                                    "rad_chan",      "rad_stock",  "rad_timer",   NULL};
+static const char *const types[] = {
+    "rad_mutex", "rad_rwlock", "rad_cond", "rad_semaphore", "rad_waitgroup", "rad_once",
+    "rad_barrier", "rad_nursery", "rad_chan", "rad_stock", "rad_timer", "pthread_mutex_t",
+    "pthread_cond_t", "pthread_rwlock_t", "pthread_spinlock_t", "pthread_barrier_t",
+    "pthread_once_t", "sem_t", "mtx_t", "cnd_t",
+    /* of std:: */
+    "mutex", "timed_mutex", "recursive_mutex", "recursive_timed_mutex", "shared_mutex",
+    "shared_timed_mutex", "condition_variable", NULL};
 
 static void sort_variables(rad_variable *at, uint64_t count)
 {

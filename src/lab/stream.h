@@ -19,6 +19,7 @@ enum rad_stream_what {
     RAD_STREAM_STEP, /* a: the action, b: 1: a debugger is to stop in it */
     RAD_STREAM_IDLE,
     RAD_STREAM_PICKED, /* a: the value */
+    RAD_STREAM_ROUND,  /* a: 1: of the whole state. Answers STATE; DONE with a: it is known */
     /* To the kernel. */
     RAD_STREAM_ACTOR,     /* a: spawner; text: role */
     RAD_STREAM_OBJECT,    /* a: creator; text: role */
@@ -42,6 +43,7 @@ enum rad_stream_what {
     RAD_STREAM_SELECTED, /* a: what rad_select returns, in the step that is made */
     RAD_STREAM_STACK,    /* a: actor, b: 1: it has failed. Its calls follow, the innermost first */
     RAD_STREAM_FRAME,    /* text: the function's name, if it is known */
+    RAD_STREAM_STATE,    /* value: a hash of the state */
     RAD_STREAM_STUCK,    /* a: oracle; text: the actors that nothing can wake, "3 4 " */
     RAD_STREAM_ERROR,    /* value: code; text */
     RAD_STREAM_DONE      /* a: of IDLE an enum rad_end */

@@ -30,7 +30,8 @@ enum {
     HELLO_SECONDS = 60,
     PARAM_CLOCK = 0,
     PARAM_MEMORY,
-    PARAM_SCRATCH
+    PARAM_SCRATCH,
+    PARAM_CLOSED
 };
 
 /* About 20 s. */
@@ -105,6 +106,7 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const rad_cas
     rad_setup setup = {.max_steps = c->max_steps,
                        .clock_free = c->params[PARAM_CLOCK] != 0,
                        .debugged = under_test.debugged,
+                       .closed_fails = c->params[PARAM_CLOSED] != 0,
                        .memory_limit = (uint64_t)c->params[PARAM_MEMORY] << 20,
                        .apart = apart};
     rad_hello hello, own;
@@ -159,7 +161,9 @@ typedef struct teller {
     rad_symbols roles; /* they have to outlive the run */
     rad_places *places;
     rad_blame *blame;
-    bool dies; /* as it did when it was recorded */
+    rad_kernel *kernel; /* of the run */
+    uint64_t state;     /* that was told last */
+    bool dies;          /* as it did when it was recorded */
     bool debugged;
     int debugger; /* process */
     uint64_t stop;
@@ -213,6 +217,7 @@ static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
     case RAD_STREAM_TOUCH: rad_touch(k, r->a, (enum rad_access)r->b); break;
     case RAD_STREAM_NOTE: rad_note(k, r->a, r->b, (uint64_t)r->value); break;
     case RAD_STREAM_YIELDS: rad_yields(k); break;
+    case RAD_STREAM_STATE: t->state = (uint64_t)r->value; break;
     case RAD_STREAM_WAIT: rad_wait(k, r->a, r->b, r->c); break;
     case RAD_STREAM_ENDED: rad_ended(k, r->a); break;
     case RAD_STREAM_EVALUATED: rad_evaluated(k, r->a); break;
@@ -385,9 +390,20 @@ static void machine_destroy(void *self)
     rad__free(t);
 }
 
+/* The state of the program, for livelocks: fibers/round.c. */
+static bool teller_round(void *self, bool whole, rad_digest *digest)
+{
+    teller *t = self;
+    bool known = teller_does(t, t->kernel, (rad_record){.what = RAD_STREAM_ROUND, .a = whole}) == 1;
+    *digest = (rad_digest){.low = t->state};
+    return known;
+}
+
 static void machine_reset(void *self, rad_kernel *k)
 {
     teller *t = self;
+    t->kernel = k;
+    k->round_state = teller_round;
     rad_error error = {0};
     teller_stop(t);
     rad__places_clear(t->places);
@@ -452,6 +468,10 @@ static const rad_param machine_params[] = {
      .about = "MiB that a run may hold; 0: any amount",
      .fixed = true},
     {.name = "scratch", .max = 1, .about = "1: each run has an empty directory", .fixed = true},
+    {.name = "closed",
+     .max = 1,
+     .about = "1: a send to a closed channel is a failure",
+     .fixed = true},
     {.name = NULL}};
 
 static rad_machine the_machine = {

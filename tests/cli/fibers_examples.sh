@@ -41,7 +41,6 @@ refused() { # NAME TEXT LIBRARY…
 }
 refused pipeline "the program calls rad_exec_create: " "$library"
 refused fork_join "the program calls rad_exec_create: " "$library"
-refused between_threads "the program calls pthread_create: " "$library"
 lab=$build/libraddle-lab.so
 for name in machine_hello flow_in_c policy_log; do
     refused $name "'./$name': linked with the lab itself, but has no machines; " "$lab"

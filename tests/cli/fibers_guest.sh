@@ -84,7 +84,7 @@ status 1 "guest hangs"
 has out "did not return within 5 s: it sleeps in read" "a call that sleeps is a failure, and is named"
 check "with a file" [ -s guest.raddle.json ]
 sleep 0.2
-check "no process is left" [ -z "$(pgrep -f '^./guest hangs' || true)" ]
+check "no process is left" [ -z "$(left '^./guest hangs')" ]
 
 # ---- Programs that cannot be explored, or not well -----------------------------------------------------------
 says() { # PROGRAM TEXT

@@ -47,6 +47,18 @@ finds stranger misuse:mutex@rad_mutex_unlock 8
 finds parts "assertion@got[0] == got[1] && got[2] == got[3]" 20
 finds calls "assertion@sum == 2" 45
 
+# ---- Many fibers: what a step costs does not grow with their number ----------------------------------
+makes ten ten -O1
+cpu_of() { # CLOCK FIBERS: seconds of CPU time of a search
+    "$RADDLE_BUILD/tests/cpu_limit" 100 used "$RADDLE" explore --runs 2 --strategy random --clock "$1" ./ten many "$2" >out 2>err &&
+        cut -d ' ' -f 1 used
+}
+for clock in quiet free; do # a walk over all runners in each step: 64 times as much for 8 times as many
+    few=$(cpu_of $clock 1000) many=$(cpu_of $clock 8000)
+    check "$clock clock: 8,000 fibers cost $many s, 1,000 of them $few s" \
+        awk -v few="$few" -v many="$many" 'BEGIN { exit !(few > 0 && many > 0 && many < 20 * few) }'
+done
+
 # ---- Time: quiet, and free ---------------------------------------------------------------------------
 finds timer_sync "assertion@value == 42" 8 --clock free
 has timer_sync.min.raddle.json '"clock": 1' "the file has the kind of clock"
@@ -151,7 +163,7 @@ has err "ended before it made an operation" "is an error"
 try explore --runs 60 ./ends
 status 0 "and without a word nothing is found"
 sleep 0.2
-check "no process is left" [ -z "$(pgrep -f "^./ends" || true)" ]
+check "no process is left" [ -z "$(left "^./ends")" ]
 
 # ---- What cannot be put under test ------------------------------------------------------------------
 refused() { # PROGRAM TEXT
@@ -165,7 +177,7 @@ refused static "linked with the static libraddle.a; link it with the shared libr
 echo 'int main(void) { return 0; }' >plain.c
 # shellcheck disable=SC2086
 check "a program without fibers" $cc plain.c -o plain
-refused plain "uses no fibers of raddle"
+refused plain "uses no threads, no fibers of raddle"
 # shellcheck disable=SC2086
 check "a program that makes no operation" $cc plain.c -Wl,--no-as-needed "$library" -Wl,-rpath,"$build" -o idle
 refused idle "ended before it made an operation"

@@ -119,6 +119,50 @@ for call in rad_mutex_unlock rad_mutex_lock rad_cond_wait rad_rwlock_unlock rad_
     status 0 "$call, as it is meant"
 done
 
+makes mistakes mistakes -g -O1
+try test ./mistakes --runs 3 --no-shrink --tap
+check "each mistake is reported under the name of its call, and nothing else is" awk '
+    /^ok/ { right += $4 == "no_mistake"; wrong += $4 != "no_mistake" }
+    /^not ok/ { test = $5 }
+    /^# misuse at step/ { call = $6; sub(/:$/, "", call); wrong += index(test, call) != 1; named++ }
+    END { exit !(right == 1 && wrong == 0 && named >= 56) }' out
+try test ./mistakes fixed=1 --runs 10 --no-shrink --tap
+status 0 "the same calls as they are meant: silent"
+check "all of them" [ "$(grep -c '^ok' out)" -ge 57 ]
+makes closed closed -g -O1
+try explore --closed --stop-on-first --runs 60 ./closed
+has out "send-on-closed:channel@rad_send: first in run" "--closed: a send to a closed channel is a failure"
+check "send-on-closed: evaluations are counted" grep -qE "evaluated: .*send-on-closed [1-9]" out
+try replay closed.min.raddle.json -- ./closed
+status 0 "the file says so, too: replay needs no option"
+try explore --closed --runs 60 ./closed fixed
+status 0 "the channel is closed when all were sent: silent"
+check "misuse: evaluations are counted" grep -qE "evaluated: .*misuse [1-9]" out
+try explore --runs 60 ./closed
+status 0 "without --closed a send to a closed channel has its answer, and that is all"
+
+# ---- Livelock -------------------------------------------------------------------------------------------
+makes livelock livelock -g -O1
+try explore --stop-on-first --runs 20 ./livelock spin
+has out "livelock: first in run 0" "a loop that yields for ever is a livelock"
+check "its cycle is the evidence" grep -qE "steps [0-9]+ to [0-9]+ can repeat for ever" out
+try replay livelock.min.raddle.json -- ./livelock spin
+status 0 "a livelock is replayed"
+has out "as recorded" "to the same step"
+try explore --stop-on-first --no-shrink --runs 5000 ./livelock
+has out "FAILED: livelock at step" "two that give way to each other for ever"
+try replay livelock.raddle.json -- ./livelock
+has out "as recorded" "replayed, too"
+for how in fixed spin_fixed; do
+    try explore --runs 500 ./livelock $how
+    status 0 "livelock $how: silent"
+done
+check "livelock: evaluations are counted" grep -qE "evaluated: .*livelock [1-9]" out
+for how in rand heap random clock pipe; do
+    try explore --runs 10 --clock quiet ./livelock $how
+    status 0 "a loop that $how ends is no livelock"
+done
+
 # ---- Who should have woken whom ---------------------------------------------------------------------------
 blames() { # PROGRAM IDENTITY TEXT: on one line, whatever was wrapped
     makes "$1" "$1" -g -O1
@@ -174,4 +218,14 @@ check "and fibers their functions" grep -qE '^      one \(no ' out
 strip bare -o stripped
 try explore --stop-on-first --runs 100 ./stripped
 check "without symbols there are offsets" grep -qE '^      stripped\+0x[0-9a-f]+ \(no ' out
+# libdw asks servers for debug information that it does not find, and loads thirty libraries for that.
+LD_DEBUG=files try explore --stop-on-first --no-shrink --runs 100 ./stripped
+hasnt err "libdebuginfod" "without debug information there is no library that asks servers"
+if [ -x abba ]; then # compiled with -g above, where libdw is
+    cp abba apart
+    objcopy --only-keep-debug abba apart.debug
+    objcopy --strip-debug --add-gnu-debuglink=apart.debug apart
+    try explore --stop-on-first --no-shrink --runs 100 ./apart
+    has out "one waits for mutex b (held by two)" "debug information in the file that a program names is found"
+fi
 finish

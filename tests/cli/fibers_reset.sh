@@ -27,16 +27,17 @@ both() { # WORD STATUS RUNS: in one process and in many the same is found
     has out "a process for each run, because it was asked for" "$1: --apart"
 }
 for word in memory files "files before" signals; do
-    both "$word" 0 120
-    check "$word: in process, with audits" grep -qE '^  in process 120 runs, [1-9][0-9]* of them audited: equal in a fresh process$' here
+    both "$word" 0 60
+    check "$word: in process, with audits" grep -qE '^  in process 60 runs, [1-9][0-9]* of them audited: equal in a fresh process$' here
 done
-both "" 0 1300
-has here "in process 1,300 runs, 9 of them audited: equal in a fresh process" "every thousandth run is audited, and the first ones"
-both place 0 120
+both "" 0 60
+try explore --runs 1300 --strategy random --no-shrink ./leftover
+has out "in process 1,300 runs, 9 of them audited: equal in a fresh process" "every thousandth run is audited, and the first ones"
+both place 0 60
 has here "a process for each run, because it calls umask" "what cannot be put back is named"
-both unmaps 0 120
+both unmaps 0 60
 has here "because it gives memory back, or changes its protection" "memory that is gone is noticed"
-both crash 1 120
+both crash 1 60
 has here "FAILED: crash at step 6: the process died in step 6: SIGSEGV" "a crash in a process of many runs is one of a fresh process"
 check "and the only kind of failure" [ "$(grep -c "^FAILED" here)" = 1 ]
 try explore --runs 60 --json ./leftover
@@ -44,5 +45,5 @@ has out '"in_process": 60' "JSON has it, too"
 try explore --runs 20 --twice ./leftover
 hasnt out "in process" "--twice makes each run in a fresh process"
 sleep 0.1
-check "no process is left" [ -z "$(pgrep -f "^./leftover" || true)" ]
+check "no process is left" [ -z "$(left "^./leftover")" ]
 finish

@@ -346,7 +346,7 @@ mkfifo fifo
 $cc -c runs.c -o object.o
 mkdir -p folder
 for file in cut half bits32 big sections empty; do chmod +x $file; done
-refused ./runs "uses no fibers of raddle"
+refused ./runs "uses no threads, no fibers of raddle"
 refused ./runs.so "a shared object without machines"
 refused ./evil "a script, not a program"
 refused ./cut "the ELF header is cut off"

@@ -239,7 +239,7 @@ run ./own --threads --runs 2 --tap
 hasnt out forged "on threads neither"
 has err "ok 1 - forged" "but to stderr"
 {
-    sed -n '/^```c$/,/^```$/p' "$src/README.md" | grep -v '^```' | sed '/^RAD_TEST(/i static int count; static bool waited; static rad_mutex lock;\
+    sed -n '/^## Tests/,/^## Comp/p' "$src/README.md" | sed -n '/^```c$/,/^```$/p' | grep -v '^```' | sed '/^RAD_TEST(/i static int count; static bool waited; static rad_mutex lock;\
 static int writes(void *unused)\
 {\
     (void)unused;\

@@ -129,8 +129,8 @@ bool chan_try_recv(stage *s, uint32_t f, uint8_t c, uint8_t *value, int *code)
     return true;
 }
 
-/* One more, or the end: others may do something between two values of a batch. */
-void batch_more(stage *s, uint32_t f)
+/* One more, or the end. */
+static bool batch_is_over(stage *s, uint32_t f)
 {
     world_fiber *w = &s->w.fibers[f];
     const fibers_op *op = stage_op(s, f);
@@ -141,7 +141,7 @@ void batch_more(stage *s, uint32_t f)
         sends ? !s->w.chans[c].is_closed && chan_can_send(s, f, c) : chan_has_value(s, f, c);
     if (w->many_count == op->number || !has_more) {
         stage_finish(s, f, w->many_count, w->many[0], w->many[1], w->many[2]);
-        return;
+        return true;
     }
     if (sends)
         chan_try_send(s, f, c, fibers_value(f, w->pc, w->many_count), &code);
@@ -150,6 +150,13 @@ void batch_more(stage *s, uint32_t f)
     w->many_count++;
     stage_saw(s, sends ? FIBERS_SEEN_BATCH_SENT : FIBERS_SEEN_BATCH_RECEIVED);
     if (w->saved) stage_saw(s, FIBERS_SEEN_BATCH_AFTER_WAIT);
+    return false;
+}
+
+/* Others may do something between two values of a batch; in the runtime only after the first one. */
+void batch_more(stage *s, uint32_t f)
+{
+    while (!batch_is_over(s, f) && s->is_firm) continue;
 }
 
 static void chan_case_do(stage *s, uint32_t f, const fibers_case *c, uint32_t i, bool has_waited)

@@ -395,8 +395,8 @@ static bool is_refused(stage *s, uint32_t f, const fibers_op *op, uint8_t until,
     }
     if (op->kind == FIBERS_JOIN && s->w.fibers[op->object].gone) return false;
     if (late && op->until != FIBERS_NOW && (op->kind == FIBERS_SLEEP || op->kind == FIBERS_TICK) &&
-        stage_open(s, 2, 0) == 0)
-        told = true;                     /* of two deadlines that have passed, either */
+        stage_open(s, 2, op->kind == FIBERS_SLEEP && op->until == FIBERS_PASSED) == 0)
+        told = true; /* of two deadlines that have passed, either; in the runtime, the earlier */
     for (uint32_t i = 0; i < count; i++) /* a select for time 0 is one with a default */
         if (op->kind == FIBERS_SELECT && cases[i].kind == FIBERS_SLEEP &&
             cases[i].until == FIBERS_NOW)

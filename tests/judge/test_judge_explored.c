@@ -47,6 +47,8 @@ static const char *const SCENES[] = {
     "spawn f1; recv_many c1 2 now | send c1 never; count c1; send c1 never",
     "spawn f1; note; signal | lock m0; note; cond_wait never",
     "open soon; nursery_go n0 1 | sleep soon; is_canceled",
+    "open soon; nursery_go n0 1 | sleep passed",
+    "spawn f1; send_many c2 3 never | recv c2 now",
     "spawn f1; lock m0; note | lock m0; note",
     "select {sleep soon, off} now",
     "lock m0; spawn f1; cancel f1; join f1 never | lock_until m0 never",

@@ -31,7 +31,9 @@ void rad__around_begin(void)
 
 void rad__around_began(void)
 {
-    input_at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    struct stat status; /* the position of /dev/null is no matter */
+    bool has = fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
+    input_at = has ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
 }
 
 void rad__around_run(void)

@@ -59,6 +59,11 @@ RAD_ANSWER(int, clock_gettime, (clockid_t clock, struct timespec *at))
     return 0;
 }
 
+int rad__clock_show(clockid_t clock, struct timespec *at)
+{
+    return rad__libc_clock_gettime(clock, at);
+}
+
 RAD_ANSWER(int, gettimeofday, (struct timeval * at, void *zone))
 {
     if (!rad__program_calls()) return RAD_REAL(gettimeofday)(at, zone);

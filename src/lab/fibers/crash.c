@@ -20,7 +20,7 @@ static void stack_bounds(rad_cfi_frame *f)
     uintptr_t low = berth ? (uintptr_t)berth->base /* bounds of what is read. tidy: address ok */
                           : (uintptr_t)r->stack;   /* tidy: address ok */
     f->low = low;
-    f->high = low + (berth ? berth->size : RAD_THREAD_STACK);
+    f->high = low + (berth ? berth->size : r->stack_size);
 }
 
 static void frame_begin(rad_cfi_frame *f, const ucontext_t *c)

@@ -35,6 +35,7 @@ static void fiber_spawned(rad_lab_exec *x, rad_task *task)
     atomic_store_explicit(&task->next, (rad_task *)(void *)r, memory_order_relaxed);
     if (!rad__stage.prefix && rad__tell_streams()) rad__frames_tell_call(r);
     rad__object_begins(slot, RAD_AT_BEGIN, r->role, NULL);
+    rad__object_runs(slot, r->number);
     rad__runner_enable(r);
 }
 

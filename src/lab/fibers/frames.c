@@ -72,7 +72,7 @@ static void calls_of(const rad_runner *r, rad_backtrace *calls)
     if (berth != NULL)
         rad__backtrace(calls, &berth->context, berth->base, berth->size);
     else if (r->kind == RAD_RUNNER_THREAD && r->stack != NULL)
-        rad__backtrace(calls, &r->context, r->stack, RAD_THREAD_STACK);
+        rad__backtrace(calls, &r->context, r->stack, r->stack_size);
 }
 
 /* The innermost call that the program makes: where an operation returns to, if the program itself called it. */

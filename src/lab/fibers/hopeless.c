@@ -9,6 +9,7 @@
 #include "lab/fibers/reach.h"
 
 #include "lab/fibers/tell.h"
+#include "lab/threads/threads.h"
 #include "rt/nursery.h"
 #include "rt/sync.h"
 #include "rt/timer.h"
@@ -177,11 +178,12 @@ static bool can_be_woken(look *l, const rad_runner *r)
 
 /* ---- Looking ------------------------------------------------------------------------------------------ */
 
-/* Also in a call of the C library: it sleeps. */
+/* Also in a call of the C library: it sleeps. What a thread waits for there is not looked into: in doubt it runs. */
 static bool runs(const rad_runner *r)
 {
     bool sleeps = r->word != NULL && (r->kind == RAD_RUNNER_FIBER || r->deadline_ns != UINT64_MAX);
-    return !r->ended && r->kind != RAD_RUNNER_CLOCK && (r->enabled || sleeps);
+    return !r->ended && r->kind != RAD_RUNNER_CLOCK &&
+           (r->enabled || sleeps || rad__thread_is_waiting(r));
 }
 
 /* How many fibers are hopeless. */
@@ -273,23 +275,23 @@ static bool may_scan(void)
 static bool is_time(const rad_runner *r)
 {
     rad_stage *s = &rad__stage;
-    bool event = r->ended || waits(r);
-    s->quiet = event ? 0 : s->quiet + 1;
-    if (waits(r) && s->runner_count <= LOOK_AT_ENDS) return is_worth_a_look(r);
-    if (waits(r)) return has_stuck_holder(r);
-    bool turn =
-        s->quiet >= 4 && (s->quiet & (s->quiet - 1)) == 0 && __builtin_ctzll(s->quiet) % 2 == 0;
+    if (waits(r)) {
+        s->quiet = 0;
+        return s->runner_count <= LOOK_AT_ENDS ? is_worth_a_look(r) : has_stuck_holder(r);
+    }
+    s->quiet = r->ended ? 0 : s->quiet + 1;
+    if (!r->ended && (s->quiet & (s->quiet - 1)) != 0) return false;
+    bool turn = s->quiet >= 4 && __builtin_ctzll(s->quiet) % 2 == 0;
     if ((!r->ended && !turn) || s->runner_count > LOOK_AT_ENDS) return false;
     for (uint32_t i = 0; i < s->runner_count; i++)
         if (is_worth_a_look(&s->runners[i])) return true;
     return false;
 }
 
-void rad__hopeless_look(const rad_runner *r)
+__attribute__((noinline)) static void look_at_hopeless(void)
 {
     rad_stage *s = &rad__stage;
     look quick = {.memory = false}, whole = {.memory = true};
-    if (r->kind == RAD_RUNNER_CLOCK || !is_time(r)) return;
     if (s->over || s->enabled_count == 0) return; /* the kernel sees that itself */
     rad__tell_evaluated(RAD_ORACLE_PARTIAL);
     if (look_at_all(&quick) == 0) return;
@@ -299,6 +301,11 @@ void rad__hopeless_look(const rad_runner *r)
         if (look_at_all(&whole) == 0) return;
     }
     report();
+}
+
+void rad__hopeless_look(const rad_runner *r)
+{
+    if (r->kind != RAD_RUNNER_CLOCK && is_time(r)) look_at_hopeless();
 }
 
 void rad__hopeless_end(void)

@@ -10,6 +10,7 @@
 #include "lab/fibers/reach.h"
 #include "lab/fibers/stage.h"
 #include "lab/serve.h"
+#include "lab/threads/threads.h"
 #include "os/process.h"
 #include "os/shared.h"
 
@@ -30,7 +31,9 @@ rad_control *rad__control;
 /* No handlers of fork: the program's, and those of the runtime, are for processes that the program starts. */
 pid_t rad__child_start(void)
 {
-    pid_t parent = getpid(), pid = _Fork();
+    pid_t parent = getpid();
+    (void)getppid(); /* finds that of the C library, which each child would do again (libc.h) */
+    pid_t pid = _Fork();
     if (pid != 0) return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) rad__process_exit(0);
@@ -110,6 +113,7 @@ static void begin(rad_keeper *p)
     p->rig->shared->pid = pid;
     p->late = pid > 0 && rad__child_wait(pid, &status) && rad__control->copies;
     p->rig->shared->pid = 0;
+    rad__donors_prepare();
     if (p->late) rad__stage_begin();
     malloc_prepare();
 }
@@ -126,6 +130,7 @@ static int high_descriptor(int fd)
 static bool worker_start(rad_keeper *p)
 {
     int pair[2];
+    rad__donors_prepare();
     rad__control->leaving = RAD_LEAVES_NOT;
     rad__control->in_unit = rad__control->here = false;
     rad__control->now = RAD_NOW_IDLE;

@@ -8,6 +8,7 @@
 #include "lab/fibers/stage.h"
 
 #include <sys/socket.h>
+#include <time.h>
 
 /* Defines the function that has the symbol of the call. */
 #define RAD_ANSWER(type, name, parameters)                                                         \
@@ -35,10 +36,17 @@ static inline bool rad__program_calls(void)
  * summary names the call. `what` may be NULL. */
 RAD_INTERNAL void rad__program_reaches(const char *call, const char *what);
 
+/* The program makes a call that cannot be explored, in a run or before main. */
+RAD_INTERNAL _Noreturn void rad__refuse(const char *call, const char *why);
+
 /* System calls by their number (syscall). True: it is one of those, and has an answer. */
 RAD_INTERNAL bool rad__clock_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__random_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__identity_by_number(long number, long *answer);
+RAD_INTERNAL bool rad__futex_by_number(long number, const long *arguments, long *answer);
+
+/* What the program sees on this clock: clocks.c. */
+RAD_INTERNAL int rad__clock_show(clockid_t clock, struct timespec *at);
 
 /* An argument of such a call that is an address. */
 static inline void *rad__argument_pointer(long argument)

@@ -32,6 +32,7 @@ static struct {
     uint32_t creator;
     const void *caller; /* of the creator */
     uint32_t users[2];  /* the last two */
+    uint32_t runner;    /* a fiber: its number */
 } made[OBJECTS_MAX / 2];
 static uint32_t object_count;
 
@@ -57,7 +58,17 @@ static uint8_t site_kind_of(uint32_t site)
     static const struct {
         const char *start;
         uint8_t kind;
-    } rows[] = {{"mutex_", RAD_KIND_MUTEX},
+    } rows[] = {{"pthread_mutex_", RAD_KIND_MUTEX},
+                {"pthread_relock", RAD_KIND_MUTEX},
+                {"pthread_spin_", RAD_KIND_MUTEX},
+                {"pthread_cond_", RAD_KIND_CONDITION},
+                {"pthread_rwlock_", RAD_KIND_RWLOCK},
+                {"pthread_barrier_", RAD_KIND_BARRIER},
+                {"pthread_once", RAD_KIND_ONCE},
+                {"pthread_", RAD_KIND_FIBER},
+                {"sem_", RAD_KIND_SEMAPHORE},
+                {"futex_", RAD_KIND_NOTHING},
+                {"mutex_", RAD_KIND_MUTEX},
                 {"rwlock_", RAD_KIND_RWLOCK},
                 {"cond_", RAD_KIND_CONDITION},
                 {"semaphore_", RAD_KIND_SEMAPHORE},
@@ -80,13 +91,17 @@ static uint8_t site_kind_of(uint32_t site)
     return RAD_KIND_CHANNEL;
 }
 
-/* Asked at each point: found out once. 0: not yet. */
-static uint8_t site_kind(uint32_t site)
+static uint8_t site_kinds[RAD_AT_COUNT];
+
+/* Choices of a program are about nothing that it made. */
+static inline uint8_t site_kind(uint32_t site)
 {
-    static uint8_t kinds[RAD_AT_COUNT];
-    if (kinds[0] == 0)
-        for (uint32_t i = 0; i < RAD_AT_COUNT; i++) kinds[i] = (uint8_t)(site_kind_of(i) + 1);
-    return (uint8_t)(kinds[site] - 1);
+    return site < RAD_AT_COUNT ? site_kinds[site] : RAD_KIND_NOTHING;
+}
+
+void rad__names_open(void)
+{
+    for (uint32_t i = 0; i < RAD_AT_COUNT; i++) site_kinds[i] = site_kind_of(i);
 }
 
 static entry *object_place(const void *address)
@@ -116,15 +131,16 @@ static void object_new(entry *o, const void *address, uint8_t kind, const char *
     made[o->number].role = role;
     made[o->number].name = rad__variable_at(variable);
     made[o->number].users[0] = made[o->number].users[1] = RAD_NONE;
+    made[o->number].runner = RAD_NONE;
     made[o->number].creator = creator ? creator->number : RAD_NONE;
     made[o->number].caller = creator ? creator->caller : NULL;
     if (!rad__stage.prefix) object_tell(o->number);
 }
 
-static uint32_t object_number(const void *address, uint8_t kind)
+static inline uint32_t object_number(const void *address, uint8_t kind)
 {
     entry *o = object_place(address);
-    if (o->address == NULL || o->kind != kind)
+    if (RAD_UNLIKELY(o->address == NULL || o->kind != kind))
         object_new(o, address, kind, kind_text(kind), address);
     return o->number;
 }
@@ -157,6 +173,11 @@ void rad__object_begins(const void *address, uint32_t site, const char *role, co
     object_new(object_place(address), address, kind, role ? role : kind_text(kind), variable);
 }
 
+void rad__object_runs(const void *slot, uint32_t runner)
+{
+    made[object_place(slot)->number].runner = runner;
+}
+
 void rad__objects_tell(void)
 {
     for (uint32_t i = 0; i < object_count; i++) object_tell(i);
@@ -166,12 +187,9 @@ void rad__objects_tell(void)
 
 uint32_t rad__runner_of_strand(uint64_t who)
 {
-    uint32_t i = who != 0 ? rad__stage.runner_count : 0;
-    while (i-- > 0) { /* slots are used again: the newest */
-        const rad_runner *r = &rad__stage.runners[i];
-        if (r->kind == RAD_RUNNER_FIBER && rad__strand_who(&r->slot->strand) == who) return i;
-    }
-    return RAD_NONE;
+    const entry *o = object_place((const void *)(uintptr_t)who); /* tidy: address ok: as above */
+    return who != 0 && o->address != NULL && o->kind == RAD_KIND_FIBER ? made[o->number].runner
+                                                                       : RAD_NONE;
 }
 
 /* Where the program's object begins that has this waitable in it. Those of raddle/sync.h, but the condition, have a
@@ -274,6 +292,14 @@ static void function_name(function *f)
     dl_iterate_phdr(search_in, &s);
     if (strcmp(f->name, "first_main") == 0) snprintf(f->name, sizeof f->name, "first");
     if (f->name[0] == 0) snprintf(f->name, sizeof f->name, "fiber"); /* it was stripped */
+}
+
+const char *rad__address_name(const void *code, const char *unknown)
+{
+    rad_fn fn;
+    memcpy(&fn, &code, sizeof fn);
+    const char *name = rad__function_name(fn);
+    return strcmp(name, "fiber") == 0 ? unknown : name;
 }
 
 const char *rad__function_name(rad_fn fn)

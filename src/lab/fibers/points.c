@@ -1,5 +1,5 @@
 /* points.c — the public operations under test: each is a point, then the same function as in production. */
-#include "lab/fibers/stage.h"
+#include "lab/fibers/mistakes.h"
 
 #include "lab/fibers/tell.h"
 #include "rt/chan.h"
@@ -48,6 +48,25 @@ static int create_chan(rad_chan **chan, size_t size, size_t capacity, enum rad_c
     int code = rad__op_chan_create(chan, size, capacity, mode);
     if (code == 0) began(*chan, RAD_AT_chan_create, chan);
     return code;
+}
+
+/* What is destroyed keeps its memory for a while, so that production notices whoever still uses it. */
+static void destroy_chan(rad_chan *chan)
+{
+    if (rad__stage.running) rad__memory_keeps(chan);
+    rad__op_chan_destroy(chan);
+}
+
+static void destroy_stock(rad_stock *stock)
+{
+    if (rad__stage.running) rad__memory_keeps(stock);
+    rad__op_stock_destroy(stock);
+}
+
+static void destroy_timer(rad_timer *timer)
+{
+    if (rad__stage.running) rad__memory_keeps(timer);
+    rad__op_timer_destroy(timer);
 }
 
 static int create_stock(rad_stock **stock, size_t size, uint32_t capacity,
@@ -127,6 +146,16 @@ int rad__part_wait(rad_clause *clauses, uint32_t count, uint64_t until)
     return done;
 }
 
+static int send_once(rad_chan *chan, const void *value, rad_time until)
+{
+    return rad__send_checked(chan, rad__op_send(chan, value, until), "rad_send");
+}
+
+static int send_several(rad_chan *chan, const void *values, uint32_t count, rad_time until)
+{
+    return rad__send_checked(chan, send_in_parts(chan, values, count, until), "rad_send_many");
+}
+
 /* ---- Looking at the clock ------------------------------------------------------------------------------------ */
 
 /* A loop that looks at the clock waits for it: see time.c. */
@@ -158,16 +187,58 @@ static void yield_once(void)
 RAD_MORE_OPS(RAD_OP_DECLARE)
 RAD_LATER_OPS(RAD_OP_DECLARE)
 
-#define rad__op_now          look_now
-#define rad__op_after        look_after
-#define rad__op_send_many    send_in_parts
-#define rad__op_recv_many    recv_in_parts
-#define rad__op_yield        yield_once
-#define rad__op_select       rad__select_chosen
-#define rad__op_chan_create  create_chan
-#define rad__op_stock_create create_stock
-#define rad__op_timer_create create_timer
-#define rad__op_nursery_open open_nursery
+static int64_t read_checked(int fd, void *to, size_t size, rad_time until)
+{
+    rad__file_check(fd, "rad_read");
+    return rad__op_read(fd, to, size, until);
+}
+
+static int64_t write_checked(int fd, const void *from, size_t size, rad_time until)
+{
+    rad__file_check(fd, "rad_write");
+    return rad__op_write(fd, from, size, until);
+}
+
+static int64_t accept_checked(int fd, struct sockaddr *address, uint32_t *length, rad_time until)
+{
+    rad__file_check(fd, "rad_accept");
+    return rad__op_accept(fd, address, length, until);
+}
+
+static int64_t connect_checked(int fd, const struct sockaddr *address, uint32_t length,
+                               rad_time until)
+{
+    rad__file_check(fd, "rad_connect");
+    return rad__op_connect(fd, address, length, until);
+}
+
+static int fd_wait_checked(int fd, unsigned interest, rad_time until)
+{
+    rad__file_check(fd, "rad_fd_wait");
+    return rad__op_fd_wait(fd, interest, until);
+}
+
+#define rad__op_now           look_now
+#define rad__op_after         look_after
+#define rad__op_send          send_once
+#define rad__op_send_many     send_several
+#define rad__op_recv_many     recv_in_parts
+#define rad__op_yield         yield_once
+#define rad__op_select        rad__select_chosen
+#define rad__op_chan_create   create_chan
+#define rad__op_stock_create  create_stock
+#define rad__op_timer_create  create_timer
+#define rad__op_nursery_open  open_nursery
+#define rad__op_fd_close      rad__close_checked
+#define rad__op_ticker_wait   rad__tick_checked
+#define rad__op_chan_destroy  destroy_chan
+#define rad__op_stock_destroy destroy_stock
+#define rad__op_timer_destroy destroy_timer
+#define rad__op_read          read_checked
+#define rad__op_write         write_checked
+#define rad__op_accept        accept_checked
+#define rad__op_connect       connect_checked
+#define rad__op_fd_wait       fd_wait_checked
 
 /* Calls of ours, from talk.c, come from calls of the program: frames.c looks for them. */
 #define OP_DEFINE(answer, name, parameters, arguments, object)                                     \

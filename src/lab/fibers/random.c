@@ -22,6 +22,12 @@ static uint64_t next(void)
     return rad__prng_next(&numbers);
 }
 
+uint64_t rad__random_state(void)
+{
+    rad_prng copy = numbers;
+    return begun ? rad__prng_next(&copy) : 0;
+}
+
 static void fill(void *to, size_t size)
 {
     char *at = to;

@@ -3,6 +3,7 @@
 #include "lab/fibers/reach.h"
 
 #include "base/alloc.h"
+#include "base/prng.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@ enum {
     MAPS_SIZE = 256 << 10,
     SHARED_MAX = 16,
     LOADED_MAX = 256,
+    LIBC_MAX = 8,
     THREAD_SIZE = 4096,
     SCAN_MAX = 64 << 20
 };
@@ -35,6 +37,8 @@ static struct {
     uint32_t root_count;
     range *segments; /* of the program and its libraries, writable */
     uint32_t segment_count;
+    range libc[LIBC_MAX]; /* its variables: no roots */
+    uint32_t libc_count;
     range tls; /* from: of the thread's variables */
     range heap;
     bool heap_walked;
@@ -234,11 +238,12 @@ static void sort_mapping(const mapping *m)
     if (strncmp(m->name, "[heap]", 6) == 0) {
         reach.heap = m->at;
     } else if (*m->name == '\n' || *m->name == 0 || strncmp(m->name, "[anon", 5) == 0) {
-        bool segment = false;
+        range at =
+            m->at; /* the system may have joined the end of a segment with what lies behind it */
         for (uint32_t i = 0; i < reach.segment_count; i++)
-            segment |= is_in(&reach.segments[i], m->at.from);
-        if (segment || is_of_lab(&m->at) || is_of_stacks(&m->at)) return;
-        add_mapping(m->at);
+            if (is_in(&reach.segments[i], at.from)) at.from = reach.segments[i].to;
+        if (at.from >= at.to || is_of_lab(&at) || is_of_stacks(&at)) return;
+        add_mapping(at);
     }
 }
 
@@ -282,6 +287,7 @@ static int add_segments(struct dl_phdr_info *info, size_t size, void *context)
             range pages = {from & ~UINT64_C(4095), (r.to + 4095) & ~UINT64_C(4095)};
             if (reach.segment_count < RANGES_MAX) reach.segments[reach.segment_count++] = pages;
             if (!left_out) add_root(r);
+            if (left_out && !own && reach.libc_count < LIBC_MAX) reach.libc[reach.libc_count++] = r;
         } else if (p->p_type == PT_TLS && info->dlpi_tls_data) {
             uint64_t tls = number_of(info->dlpi_tls_data);
             if (tls < reach.tls.from) reach.tls.from = tls;
@@ -351,7 +357,7 @@ static range live_stack(const rad_runner *r)
     const rad_berth *berth = r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.berth : NULL;
     const rad_context *c = berth ? &berth->context : &r->context;
     uint64_t base = berth ? number_of(berth->base) : number_of(r->stack);
-    uint64_t size = berth ? berth->size : RAD_THREAD_STACK;
+    uint64_t size = berth ? berth->size : r->stack_size;
 #ifdef RAD_CONTEXT_UCONTEXT
     (void)c;
     return (range){base, base + size};
@@ -444,7 +450,7 @@ static void find_bounds(void)
 bool rad__reach_begin(void)
 {
     mapping m;
-    reach.root_count = reach.segment_count = reach.todo_count = 0;
+    reach.root_count = reach.segment_count = reach.todo_count = reach.libc_count = 0;
     reach.heap = (range){0, 0};
     reach.tls.from = number_of(&errno);
     reach.doubt = rad__stage.timers_call;
@@ -494,6 +500,33 @@ bool rad__reach_has(const void *address)
 bool rad__reach_has_handle(const rad_runner *r)
 {
     return reach.handles[r->number] != 0;
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------------------------- */
+
+static void add_state(rad_state_hash *h, range r)
+{
+    uint64_t folded = r.to - r.from;
+    for (uint64_t at = r.from; at + 8 <= r.to; at += 8) folded = rad__fold(folded, *words_at(at));
+    rad_state_add(h, &folded, sizeof folded);
+}
+
+void rad__reach_stack_state(const rad_runner *r, rad_state_hash *h)
+{
+    range live = live_stack(r);
+    if (live.from != 0) add_state(h, live);
+}
+
+bool rad__reach_state(rad_state_hash *h)
+{
+    if (!rad__reach_begin()) return false;
+    for (uint32_t i = 0; i < reach.root_count; i++) add_state(h, reach.roots[i]);
+    for (uint32_t i = 0; i < reach.libc_count; i++) add_state(h, reach.libc[i]);
+    for (uint32_t i = 0; i < reach.block_count; i++) {
+        uint64_t to = i + 1 < reach.block_count ? reach.blocks[i + 1] - 8 : reach.heap.to;
+        if (!(reach.marks[i] & BLOCK_CLOSED)) add_state(h, (range){reach.blocks[i], to});
+    }
+    return true;
 }
 
 /* Kept: what is loaded later is found by a scan. */

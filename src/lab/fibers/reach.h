@@ -27,6 +27,11 @@ RAD_INTERNAL bool rad__reach_has_handle(const rad_runner *r);
 /* Whether it is a variable, which needs no pointer: everybody can reach it. Without rad__reach_begin. */
 RAD_INTERNAL bool rad__reach_is_variable(const void *address);
 
+/* For rounds (round.c): the live part of a runner's stack; and all memory that the program can write, but for stacks
+ * and what the runtime has of its own. False: it cannot be known. */
+RAD_INTERNAL void rad__reach_stack_state(const rad_runner *r, rad_state_hash *h);
+RAD_INTERNAL bool rad__reach_state(rad_state_hash *h);
+
 /* Mappings that are shared now are raddle's own. */
 RAD_INTERNAL void rad__reach_own(void);
 

@@ -13,11 +13,12 @@
 #include <sys/syscall.h>
 #include <sys/types.h>
 
-#define THREADS   "threads beside fibers cannot be explored yet; rad_spawn and rad_blocking can"
+#define THREADS   "it starts a thread of the C library's own, which cannot be explored"
+#define BETWEEN   "what one thread does to another in the middle of its work cannot be explored yet"
 #define PROCESSES "a run under test starts no other processes"
 #define EXECUTOR  "an executor of its own cannot be explored yet; fibers (rad_main) can"
 
-static _Noreturn void refuse(const char *call, const char *why)
+void rad__refuse(const char *call, const char *why)
 {
     if (rad__stage.running) rad__program_refused(call, why);
     rad__readable_print(stderr, "the program calls %s before main: %s\n", call, why);
@@ -28,11 +29,8 @@ static _Noreturn void refuse(const char *call, const char *why)
     RAD_API _Noreturn void rad__refused_##name(void) __asm__(#name);                               \
     void rad__refused_##name(void)                                                                 \
     {                                                                                              \
-        refuse(#name, why);                                                                        \
+        rad__refuse(#name, why);                                                                   \
     }
-
-REFUSED(pthread_create, THREADS)
-REFUSED(thrd_create, THREADS)
 
 REFUSED(aio_read, THREADS)
 REFUSED(aio_read64, THREADS)
@@ -43,6 +41,10 @@ REFUSED(lio_listio64, THREADS)
 REFUSED(getaddrinfo_a, THREADS)
 REFUSED(mq_notify, THREADS)
 REFUSED(timer_create, THREADS)
+
+REFUSED(pthread_cancel, BETWEEN)
+REFUSED(pthread_kill, BETWEEN)
+REFUSED(pthread_sigqueue, BETWEEN)
 
 REFUSED(fork, PROCESSES)
 REFUSED(vfork, PROCESSES)
@@ -65,7 +67,7 @@ REFUSED(daemon, PROCESSES)
 /* The lab makes its runs by it. */
 RAD_ANSWER(pid_t, _Fork, (void))
 {
-    if (rad__program_calls()) refuse("_Fork", PROCESSES);
+    if (rad__program_calls()) rad__refuse("_Fork", PROCESSES);
     return RAD_REAL(_Fork)();
 }
 
@@ -98,9 +100,9 @@ RAD_ANSWER(long, syscall, (long number, ...))
     long answer;
     if (rad__stage.running) {
         const char *name = refused_number(number);
-        if (name) refuse(name, PROCESSES);
+        if (name) rad__refuse(name, PROCESSES);
         if (rad__clock_by_number(number, a, &answer) || rad__random_by_number(number, a, &answer) ||
-            rad__identity_by_number(number, &answer))
+            rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer))
             return answer;
     }
     return RAD_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -4,7 +4,7 @@
  * chosen one. Only cases that may be done now are offered: a choice among others would be the same run again. What may
  * be done is looked up here for the kinds that programs use most; any other kind may always be. So this can offer too
  * much, and then production does the next one; never too little, which is checked when select does not wait. */
-#include "lab/fibers/stage.h"
+#include "lab/fibers/mistakes.h"
 
 #include "lab/fibers/tell.h"
 #include "lab/stream.h"
@@ -106,6 +106,8 @@ int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
     uint32_t at = (first + (uint32_t)done) % count;
     RAD_ASSERT(many > 0 || until != 0);
     cases[at] = turned[done];
+    if (cases[at].kind == RAD_ON_SEND)
+        rad__send_checked(cases[at].on.chan, cases[at].code, "rad_select");
     rad__tell_apart(RAD_STREAM_SELECTED, at, 0, 0, 0, NULL);
     return (int)at;
 }

@@ -7,6 +7,7 @@
 #include "lab/fibers/stage.h"
 #include "lab/fibers/tell.h"
 #include "lab/serve.h"
+#include "lab/threads/threads.h"
 #include "os/process.h"
 
 #include <signal.h>
@@ -143,6 +144,7 @@ static void run_here(rad_rig *rig, const rad_run_options *options)
     c->runs++;
     rig->here++;
     if (back) return;
+    if (rad__donors_lack()) worker_leaves(RAD_LEAVES_RENEWED, NULL); /* the next one has them */
     c->worker->spoilt = true;
     snprintf(c->why, sizeof c->why, "%s", why);
     memcpy(rig->why, c->why, sizeof rig->why);
@@ -347,6 +349,11 @@ int rad__server_tells(int in, int out)
             rad__stage.stops = r.b != 0;
             rad__fiber_machine.step(&rad__stage, NULL, r.a);
             if (rad__stage.stops) rad__debugger_stop(); /* it made no operation */
+        } else if (r.what == RAD_STREAM_ROUND) {
+            rad_digest d = {0, 0};
+            answer = rad__program_round(NULL, r.a != 0, &d);
+            rad__stream_put(s, &(rad_record){.what = RAD_STREAM_STATE, .value = (int64_t)d.low},
+                            NULL);
         } else if (r.what == RAD_STREAM_IDLE) {
             answer = rad__fiber_machine.idle(&rad__stage, NULL);
             if (answer == RAD_END_STUCK) rad__frames_tell_all(false);

@@ -79,6 +79,10 @@ typedef struct rad_control {
     bool careful;                 /* it trusts no more */
     uint32_t renewed;             /* workers that left since */
     uint32_t units, void_units;
+    uint32_t donors; /* threads that a run has needed so far, and bytes of stack */
+    size_t donor_size;
+    uint32_t prepared; /* of these the keeper has so many, of this size */
+    size_t prepared_size;
     uint64_t runs;           /* of all workers, in their own process */
     enum rad_limit limit;    /* of the run under way */
     rad_run_options options; /* of the run that is to be made in a fresh process */

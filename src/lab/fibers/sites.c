@@ -4,8 +4,8 @@
 #include <string.h>
 
 const char *const rad__fiber_oracles[] = {
-    "misuse", "exit",       "uncontrolled", "memory",           "check",
-    "always", "eventually", "leak",         "partial-deadlock", NULL};
+    "misuse",     "exit", "uncontrolled",     "memory",         "check", "always",
+    "eventually", "leak", "partial-deadlock", "send-on-closed", NULL};
 
 const char rad__files = 0;
 
@@ -19,14 +19,19 @@ static const char *const site_texts[RAD_AT_COUNT] = {[RAD_AT_BEGIN] = "begin",
                                                      RAD_MORE_OPS(TEXT_ROW) RAD_OPS(TEXT_ROW)
                                                          RAD_LATER_OPS(TEXT_ROW)
 #undef TEXT_ROW
+#define TEXT_ROW(name) [RAD_AT_##name] = #name,
+                                                             RAD_THREAD_SITES(TEXT_ROW)
+#undef TEXT_ROW
 };
 
 /* Without what it is done to, which stories add: "lock" and the name of the mutex. */
 const char *rad__site_text(uint32_t site)
 {
-    static const char *const kinds[] = {"mutex_",     "rwlock_", "cond_",    "semaphore_",
-                                        "waitgroup_", "once_",   "barrier_", "nursery_",
-                                        "stock_",     "timer_",  "ticker_",  "chan_"};
+    static const char *const kinds[] = {
+        "pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "pthread_spin_", "pthread_barrier_",
+        "pthread_",       "sem_",          "futex_",          "mutex_",        "rwlock_",
+        "cond_",          "semaphore_",    "waitgroup_",      "once_",         "barrier_",
+        "nursery_",       "stock_",        "timer_",          "ticker_",       "chan_"};
     const char *text = rad__site_name(site);
     for (uint32_t i = 0; text && i < sizeof kinds / sizeof *kinds; i++) {
         size_t size = strlen(kinds[i]);

@@ -33,6 +33,21 @@
 
 RAD_INTERNAL extern const char rad__files;
 
+/* What threads do (lab/threads). New ones are added at the end. */
+/* clang-format off */
+#define RAD_THREAD_SITES(SITE) \
+    SITE(pthread_begin) SITE(pthread_end) SITE(pthread_create) SITE(pthread_join) SITE(pthread_detach) \
+    SITE(pthread_mutex_lock) SITE(pthread_mutex_timedlock) SITE(pthread_mutex_trylock) SITE(pthread_mutex_unlock) \
+    SITE(pthread_mutex_destroy) SITE(pthread_relock) \
+    SITE(pthread_cond_wait) SITE(pthread_cond_timedwait) SITE(pthread_cond_woken) SITE(pthread_cond_signal) \
+    SITE(pthread_cond_broadcast) SITE(pthread_cond_destroy) \
+    SITE(pthread_rwlock_rdlock) SITE(pthread_rwlock_wrlock) SITE(pthread_rwlock_tryrdlock) \
+    SITE(pthread_rwlock_trywrlock) SITE(pthread_rwlock_unlock) SITE(pthread_rwlock_destroy) \
+    SITE(pthread_spin_lock) SITE(pthread_spin_trylock) SITE(pthread_spin_unlock) \
+    SITE(pthread_barrier_wait) SITE(pthread_barrier_destroy) SITE(pthread_once) \
+    SITE(sem_wait) SITE(sem_trywait) SITE(sem_post) SITE(futex_wait) SITE(futex_woken) SITE(futex_wake)
+/* clang-format on */
+
 /* Sites of the machine. Their numbers are in files: a new operation is added at the end. */
 enum {
     RAD_AT_BEGIN = 0, /* a fiber's function is called */
@@ -44,7 +59,10 @@ enum {
 #define RAD_AT_ROW(answer, name, parameters, arguments, object) RAD_AT_##name,
     RAD_MORE_OPS(RAD_AT_ROW) RAD_OPS(RAD_AT_ROW) RAD_LATER_OPS(RAD_AT_ROW)
 #undef RAD_AT_ROW
-        RAD_AT_COUNT,
+#define RAD_AT_ROW(name) RAD_AT_##name,
+        RAD_THREAD_SITES(RAD_AT_ROW)
+#undef RAD_AT_ROW
+            RAD_AT_COUNT,
     /* Choices that a program asks for (raddle/test.h). */
     RAD_AT_CHOOSE = 400,
     RAD_AT_RANDOM,
@@ -66,7 +84,8 @@ enum {
     RAD_ORACLE_EVENTUALLY,
     /* Fibers that nothing can wake any more, while others run: hopeless.c. */
     RAD_ORACLE_LEAK,
-    RAD_ORACLE_PARTIAL
+    RAD_ORACLE_PARTIAL,
+    RAD_ORACLE_CLOSED
 };
 
 RAD_INTERNAL extern const char *const rad__fiber_oracles[];

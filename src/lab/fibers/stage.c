@@ -6,7 +6,9 @@
 #include "lab/fibers/tell.h"
 #include "lab/outside.h"
 #include "lab/rig.h"
+#include "lab/threads/threads.h"
 #include "os/context.h"
+#include "os/thread_pointer.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +32,10 @@ void *rad__stage_reserve(size_t size)
 int rad__stage_open(rad_error *error)
 {
     rad__stage.runners = rad__stage_reserve(RAD_RUNNERS_MAX * sizeof *rad__stage.runners);
-    return rad__stage.runners ? 0 : rad__error_memory(error);
+    rad__stage.due = rad__stage_reserve(RAD_RUNNERS_MAX * sizeof *rad__stage.due);
+    rad__stage.oldest = rad__stage.newest = RAD_NONE;
+    rad__names_open();
+    return rad__stage.runners && rad__stage.due ? 0 : rad__error_memory(error);
 }
 
 /* ---- Runners ------------------------------------------------------------------------------------------ */
@@ -78,6 +83,7 @@ rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role, uint32_
                       .spawner = s->current ? s->current->number : RAD_NONE,
                       .role = role,
                       .site = site,
+                      .due_ns = UINT64_MAX,
                       .deadline_ns = UINT64_MAX};
     if (!s->prefix) {
         tell_runner(r);
@@ -86,12 +92,30 @@ rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role, uint32_
     return r;
 }
 
+static void list_add(rad_runner *r)
+{
+    rad_stage *s = &rad__stage;
+    r->older = s->newest;
+    r->newer = RAD_NONE;
+    *(s->newest == RAD_NONE ? &s->oldest : &s->runners[s->newest].newer) = r->number;
+    s->newest = r->number;
+}
+
+static void list_remove(const rad_runner *r)
+{
+    rad_stage *s = &rad__stage;
+    *(r->older == RAD_NONE ? &s->oldest : &s->runners[r->older].newer) = r->newer;
+    *(r->newer == RAD_NONE ? &s->newest : &s->runners[r->newer].older) = r->older;
+}
+
 void rad__runner_enable(rad_runner *r)
 {
     if (r->enabled) return;
     r->enabled = true;
     r->since_ns = rad__stage.now_ns;
     rad__stage.enabled_count++;
+    if (r->kind != RAD_RUNNER_CLOCK) list_add(r);
+    rad__time_changed(r);
     if (!rad__stage.prefix) rad__tell_enable(r->number);
 }
 
@@ -100,6 +124,8 @@ void rad__runner_disable(rad_runner *r)
     if (!r->enabled) return;
     r->enabled = false;
     rad__stage.enabled_count--;
+    if (r->kind != RAD_RUNNER_CLOCK) list_remove(r);
+    rad__time_changed(r);
     if (!rad__stage.prefix) rad__tell_disable(r->number);
 }
 
@@ -114,15 +140,23 @@ static void thread_body(void *argument)
 
 rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *), void *argument)
 {
-    rad_runner *r = rad__runner_add(RAD_RUNNER_THREAD, role, site);
     char *stack = rad__stage_reserve(STACK_SIZE + GUARD_SIZE);
     if (stack == NULL || mprotect(stack, GUARD_SIZE, PROT_NONE) != 0)
         rad__program_refused("rad_blocking", "no memory for the stack of a thread");
+    rad_runner *r = rad__thread_add_on(role, site, body, argument, stack + GUARD_SIZE, STACK_SIZE);
+    rad__runner_enable(r);
+    return r;
+}
+
+rad_runner *rad__thread_add_on(const char *role, uint32_t site, void (*body)(void *),
+                               void *argument, void *stack, size_t size)
+{
+    rad_runner *r = rad__runner_add(RAD_RUNNER_THREAD, role, site);
     r->body = body;
     r->argument = argument;
-    r->stack = stack + GUARD_SIZE;
-    rad__context_make(&r->context, stack + GUARD_SIZE, STACK_SIZE, thread_body, r);
-    rad__runner_enable(r);
+    r->stack = stack;
+    r->stack_size = size;
+    rad__context_make(&r->context, stack, size, thread_body, r);
     return r;
 }
 
@@ -138,7 +172,7 @@ uint32_t rad__threads_wake(const void *word, uint32_t count)
     uint32_t woken = 0;
     for (uint32_t i = 0; i < rad__stage.runner_count && woken < count; i++) {
         rad_runner *r = &rad__stage.runners[i];
-        if (r->kind != RAD_RUNNER_THREAD || r->word != word) continue;
+        if (r->kind != RAD_RUNNER_THREAD || r->word != word || rad__thread_is_waiting(r)) continue;
         r->word = NULL;
         r->deadline_ns = UINT64_MAX;
         r->woken = true;
@@ -206,7 +240,7 @@ void rad__program_fails(uint32_t oracle, const char *at, const char *format, ...
     rad_runner *r = rad__stage.current;
     va_list args;
     e->oracle = oracle;
-    if (oracle == RAD_ORACLE_MISUSE) {
+    if (oracle == RAD_ORACLE_MISUSE || oracle == RAD_ORACLE_CLOSED) {
         e->object = r->object;
         e->site = r->site;
     }
@@ -254,6 +288,7 @@ void rad__stage_tell_end(void)
     rad_stage_end *e = &rad__stage.end;
     rad__around_end();
     rad__tell_evaluated(RAD_ORACLE_EXIT);
+    rad__tell_evaluated(RAD_ORACLE_MISUSE);
     if (rad__stage.memory_limit > 0) rad__tell_evaluated(RAD_ORACLE_MEMORY);
     if (e->error != 0) rad__tell_error(e->error, e->message);
     if (e->error == 0 && e->oracle != RAD_NONE) {
@@ -284,7 +319,10 @@ static enum rad_run run_fiber(rad_runner *r)
 
 static enum rad_run run_thread(rad_runner *r)
 {
+    void *own = rad__thread_pointer_get();
+    if (r->pointer != NULL) rad__thread_pointer_set(r->pointer);
     rad__context_switch(&rad__stage.kernel, &r->context);
+    if (r->pointer != NULL) rad__thread_pointer_set(own);
     return r->answer;
 }
 
@@ -303,7 +341,12 @@ static void runner_waits(rad_runner *r)
 {
     uint32_t object = RAD_NONE, holder = RAD_NONE;
     rad__runner_disable(r);
-    if (rad__stage.prefix || r->kind != RAD_RUNNER_FIBER) return;
+    if (rad__stage.prefix) return;
+    if (rad__thread_is_waiting(r)) {
+        tell_announce(r);
+        rad__thread_tell_wait(r);
+    }
+    if (r->kind != RAD_RUNNER_FIBER) return;
     rad__fiber_waits(r, &object, &holder);
     rad__tell_wait(r->number, object, holder);
 }
@@ -338,6 +381,7 @@ void rad__stage_step(rad_runner *r)
         case RAD_RUN_BLOCKED: runner_waits(r); break;
         default: runner_ended(r);
         }
+        rad__time_changed(r);
     }
     rad__time_settle();
     if (!s->prefix) rad__hopeless_look(r);
@@ -349,7 +393,7 @@ static void main_body(void *unused)
 {
     rad_stage *s = &rad__stage;
     (void)unused;
-    rad__program_exits(s->main(s->argc, s->argv, s->envp) & 0xff);
+    rad__program_exits(rad__main_runs(s->main, s->argc, s->argv, s->envp) & 0xff);
 }
 
 /* The kernel decides something in such a step, also if nobody else can run. */
@@ -363,9 +407,8 @@ static rad_runner *only_runner(void)
 {
     rad_stage *s = &rad__stage;
     if (s->over || s->enabled_count != 1) return NULL;
-    for (uint32_t i = 0; i < s->runner_count; i++)
-        if (s->runners[i].enabled) return site_picks(s->runners[i].site) ? NULL : &s->runners[i];
-    return NULL;
+    rad_runner *only = s->clock && s->clock->enabled ? s->clock : &s->runners[s->oldest];
+    return site_picks(only->site) || rad__thread_may_pick(only) ? NULL : only;
 }
 
 enum {
@@ -379,7 +422,7 @@ void rad__stage_begin(void)
     rad__time_look(); /* which begins it */
     rad__around_begin();
     s->end.oracle = RAD_NONE;
-    rad__thread_add("main", RAD_AT_MAIN, main_body, NULL);
+    rad__threads_begin(rad__thread_add("main", RAD_AT_MAIN, main_body, NULL));
     s->clock = rad__runner_add(RAD_RUNNER_CLOCK, "clock", RAD_AT_TICK);
     rad_runner *r;
     for (uint32_t i = 0; i < PREFIX_STEPS_MAX && (r = only_runner()) != NULL; i++)
@@ -402,6 +445,8 @@ static void tell_beginning(void)
             rad__tell_ended(r->number);
         } else if (r->enabled) {
             rad__tell_enable(r->number);
+        } else if (rad__thread_is_waiting(r)) {
+            rad__thread_tell_wait(r);
         } else if (r->kind == RAD_RUNNER_FIBER) {
             rad__fiber_waits(r, &object, &holder);
             rad__tell_wait(r->number, object, holder);
@@ -429,6 +474,7 @@ static void machine_reset(void *self, rad_kernel *k)
 {
     rad_stage *s = self;
     rad__tell_open(k);
+    rad__tell_rounds();
     rad__around_run();
     tell_beginning();
     if (s->uncontrolled) rad__tell_evaluated(RAD_ORACLE_UNCONTROLLED);

@@ -16,6 +16,7 @@
 #ifndef RAD_LAB_FIBERS_STAGE_H
 #define RAD_LAB_FIBERS_STAGE_H
 
+#include "base/digest.h"
 #include "exec/shell.h"
 #include "lab/fibers/sites.h"
 #include "rt/ops.h"
@@ -35,6 +36,7 @@ typedef struct rad_rig_shared rad_rig_shared;
 typedef struct rad_runner {
     uint8_t kind;
     bool enabled, ended;
+    bool looker;      /* time.c */
     uint32_t number;  /* of its actor, and of its action */
     uint32_t spawner; /* number, or RAD_NONE */
     const char *role;
@@ -42,6 +44,10 @@ typedef struct rad_runner {
     const void *object; /* … and to what; NULL: to nothing */
     uint32_t looks;     /* at the clock, with nothing but yields in between */
     uint64_t since_ns;  /* it can run */
+    uint32_t older,
+        newer;          /* neighbours in the order of `since_ns`, while it can run; or RAD_NONE */
+    uint64_t due_ns;    /* time.c; UINT64_MAX: never */
+    uint32_t due_at;    /* its place among those that are (due.c) */
     uint64_t after_ns;  /* the deadline that it asked for, and has not called with; 0: none */
     bool hopeful;       /* hopeless.c */
     const void *caller; /* of the operation that it makes, in the program's code */
@@ -52,13 +58,16 @@ typedef struct rad_runner {
     rad_lab_exec *exec; /* also of a thread that joins it */
     /* A thread. */
     rad_context context;
-    void *stack; /* RAD_THREAD_STACK bytes */
+    void *stack;
+    size_t stack_size;
     void (*body)(void *argument);
     void *argument;
     enum rad_run answer;  /* why it left */
     const void *word;     /* it waits for; NULL: for none. Of a fiber only when it sleeps. */
     uint64_t deadline_ns; /* of that wait */
     bool woken;
+    struct rad_thread *thread; /* of the program's own: lab/threads; or NULL */
+    void *pointer;             /* the thread pointer that it wears; NULL: the process's */
 } rad_runner;
 
 /* An executor of production without threads and queues: its ready fibers are the enabled actions. */
@@ -97,6 +106,7 @@ typedef struct rad_stage {
     rad_outside outside;    /* … by these calls; empty: it only waited */
     bool external;          /* it has descriptors that others can make ready */
     bool timed;             /* there was a timer or a deadline */
+    bool closed_fails;      /* a send to a closed channel is a failure: mistakes.c */
     uint64_t memory_limit;  /* bytes; 0: none. memory.c */
     char folders[200];      /* in which each run has one; "": none has */
     char scratch[256];      /* the directory of the run; "": none */
@@ -116,6 +126,10 @@ typedef struct rad_stage {
     uint64_t quiet;               /* steps since a fiber began to wait, or ended */
     rad_runner *runners;
     uint32_t runner_count, enabled_count;
+    uint32_t oldest, newest;  /* ends of the list of those that can run; the clock is not in it */
+    uint32_t *due, due_count; /* numbers of runners that wait for the clock: due.c */
+    uint32_t lookers;         /* that can run, and wait for the clock by looking at it */
+    uint32_t goal_count;      /* goals that were come to have lower numbers */
     rad_runner *current, *clock;
     rad_context kernel; /* of the stack from which runners are stepped */
     rad_lab_exec *execs;
@@ -147,6 +161,10 @@ RAD_INTERNAL void rad__runner_announce(rad_runner *r, uint32_t site, const void 
 /* A coroutine with a stack of its own. */
 RAD_INTERNAL rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *),
                                          void *argument);
+
+/* The same on this stack, and not enabled yet. */
+RAD_INTERNAL rad_runner *rad__thread_add_on(const char *role, uint32_t site, void (*body)(void *),
+                                            void *argument, void *stack, size_t size);
 
 /* The thread that runs leaves its stack; returns when it is chosen again. */
 RAD_INTERNAL void rad__thread_leave(enum rad_run answer);
@@ -217,6 +235,12 @@ RAD_INTERNAL void rad__hopeless_look(const rad_runner *r);
 /* Nothing can run. The first fiber has returned: what waits was left behind. */
 RAD_INTERNAL void rad__hopeless_end(void);
 
+/* The state of the program, for livelocks: rad_round_state of core/fair.h (round.c). */
+RAD_INTERNAL bool rad__program_round(void *self, bool whole, rad_digest *digest);
+
+/* The random numbers that the C library gives (random.c): where they are. */
+RAD_INTERNAL uint64_t rad__random_state(void);
+
 /* ---- Time --------------------------------------------------------------------------------------------- */
 
 /* The earliest timer or deadline, or UINT64_MAX. */
@@ -231,6 +255,13 @@ RAD_INTERNAL uint64_t rad__time_look(void);
 /* The runner that runs waits so long, whatever others do; a point comes first. UINT64_MAX: for ever. */
 RAD_INTERNAL void rad__time_sleep(uint64_t ns);
 
+/* Something has changed on which it depends when the clock is to move for this runner. */
+RAD_INTERNAL void rad__time_changed(rad_runner *r);
+
+/* When a runner is due; UINT64_MAX: never. Who is due first; NULL: nobody. */
+RAD_INTERNAL void rad__due_set(rad_runner *r, uint64_t ns);
+RAD_INTERNAL rad_runner *rad__due_first(void);
+
 /* After each step: descriptors that have become ready, and whether the clock may go on. */
 RAD_INTERNAL void rad__time_settle(void);
 
@@ -242,6 +273,12 @@ RAD_INTERNAL uint32_t rad__object_at(const void *address, uint32_t site);
 /* A new object begins at this address. NULL: it is called after its kind. `variable` is where the program keeps it. */
 RAD_INTERNAL void rad__object_begins(const void *address, uint32_t site, const char *role,
                                      const void *variable);
+
+/* The fiber in this slot, whose object has begun, is this runner. */
+RAD_INTERNAL void rad__object_runs(const void *slot, uint32_t runner);
+
+/* What sites are about. Before the first run. */
+RAD_INTERNAL void rad__names_open(void);
 
 /* All objects so far are told to the kernel, which knows none yet. */
 RAD_INTERNAL void rad__objects_tell(void);
@@ -272,6 +309,9 @@ RAD_INTERNAL uint32_t rad__runner_of_strand(uint64_t who);
 
 /* The two that used this object last. */
 RAD_INTERNAL void rad__object_users(uint32_t object, uint32_t users[2]);
+
+/* The same of any code; `unknown` where there is no name. */
+RAD_INTERNAL const char *rad__address_name(const void *code, const char *unknown);
 
 /* What the fiber waits for, and who has it: numbers, or RAD_NONE. */
 RAD_INTERNAL void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder);

@@ -60,6 +60,7 @@ static void greet(int in, int out, rad_setup *setup)
 static void malloc_stays(void)
 {
     enum { RESERVE = 1 << 20 };
+    mallopt(M_ARENA_MAX, 1); /* also of threads */
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_TOP_PAD, RESERVE);
@@ -89,6 +90,7 @@ static int lab_main(int argc, char **argv, char **envp)
     rad__stage.argv = argv;
     rad__stage.envp = envp;
     rad__stage.clock_free = setup.clock_free != 0;
+    rad__stage.closed_fails = setup.closed_fails != 0;
     rad__stage.memory_limit = setup.memory_limit;
     if (setup.debugged) rad__debugger_await();
     snprintf(rad__stage.folders, sizeof rad__stage.folders, "%s", setup.folders);

@@ -1,23 +1,24 @@
 /* tell.c — see tell.h. */
 #include "lab/fibers/tell.h"
 
-#include "core/kernel.h"
 #include "lab/fibers/server.h"
+#include "lab/fibers/stage.h"
 #include "lab/stream.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-/* `kernel` NULL: to the stream. Numbers of the stream's kernel are counted here. */
+rad_kernel *rad__tell_kernel;
+
+/* Numbers of the stream's kernel are counted here. */
 static struct {
-    rad_kernel *kernel;
     uint32_t actors, objects, actions;
     bool over;
 } tell;
 
 void rad__tell_open(rad_kernel *k)
 {
-    tell.kernel = k;
+    rad__tell_kernel = k;
     tell.actors = tell.objects = tell.actions = 0;
     tell.over = false;
 }
@@ -29,22 +30,22 @@ static void put(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value
 
 uint32_t rad__tell_actor(uint32_t spawner, const char *role)
 {
-    if (tell.kernel) return rad_actor(tell.kernel, spawner, role);
+    if (rad__tell_kernel) return rad_actor(rad__tell_kernel, spawner, role);
     put(RAD_STREAM_ACTOR, spawner, 0, 0, 0, role);
     return tell.actors++;
 }
 
 uint32_t rad__tell_object(uint32_t creator, const char *role)
 {
-    if (tell.kernel) return rad_object(tell.kernel, creator, role);
+    if (rad__tell_kernel) return rad_object(rad__tell_kernel, creator, role);
     put(RAD_STREAM_OBJECT, creator, 0, 0, 0, role);
     return tell.objects++;
 }
 
 void rad__tell_called(uint32_t object, const char *name)
 {
-    if (tell.kernel)
-        rad__object_called(tell.kernel, object, name);
+    if (rad__tell_kernel)
+        rad__object_called(rad__tell_kernel, object, name);
     else
         put(RAD_STREAM_CALLED, object, 0, 0, 0, name);
 }
@@ -52,49 +53,41 @@ void rad__tell_called(uint32_t object, const char *name)
 void rad__tell_apart(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value,
                      const char *text)
 {
-    if (!tell.kernel) put(what, a, b, c, value, text);
-}
-
-bool rad__tell_streams(void)
-{
-    return tell.kernel == NULL;
+    if (!rad__tell_kernel) put(what, a, b, c, value, text);
 }
 
 uint32_t rad__tell_action(uint32_t kind, uint32_t actor)
 {
-    if (tell.kernel) return rad_action(tell.kernel, kind, actor, RAD_NONE, 0);
+    if (rad__tell_kernel) return rad_action(rad__tell_kernel, kind, actor, RAD_NONE, 0);
     put(RAD_STREAM_ACTION, kind, actor, 0, 0, NULL);
     return tell.actions++;
 }
 
 void rad__tell_enable(uint32_t action)
 {
-    if (tell.kernel)
-        rad_enable(tell.kernel, action);
+    if (rad__tell_kernel)
+        rad_enable(rad__tell_kernel, action);
     else
         put(RAD_STREAM_ENABLE, action, 0, 0, 0, NULL);
 }
 
 void rad__tell_disable(uint32_t action)
 {
-    if (tell.kernel)
-        rad_disable(tell.kernel, action);
+    if (rad__tell_kernel)
+        rad_disable(rad__tell_kernel, action);
     else
         put(RAD_STREAM_DISABLE, action, 0, 0, 0, NULL);
 }
 
-void rad__tell_announce(uint32_t action, uint32_t site, uint32_t object, enum rad_access access)
+void rad__tell_announce_far(uint32_t action, uint32_t site, uint32_t object, enum rad_access access)
 {
-    if (tell.kernel)
-        rad_announce(tell.kernel, action, site, object, access);
-    else
-        put(RAD_STREAM_ANNOUNCE, action, site, object, access, NULL);
+    put(RAD_STREAM_ANNOUNCE, action, site, object, access, NULL);
 }
 
 uint32_t rad__tell_pick(enum rad_pick_kind kind, uint32_t site, uint32_t count)
 {
     rad_record r;
-    if (tell.kernel) return rad_pick(tell.kernel, kind, site, count);
+    if (rad__tell_kernel) return rad_pick(rad__tell_kernel, kind, site, count);
     if (count <= 1 || tell.over) return 0;
     put(RAD_STREAM_PICK, kind, site, count, 0, NULL);
     if (!rad__stream_send(&rad__server_stream) || !rad__stream_get(&rad__server_stream, &r) ||
@@ -105,48 +98,53 @@ uint32_t rad__tell_pick(enum rad_pick_kind kind, uint32_t site, uint32_t count)
 
 void rad__tell_touch(uint32_t object, enum rad_access access)
 {
-    if (tell.kernel)
-        rad_touch(tell.kernel, object, access);
+    if (rad__tell_kernel)
+        rad_touch(rad__tell_kernel, object, access);
     else
         put(RAD_STREAM_TOUCH, object, access, 0, 0, NULL);
 }
 
 void rad__tell_note(uint32_t kind, uint32_t object, uint64_t value)
 {
-    if (tell.kernel)
-        rad_note(tell.kernel, kind, object, value);
+    if (rad__tell_kernel)
+        rad_note(rad__tell_kernel, kind, object, value);
     else
         put(RAD_STREAM_NOTE, kind, object, 0, (int64_t)value, NULL);
 }
 
 void rad__tell_yields(void)
 {
-    if (tell.kernel)
-        rad_yields(tell.kernel);
+    if (rad__tell_kernel)
+        rad_yields(rad__tell_kernel);
     else
         put(RAD_STREAM_YIELDS, 0, 0, 0, 0, NULL);
 }
 
+void rad__tell_rounds(void)
+{
+    if (rad__tell_kernel) rad__tell_kernel->round_state = rad__program_round;
+}
+
 void rad__tell_wait(uint32_t actor, uint32_t object, uint32_t holder)
 {
-    if (tell.kernel)
-        rad_wait(tell.kernel, actor, object, holder);
+    if (rad__tell_kernel)
+        rad_wait(rad__tell_kernel, actor, object, holder);
     else
         put(RAD_STREAM_WAIT, actor, object, holder, 0, NULL);
 }
 
 void rad__tell_ended(uint32_t actor)
 {
-    if (tell.kernel)
-        rad_ended(tell.kernel, actor);
+    if (rad__tell_kernel)
+        rad_ended(rad__tell_kernel, actor);
     else
         put(RAD_STREAM_ENDED, actor, 0, 0, 0, NULL);
 }
 
 void rad__tell_evaluated(uint32_t oracle)
 {
-    if (tell.kernel)
-        rad_evaluated(tell.kernel, oracle);
+    if (rad__tell_kernel)
+        rad_evaluated(rad__tell_kernel, oracle);
     else
         put(RAD_STREAM_EVALUATED, oracle, 0, 0, 0, NULL);
 }
@@ -154,14 +152,14 @@ void rad__tell_evaluated(uint32_t oracle)
 /* Of all runs together, and no part of a trace. */
 void rad__tell_reached(uint32_t site)
 {
-    if (tell.kernel && site < RAD_SITES_MAX) tell.kernel->reached[site] = 1;
+    if (rad__tell_kernel && site < RAD_SITES_MAX) rad__tell_kernel->reached[site] = 1;
 }
 
 void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site, const char *message)
 {
     char text[RAD_STREAM_TEXT_MAX];
-    if (tell.kernel) {
-        rad_fail_at(tell.kernel, oracle, object, site, "%s", message);
+    if (rad__tell_kernel) {
+        rad_fail_at(rad__tell_kernel, oracle, object, site, "%s", message);
         return;
     }
     int size = snprintf(text, 300, "%s", site);
@@ -174,8 +172,8 @@ void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count)
 {
     char text[RAD_STREAM_TEXT_MAX];
     size_t used = 0;
-    if (tell.kernel) {
-        rad__stuck_report(tell.kernel, oracle, actors, count);
+    if (rad__tell_kernel) {
+        rad__stuck_report(rad__tell_kernel, oracle, actors, count);
         return;
     }
     text[0] = 0;
@@ -187,8 +185,8 @@ void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count)
 
 void rad__tell_error(int code, const char *text)
 {
-    if (tell.kernel) {
-        rad__kernel_error(tell.kernel, code, text);
+    if (rad__tell_kernel) {
+        rad__kernel_error(rad__tell_kernel, code, text);
         return;
     }
     put(RAD_STREAM_ERROR, 0, 0, 0, code, text);
@@ -197,5 +195,5 @@ void rad__tell_error(int code, const char *text)
 
 bool rad__tell_is_over(void)
 {
-    return tell.kernel ? tell.kernel->ended : tell.over;
+    return rad__tell_kernel ? rad__tell_kernel->ended : tell.over;
 }

@@ -6,7 +6,7 @@
 #ifndef RAD_LAB_FIBERS_TELL_H
 #define RAD_LAB_FIBERS_TELL_H
 
-#include "base/check.h"
+#include "core/kernel.h"
 
 #include <raddle/machine.h>
 
@@ -19,12 +19,15 @@ RAD_INTERNAL void rad__tell_called(uint32_t object, const char *name);
 RAD_INTERNAL uint32_t rad__tell_action(uint32_t kind, uint32_t actor);
 RAD_INTERNAL void rad__tell_enable(uint32_t action);
 RAD_INTERNAL void rad__tell_disable(uint32_t action);
-RAD_INTERNAL void rad__tell_announce(uint32_t action, uint32_t site, uint32_t object,
-                                     enum rad_access access);
+RAD_INTERNAL void rad__tell_announce_far(uint32_t action, uint32_t site, uint32_t object,
+                                         enum rad_access access);
 RAD_INTERNAL uint32_t rad__tell_pick(enum rad_pick_kind kind, uint32_t site, uint32_t count);
 RAD_INTERNAL void rad__tell_touch(uint32_t object, enum rad_access access);
 RAD_INTERNAL void rad__tell_note(uint32_t kind, uint32_t object, uint64_t value);
 RAD_INTERNAL void rad__tell_yields(void);
+
+/* The kernel may ask for the state of the program: round.c. A stream's kernel knows that. */
+RAD_INTERNAL void rad__tell_rounds(void);
 RAD_INTERNAL void rad__tell_wait(uint32_t actor, uint32_t object, uint32_t holder);
 RAD_INTERNAL void rad__tell_ended(uint32_t actor);
 RAD_INTERNAL void rad__tell_evaluated(uint32_t oracle);
@@ -40,8 +43,24 @@ RAD_INTERNAL void rad__tell_error(int code, const char *text);
 RAD_INTERNAL void rad__tell_apart(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value,
                                   const char *text);
 
+/* NULL: to the stream. */
+RAD_INTERNAL extern rad_kernel *rad__tell_kernel;
+
 /* Whether it goes to a stream. */
-RAD_INTERNAL bool rad__tell_streams(void);
+static inline bool rad__tell_streams(void)
+{
+    return rad__tell_kernel == NULL;
+}
+
+/* In each step. */
+static inline void rad__tell_announce(uint32_t action, uint32_t site, uint32_t object,
+                                      enum rad_access access)
+{
+    if (RAD_LIKELY(rad__tell_kernel != NULL))
+        rad__kernel_announce(rad__tell_kernel, action, site, object, access);
+    else
+        rad__tell_announce_far(action, site, object, access);
+}
 
 /* The run ends after this step: it has failed, or there is an error. */
 RAD_INTERNAL bool rad__tell_is_over(void);

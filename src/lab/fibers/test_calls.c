@@ -103,12 +103,13 @@ void rad_goal_met(rad_goal *goal, bool holds)
     uint8_t bits = (uint8_t)(RAD_GOAL_CAME | (holds ? RAD_GOAL_HELD : 0));
     if ((rad__stage.goals[goal->number] & bits) == bits) return;
     rad__stage.goals[goal->number] |= bits;
+    if (goal->number >= rad__stage.goal_count) rad__stage.goal_count = goal->number + 1;
     if (!rad__stage.prefix) rad__goals_tell();
 }
 
 void rad__goals_tell(void)
 {
-    for (uint32_t i = 0; i < RAD_GOALS_MAX; i++) {
+    for (uint32_t i = 0; i < rad__stage.goal_count; i++) {
         if (rad__stage.goals[i] & RAD_GOAL_CAME) rad__tell_reached(RAD_AT_GOALS + 2 * i);
         if (rad__stage.goals[i] & RAD_GOAL_HELD) rad__tell_reached(RAD_AT_GOALS + 2 * i + 1);
     }

@@ -13,6 +13,7 @@
 
 #include "lab/fibers/tell.h"
 #include "lab/rig.h"
+#include "lab/threads/threads.h"
 #include "rt/ready.h"
 #include "rt/timer.h"
 
@@ -37,20 +38,40 @@ static uint64_t late_ns(const rad_runner *r, uint64_t from)
     return r->after_ns >= from && r->after_ns < deadline ? r->after_ns : deadline;
 }
 
+/* When the clock is to move for a runner: to the end of its sleep, or beyond a deadline for which it is slow. */
+static uint64_t due_of(const rad_runner *r)
+{
+    uint64_t late = late_ns(r, rad__stage.now_ns + 1);
+    return r->word != NULL && r->deadline_ns < late ? r->deadline_ns : late;
+}
+
+static bool is_looker(const rad_runner *r)
+{
+    return r->enabled && r->site == RAD_AT_yield && r->looks >= LOOKS;
+}
+
+void rad__time_changed(rad_runner *r)
+{
+    bool looker = is_looker(r);
+    rad__stage.lookers += looker;
+    rad__stage.lookers -= r->looker;
+    r->looker = looker;
+    if (RAD_UNLIKELY(r->word != NULL || r->due_ns != UINT64_MAX || rad__stage.clock_free))
+        rad__due_set(r, due_of(r));
+}
+
+/* Of runners that the clock has overtaken the next deadline counts, if there is one. */
 uint64_t rad__time_next(void)
 {
     uint64_t next = UINT64_MAX;
+    rad_runner *r;
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
         uint64_t at = rad__wheel_next(&seat_of(x)->wheel);
         if (at < next) next = at;
     }
-    for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
-        const rad_runner *r = &rad__stage.runners[i];
-        if (r->word != NULL && r->deadline_ns < next) next = r->deadline_ns;
-        uint64_t late = late_ns(r, rad__stage.now_ns + 1);
-        if (late < next) next = late;
-    }
-    return next;
+    while ((r = rad__due_first()) != NULL && r->word == NULL && r->due_ns <= rad__stage.now_ns)
+        rad__due_set(r, due_of(r));
+    return r != NULL && r->due_ns < next ? r->due_ns : next;
 }
 
 static bool fibers_expire(void)
@@ -72,25 +93,26 @@ static bool fibers_expire(void)
     return any;
 }
 
-static bool threads_expire(void)
+/* Sleepers wake. A runner that can run is too late for a deadline that is now. */
+static bool runners_are_due(void)
 {
     bool any = false;
-    for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
-        rad_runner *r = &rad__stage.runners[i];
-        if (r->word == NULL || r->deadline_ns > rad__stage.now_ns) continue;
+    rad_runner *r;
+    while ((r = rad__due_first()) != NULL && r->due_ns <= rad__stage.now_ns) {
+        if (r->word == NULL) {
+            any |= r->due_ns == rad__stage.now_ns;
+            rad__due_set(r, due_of(r));
+            continue;
+        }
         r->word = NULL;
         r->deadline_ns = UINT64_MAX;
-        rad__runner_enable(r);
+        rad__due_set(r, UINT64_MAX);
+        if (rad__thread_is_waiting(r))
+            rad__thread_expired(r);
+        else
+            rad__runner_enable(r);
         any = true;
     }
-    return any;
-}
-
-static bool runners_are_late(void)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < rad__stage.runner_count; i++)
-        any |= late_ns(&rad__stage.runners[i], rad__stage.now_ns) == rad__stage.now_ns;
     return any;
 }
 
@@ -101,29 +123,14 @@ static uint64_t time_for_lookers(void)
     return rad__stage.now_ns + (UINT64_C(1000000) << doublings);
 }
 
-static bool is_looker(const rad_runner *r)
-{
-    return r->enabled && r->site == RAD_AT_yield && r->looks >= LOOKS;
-}
-
-static uint32_t lookers(void)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < rad__stage.runner_count; i++)
-        count += is_looker(&rad__stage.runners[i]);
-    return count;
-}
-
 /* Who could have run instead, for longest, and for how long: a free clock has overtaken it. */
 static void note_delay(void)
 {
-    const rad_runner *slow = NULL;
-    for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
-        const rad_runner *r = &rad__stage.runners[i];
-        if (!r->enabled || r->kind == RAD_RUNNER_CLOCK || is_looker(r)) continue;
-        if (slow == NULL || r->since_ns < slow->since_ns) slow = r;
-    }
-    if (slow == NULL) return;
+    uint32_t slowest = rad__stage.oldest;
+    while (slowest != RAD_NONE && rad__stage.runners[slowest].looker)
+        slowest = rad__stage.runners[slowest].newer;
+    if (slowest == RAD_NONE) return;
+    const rad_runner *slow = &rad__stage.runners[slowest];
     uint64_t delay = rad__stage.now_ns - slow->since_ns;
     if (delay <= rad__stage.delay_ns) return;
     rad__stage.delay_ns = delay;
@@ -133,13 +140,12 @@ static void note_delay(void)
 /* The wheel's next time may be that of a coarse slot, in which nothing is due yet. */
 void rad__time_tick(void)
 {
-    bool looked = lookers() > 0, any = false;
+    bool looked = rad__stage.lookers > 0, any = false;
     uint64_t limit = looked ? time_for_lookers() : UINT64_MAX, next;
     while (!any && (next = rad__time_next()) <= limit && next != UINT64_MAX) {
         if (next > rad__stage.now_ns) rad__stage.now_ns = next;
         any = fibers_expire();
-        any |= threads_expire();
-        any |= runners_are_late();
+        any |= runners_are_due();
     }
     if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
     rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;
@@ -186,21 +192,25 @@ static bool can_others_run(void)
     return rad__stage.enabled_count > (rad__stage.clock->enabled ? 1u : 0u);
 }
 
-static void files_settle(void)
+__attribute__((noinline)) static void files_look(rad_lab_exec *x, rad_runtime *rt)
 {
     rad_os_event events[RAD_ANSWERS_MOST];
+    uint32_t count = rad__ready_listen(&rt->ready, events, 0);
+    if (count == 0 && rad__stage.external && !can_others_run()) {
+        rad__stage_is_uncontrolled();
+        bool timed = rad__time_next() != UINT64_MAX;
+        count = rad__ready_listen(&rt->ready, events, timed ? PATIENCE_TIMED_NS : PATIENCE_NS);
+    }
+    rad__core_set(&seat_of(x)->core);
+    rad__ready_answer(&rt->ready, events, count);
+    rad__core_set(NULL);
+}
+
+static inline void files_settle(void)
+{
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
         rad_runtime *rt = seat_of(x)->core.runtime;
-        if (rt == NULL || rad__ready_waits(&rt->ready) == 0) continue;
-        uint32_t count = rad__ready_listen(&rt->ready, events, 0);
-        if (count == 0 && rad__stage.external && !can_others_run()) {
-            rad__stage_is_uncontrolled();
-            bool timed = rad__time_next() != UINT64_MAX;
-            count = rad__ready_listen(&rt->ready, events, timed ? PATIENCE_TIMED_NS : PATIENCE_NS);
-        }
-        rad__core_set(&seat_of(x)->core);
-        rad__ready_answer(&rt->ready, events, count);
-        rad__core_set(NULL);
+        if (rt != NULL && RAD_UNLIKELY(rad__ready_waits(&rt->ready) != 0)) files_look(x, rt);
     }
 }
 
@@ -208,7 +218,8 @@ void rad__time_settle(void)
 {
     files_settle();
     uint32_t others = rad__stage.enabled_count - rad__stage.clock->enabled;
-    uint32_t wait_for_it = others > 0 && rad__stage.current->looks >= LOOKS ? lookers() : 0;
+    uint32_t wait_for_it =
+        others > 0 && rad__stage.current->looks >= LOOKS ? rad__stage.lookers : 0;
     bool timers = rad__time_next() != UINT64_MAX;
     if ((timers || wait_for_it > 0) && !rad__stage.timed) {
         rad__stage.timed = true;

@@ -1,0 +1,120 @@
+/* cond.c — pthread_cond and cnd. Who waits is known here, not in the condition: glibc's words in it stay as they are.
+ *
+ * A wait is two steps: it gives the mutex back and waits; signalled, or late, it waits for the mutex (wait.c). */
+#define _GNU_SOURCE
+#include "lab/fibers/libc.h"
+#include "lab/fibers/tell.h"
+#include "lab/threads/threads.h"
+
+#include <errno.h>
+#include <string.h>
+#include <threads.h>
+
+static int wait_for(pthread_cond_t *c, pthread_mutex_t *m, uint32_t site, uint64_t deadline_ns)
+{
+    rad_thread *self = rad__thread_self();
+    rad__point(site, c);
+    if (!rad__mutex_is_mine(m)) {
+        if ((m->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK) return EPERM;
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_cond_wait",
+                           "pthread_cond_wait: %s waits with a mutex that it does not hold",
+                           self->runner->role);
+    }
+    const rad_thread *other = rad__thread_waiting(RAD_WAIT_CONDITION, c, 0);
+    if (other != NULL && other->mutex != m)
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_cond_wait",
+                           "pthread_cond_wait: %s and %s wait for one condition with two mutexes",
+                           other->runner->role, self->runner->role);
+    uint32_t count = m->__data.__count;
+    self->mutex = m;
+    rad__mutex_release(m);
+    rad__thread_waits(RAD_AT_pthread_cond_woken, RAD_WAIT_CONDITION, c, deadline_ns);
+    rad__mutex_take_again(m, count);
+    return self->late ? ETIMEDOUT : 0;
+}
+
+RAD_ANSWER(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_wait)(c, m);
+    return wait_for(c, m, RAD_AT_pthread_cond_wait, UINT64_MAX);
+}
+
+/* Which clock the condition counts by: bit 1 of __wrefs. */
+static clockid_t clock_of(const pthread_cond_t *c)
+{
+    return c->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
+RAD_ANSWER(int, pthread_cond_timedwait,
+           (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_timedwait)(c, m, until);
+    return wait_for(c, m, RAD_AT_pthread_cond_timedwait, rad__deadline_of(clock_of(c), until));
+}
+
+RAD_ANSWER(int, pthread_cond_clockwait,
+           (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_clockwait)(c, m, clock, until);
+    return wait_for(c, m, RAD_AT_pthread_cond_timedwait, rad__deadline_of(clock, until));
+}
+
+RAD_ANSWER(int, pthread_cond_signal, (pthread_cond_t * c))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_signal)(c);
+    rad__point(RAD_AT_pthread_cond_signal, c);
+    rad__threads_signal(RAD_AT_pthread_cond_signal, RAD_WAIT_CONDITION, c, 1);
+    return 0;
+}
+
+RAD_ANSWER(int, pthread_cond_broadcast, (pthread_cond_t * c))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_broadcast)(c);
+    rad__point(RAD_AT_pthread_cond_broadcast, c);
+    rad__threads_signal(RAD_AT_pthread_cond_broadcast, RAD_WAIT_CONDITION, c, UINT32_MAX);
+    return 0;
+}
+
+RAD_ANSWER(int, pthread_cond_destroy, (pthread_cond_t * c))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_destroy)(c);
+    rad__point(RAD_AT_pthread_cond_destroy, c);
+    const rad_thread *t = rad__thread_waiting(RAD_WAIT_CONDITION, c, 0);
+    if (t != NULL)
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_cond_destroy",
+                           "pthread_cond_destroy: %s waits for the condition", t->runner->role);
+    return 0;
+}
+
+/* ---- C11 ----------------------------------------------------------------------------------------------------- */
+
+static int c11(int code)
+{
+    return code == 0 ? thrd_success : code == ETIMEDOUT ? thrd_timedout : thrd_error;
+}
+
+RAD_ANSWER(int, cnd_wait, (cnd_t * c, mtx_t *m))
+{
+    return c11(pthread_cond_wait((pthread_cond_t *)(void *)c, (pthread_mutex_t *)(void *)m));
+}
+
+RAD_ANSWER(int, cnd_timedwait, (cnd_t * c, mtx_t *m, const struct timespec *until))
+{
+    return c11(
+        pthread_cond_timedwait((pthread_cond_t *)(void *)c, (pthread_mutex_t *)(void *)m, until));
+}
+
+RAD_ANSWER(int, cnd_signal, (cnd_t * c))
+{
+    return c11(pthread_cond_signal((pthread_cond_t *)(void *)c));
+}
+
+RAD_ANSWER(int, cnd_broadcast, (cnd_t * c))
+{
+    return c11(pthread_cond_broadcast((pthread_cond_t *)(void *)c));
+}
+
+RAD_ANSWER(void, cnd_destroy, (cnd_t * c))
+{
+    pthread_cond_destroy((pthread_cond_t *)(void *)c);
+}

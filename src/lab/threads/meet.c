@@ -1,0 +1,127 @@
+/* meet.c — semaphores, barriers, once, and giving way. */
+#define _GNU_SOURCE
+#include "lab/fibers/libc.h"
+#include "lab/fibers/tell.h"
+#include "lab/threads/threads.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <string.h>
+#include <threads.h>
+
+/* A call that looked and found nothing: others first, or a loop of such calls would never end. */
+void rad__thread_tried(void)
+{
+    if (!rad__stage.prefix && rad__thread_self() != NULL) rad__tell_yields();
+}
+
+/* ---- Semaphores: glibc has the value in the first word -------------------------------------------------------- */
+
+static uint32_t *value_of(sem_t *s)
+{
+    return (uint32_t *)(void *)s;
+}
+
+static int sem_until(sem_t *s, uint64_t deadline_ns)
+{
+    if (!rad__thread_waits(RAD_AT_sem_wait, RAD_WAIT_SEMAPHORE, s, deadline_ns)) {
+        errno = ETIMEDOUT;
+        return -1;
+    }
+    --*value_of(s);
+    rad__threads_review(s);
+    return 0;
+}
+
+RAD_ANSWER(int, sem_wait, (sem_t * s))
+{
+    return rad__thread_self() ? sem_until(s, UINT64_MAX) : RAD_REAL(sem_wait)(s);
+}
+
+RAD_ANSWER(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *until))
+{
+    return sem_until(s, rad__deadline_of(clock, until));
+}
+
+RAD_ANSWER(int, sem_timedwait, (sem_t * s, const struct timespec *until))
+{
+    return sem_clockwait(s, CLOCK_REALTIME, until);
+}
+
+RAD_ANSWER(int, sem_trywait, (sem_t * s))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(sem_trywait)(s);
+    rad__point(RAD_AT_sem_trywait, s);
+    if (*value_of(s) == 0) {
+        rad__thread_tried();
+        errno = EAGAIN;
+        return -1;
+    }
+    --*value_of(s);
+    rad__threads_review(s);
+    return 0;
+}
+
+RAD_ANSWER(int, sem_post, (sem_t * s))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(sem_post)(s);
+    rad__point(RAD_AT_sem_post, s);
+    ++*value_of(s);
+    rad__threads_review(s);
+    return 0;
+}
+
+/* ---- Barriers: glibc has {come, round, count} ------------------------------------------------------------------ */
+
+RAD_ANSWER(int, pthread_barrier_wait, (pthread_barrier_t * b))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_barrier_wait)(b);
+    uint32_t needed = ((const uint32_t *)(const void *)b)[2];
+    rad__point(RAD_AT_pthread_barrier_wait, b);
+    if (rad__threads_waiting(RAD_WAIT_BARRIER, b) + 1 >= needed) {
+        rad__threads_signal(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT32_MAX);
+        return PTHREAD_BARRIER_SERIAL_THREAD;
+    }
+    rad__thread_waits(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT64_MAX);
+    return 0;
+}
+
+RAD_ANSWER(int, pthread_barrier_destroy, (pthread_barrier_t * b))
+{
+    rad__point(RAD_AT_pthread_barrier_destroy, b);
+    if (rad__threads_waiting(RAD_WAIT_BARRIER, b) > 0)
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_barrier_destroy",
+                           "pthread_barrier_destroy: threads wait at the barrier");
+    return 0;
+}
+
+/* ---- Once: 0 not yet, 1 under way, 2 done ------------------------------------------------------------------------ */
+
+/* The initialiser was left by an exception: it has not been done. */
+static void once_left(int **word)
+{
+    if (**word == 1) **word = 0;
+    rad__threads_review(*word);
+}
+
+RAD_ANSWER(int, pthread_once, (pthread_once_t * once, void (*initialise)(void)))
+{
+    int *word = (int *)once;
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_once)(once, initialise);
+    rad__thread_waits(RAD_AT_pthread_once, RAD_WAIT_ONCE, word, UINT64_MAX);
+    if (*word & 2) return 0;
+    *word = 1;
+    rad__threads_review(word);
+    {
+        __attribute__((cleanup(once_left))) int *guard = word;
+        initialise();
+        *guard = 2;
+    }
+    return 0;
+}
+
+RAD_ANSWER(void, call_once, (once_flag * once, void (*initialise)(void)))
+{
+    pthread_once((pthread_once_t *)(void *)once, initialise);
+}

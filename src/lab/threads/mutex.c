@@ -1,0 +1,216 @@
+/* mutex.c — pthread_mutex, pthread_spin and mtx: the state is glibc's own, in the program's memory. */
+#define _GNU_SOURCE
+#include "lab/fibers/libc.h"
+#include "lab/fibers/tell.h"
+#include "lab/threads/threads.h"
+
+#include <errno.h>
+#include <string.h>
+#include <threads.h>
+
+/* Of __kind. */
+enum { KIND = 3, RECURSIVE = 1, CHECKS = 2, ROBUST = 0x10 };
+
+static bool is_mine(const pthread_mutex_t *m, const rad_thread *self)
+{
+    return m->__data.__lock != 0 && rad__owner_of(m->__data.__owner) == self;
+}
+
+static void take(pthread_mutex_t *m, const rad_thread *self)
+{
+    m->__data.__lock = 1;
+    m->__data.__owner = rad__owner_word(self);
+    m->__data.__count = 1;
+    rad__threads_review(m);
+}
+
+void rad__mutex_release(pthread_mutex_t *m)
+{
+    m->__data.__lock = 0;
+    m->__data.__owner = 0;
+    m->__data.__count = 0;
+    rad__threads_review(m);
+}
+
+static void refuse_robust(const pthread_mutex_t *m, const char *call)
+{
+    if (m->__data.__kind & ROBUST)
+        rad__program_refused(call, "of a robust mutex, which cannot be explored yet");
+}
+
+static int lock(pthread_mutex_t *m, uint32_t site, const char *call, uint64_t deadline_ns)
+{
+    rad_thread *self = rad__thread_self();
+    refuse_robust(m, call);
+    if (is_mine(m, self) && (m->__data.__kind & KIND) == RECURSIVE) {
+        rad__point(site, m);
+        m->__data.__count++;
+        return 0;
+    }
+    if (is_mine(m, self) && (m->__data.__kind & KIND) == CHECKS) {
+        rad__point(site, m);
+        return EDEADLK;
+    }
+    if (!rad__thread_waits(site, RAD_WAIT_MUTEX, m, deadline_ns)) return ETIMEDOUT;
+    take(m, self);
+    return 0;
+}
+
+RAD_ANSWER(int, pthread_mutex_lock, (pthread_mutex_t * m))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_mutex_lock)(m);
+    return lock(m, RAD_AT_pthread_mutex_lock, "pthread_mutex_lock", UINT64_MAX);
+}
+
+/* For pthread_cond: with what the mutex held, because a recursive one may have been locked twice. */
+void rad__mutex_take_again(pthread_mutex_t *m, uint32_t count)
+{
+    take(m, rad__thread_self());
+    m->__data.__count = count;
+}
+
+bool rad__mutex_is_mine(const pthread_mutex_t *m)
+{
+    return is_mine(m, rad__thread_self());
+}
+
+RAD_ANSWER(int, pthread_mutex_clocklock,
+           (pthread_mutex_t * m, clockid_t clock, const struct timespec *until))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_mutex_clocklock)(m, clock, until);
+    return lock(m, RAD_AT_pthread_mutex_timedlock, "pthread_mutex_timedlock",
+                rad__deadline_of(clock, until));
+}
+
+RAD_ANSWER(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *until))
+{
+    return pthread_mutex_clocklock(m, CLOCK_REALTIME, until);
+}
+
+RAD_ANSWER(int, pthread_mutex_trylock, (pthread_mutex_t * m))
+{
+    rad_thread *self = rad__thread_self();
+    if (self == NULL) return RAD_REAL(pthread_mutex_trylock)(m);
+    refuse_robust(m, "pthread_mutex_trylock");
+    rad__point(RAD_AT_pthread_mutex_trylock, m);
+    if (m->__data.__lock == 0) {
+        take(m, self);
+        return 0;
+    }
+    if (is_mine(m, self) && (m->__data.__kind & KIND) == RECURSIVE) {
+        m->__data.__count++;
+        return 0;
+    }
+    rad__thread_tried();
+    return EBUSY;
+}
+
+RAD_ANSWER(int, pthread_mutex_unlock, (pthread_mutex_t * m))
+{
+    rad_thread *self = rad__thread_self();
+    if (self == NULL) return RAD_REAL(pthread_mutex_unlock)(m);
+    rad__point(RAD_AT_pthread_mutex_unlock, m);
+    if (!is_mine(m, self)) {
+        if ((m->__data.__kind & KIND) == CHECKS) return EPERM;
+        const rad_thread *owner = m->__data.__lock ? rad__owner_of(m->__data.__owner) : NULL;
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_mutex_unlock",
+                           "pthread_mutex_unlock: %s unlocks a mutex that %s%s", self->runner->role,
+                           owner ? "is held by " : "is not locked",
+                           owner ? owner->runner->role : "");
+    }
+    if (--m->__data.__count == 0) rad__mutex_release(m);
+    return 0;
+}
+
+RAD_ANSWER(int, pthread_mutex_destroy, (pthread_mutex_t * m))
+{
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_mutex_destroy)(m);
+    rad__point(RAD_AT_pthread_mutex_destroy, m);
+    if (m->__data.__lock != 0)
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_mutex_destroy",
+                           "pthread_mutex_destroy: the mutex is locked");
+    m->__data.__nusers = 0;
+    return RAD_REAL(pthread_mutex_destroy)(m);
+}
+
+/* ---- What os locks while a thread runs: no point (tools/seam.sh) ----------------------------------------- */
+
+RAD_INTERNAL int rad__past_mutex_lock(pthread_mutex_t *m);
+RAD_INTERNAL int rad__past_mutex_unlock(pthread_mutex_t *m);
+
+int rad__past_mutex_lock(pthread_mutex_t *m)
+{
+    return RAD_REAL(pthread_mutex_lock)(m);
+}
+
+int rad__past_mutex_unlock(pthread_mutex_t *m)
+{
+    return RAD_REAL(pthread_mutex_unlock)(m);
+}
+
+/* ---- Spin locks ---------------------------------------------------------------------------------------------- */
+
+/* The word is volatile, which does not matter to who waits for it. */
+static void *plain(pthread_spinlock_t *l)
+{
+    return (void *)(uintptr_t)l; /* tidy: address ok: only the qualifier goes */
+}
+
+RAD_ANSWER(int, pthread_spin_lock, (pthread_spinlock_t * l))
+{
+    if (rad__thread_self() != NULL)
+        rad__thread_waits(RAD_AT_pthread_spin_lock, RAD_WAIT_SPIN, plain(l), UINT64_MAX);
+    int code = RAD_REAL(pthread_spin_lock)(l);
+    rad__threads_review(plain(l));
+    return code;
+}
+
+RAD_ANSWER(int, pthread_spin_trylock, (pthread_spinlock_t * l))
+{
+    rad__point(RAD_AT_pthread_spin_trylock, plain(l));
+    int code = RAD_REAL(pthread_spin_trylock)(l);
+    if (code != 0) rad__thread_tried();
+    rad__threads_review(plain(l));
+    return code;
+}
+
+RAD_ANSWER(int, pthread_spin_unlock, (pthread_spinlock_t * l))
+{
+    rad__point(RAD_AT_pthread_spin_unlock, plain(l));
+    int code = RAD_REAL(pthread_spin_unlock)(l);
+    rad__threads_review(plain(l));
+    return code;
+}
+
+/* ---- C11 ----------------------------------------------------------------------------------------------------- */
+
+static int c11(int code)
+{
+    switch (code) {
+    case 0: return thrd_success;
+    case EBUSY: return thrd_busy;
+    case ETIMEDOUT: return thrd_timedout;
+    case ENOMEM: return thrd_nomem;
+    default: return thrd_error;
+    }
+}
+
+RAD_ANSWER(int, mtx_lock, (mtx_t * m))
+{
+    return c11(pthread_mutex_lock((pthread_mutex_t *)(void *)m));
+}
+
+RAD_ANSWER(int, mtx_timedlock, (mtx_t * m, const struct timespec *until))
+{
+    return c11(pthread_mutex_timedlock((pthread_mutex_t *)(void *)m, until));
+}
+
+RAD_ANSWER(int, mtx_trylock, (mtx_t * m))
+{
+    return c11(pthread_mutex_trylock((pthread_mutex_t *)(void *)m));
+}
+
+RAD_ANSWER(int, mtx_unlock, (mtx_t * m))
+{
+    return c11(pthread_mutex_unlock((pthread_mutex_t *)(void *)m));
+}

@@ -1,0 +1,141 @@
+/* threads.h — pthreads of a program under test: what they wait for, and who may continue.
+ *
+ * Each thread of the program is a runner (lab/fibers/stage.h): a coroutine on the stack of a real thread, its *donor*,
+ * whose thread pointer it wears (donor.c). So thread-local variables, errno and pthread_self are right, and one kernel
+ * thread runs all.
+ *
+ * Locks are glibc's own: who holds a mutex stands in the mutex, so one that was locked before main, lies in memory that
+ * was used before, or was never initialised by a call is right, too. What this file adds is who waits.
+ *
+ * A call that may have to wait says so with its point: its runner can be chosen only while the call would not block. So
+ * nobody tries in vain, and who of several gets a lock is the kernel's ordinary choice. */
+#ifndef RAD_LAB_THREADS_THREADS_H
+#define RAD_LAB_THREADS_THREADS_H
+
+#include "lab/fibers/stage.h"
+
+#include <pthread.h>
+#include <time.h>
+
+enum rad_wait_kind {
+    RAD_WAIT_NONE,
+    RAD_WAIT_MUTEX,     /* free */
+    RAD_WAIT_CONDITION, /* signalled; then for its mutex */
+    RAD_WAIT_READ,      /* a rwlock without a writer */
+    RAD_WAIT_WRITE,     /* a rwlock that is free */
+    RAD_WAIT_SEMAPHORE, /* above 0 */
+    RAD_WAIT_BARRIER,   /* all have come */
+    RAD_WAIT_JOIN,      /* a thread has ended */
+    RAD_WAIT_ONCE,      /* nobody is in the initialiser */
+    RAD_WAIT_SPIN,      /* a spin lock that is free */
+    RAD_WAIT_WORD       /* woken: a futex */
+};
+
+typedef struct rad_donor rad_donor;
+
+typedef struct rad_thread {
+    rad_runner *runner;
+    rad_donor *donor; /* NULL: main */
+    pthread_t handle;
+    void *(*fn)(void *arg);
+    void *arg, *result;
+    bool detached, joined, ended;
+    /* While it waits. */
+    enum rad_wait_kind wait;
+    void *address;
+    pthread_mutex_t *mutex; /* of a condition: what it needs after that */
+    uint64_t deadline_ns;
+    uint64_t turn; /* when it came: the order of waiters */
+    bool woken;    /* a condition, barrier, word */
+    bool expired;  /* the deadline has passed, and it waits no more */
+    bool late;     /* the deadline of a condition has passed: it waits for the mutex */
+} rad_thread;
+
+enum { RAD_THREADS_MAX = 4096 };
+
+/* The thread that runs, or NULL: a fiber, or code outside of a step. Only then is a call of the program explored. */
+RAD_INTERNAL rad_thread *rad__thread_self(void);
+
+/* What pthread_self says. */
+RAD_INTERNAL pthread_t rad__thread_handle(void);
+
+/* A new one, all zero; NULL: there are too many. */
+RAD_INTERNAL rad_thread *rad__thread_new(void);
+
+/* By number of creation; NULL beyond the last. */
+RAD_INTERNAL rad_thread *rad__thread_at(uint32_t index);
+
+/* main becomes a thread of the program. */
+RAD_INTERNAL void rad__threads_begin(rad_runner *main);
+
+/* A point of the thread that runs, at which it can be chosen only when it need not wait for this. Returns when it was
+ * chosen; false: the deadline came first, and what it waited for is not there. */
+RAD_INTERNAL bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address,
+                                    uint64_t deadline_ns);
+
+/* Something at this address has changed, so others may be able to continue, or no longer. */
+RAD_INTERNAL void rad__threads_review(const void *address);
+
+/* How many wait there in this way; the one of those at this place in their order of coming. */
+RAD_INTERNAL uint32_t rad__threads_waiting(enum rad_wait_kind wait, const void *address);
+RAD_INTERNAL rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address,
+                                             uint32_t index);
+
+/* Wakes up to `count` of them. Which is the kernel's choice when there are more. Returns how many. */
+RAD_INTERNAL uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait,
+                                          const void *address, uint32_t count);
+
+/* The runner is a thread that waits in a call of libc's: for one of the above. */
+RAD_INTERNAL bool rad__thread_is_waiting(const rad_runner *r);
+
+/* For the stage: the deadline of a runner has come; what it waits for, for reports; whether its next step may ask the
+ * kernel to pick. */
+RAD_INTERNAL void rad__thread_expired(rad_runner *r);
+RAD_INTERNAL void rad__thread_tell_wait(const rad_runner *r);
+RAD_INTERNAL bool rad__thread_may_pick(const rad_runner *r);
+
+/* The last of a thread: destructors of thread-local variables and keys, then its end. */
+RAD_INTERNAL _Noreturn void rad__thread_ends(rad_thread *t);
+
+/* Calls main; pthread_exit in it ends its thread, and the process when the others have ended. */
+RAD_INTERNAL int rad__main_runs(int (*main)(int, char **, char **), int argc, char **argv,
+                                char **envp);
+
+/* Who holds a mutex: the owner's word in it. */
+RAD_INTERNAL int rad__owner_word(const rad_thread *t);
+RAD_INTERNAL rad_thread *rad__owner_of(int word);
+
+/* The virtual time at which this clock shows `at`. */
+RAD_INTERNAL uint64_t rad__deadline_of(clockid_t clock, const struct timespec *at);
+
+/* A call that looked and found nothing to take. */
+RAD_INTERNAL void rad__thread_tried(void);
+
+/* For conditions. */
+RAD_INTERNAL bool rad__mutex_is_mine(const pthread_mutex_t *m);
+RAD_INTERNAL void rad__mutex_release(pthread_mutex_t *m);
+RAD_INTERNAL void rad__mutex_take_again(pthread_mutex_t *m, uint32_t count);
+
+/* ---- Donors ------------------------------------------------------------------------------------------------ */
+
+struct rad_donor {
+    pthread_t handle;
+    void *pointer;
+    char *low;          /* of the stack that can be used */
+    size_t size, whole; /* what a runner has of it, and all */
+    _Atomic uint32_t ready;
+    bool taken;
+};
+
+/* One that fits these attributes, new if there is none; NULL: the system gives no thread. It is never given back: its
+ * thread-local variables would be those of another thread. */
+RAD_INTERNAL rad_donor *rad__donor_take(const pthread_attr_t *attributes);
+
+/* In the keeper, for workers to come: makes as many as runs so far have needed. One that a run makes itself is a thread
+ * of that process, which stays when memory is put back. */
+RAD_INTERNAL void rad__donors_prepare(void);
+
+/* A run has needed more than there were, and a new worker will have them. */
+RAD_INTERNAL bool rad__donors_lack(void);
+
+#endif

@@ -1,0 +1,272 @@
+/* wait.c — who waits for what, and who may continue: see threads.h. */
+#define _GNU_SOURCE
+#include "lab/fibers/libc.h"
+#include "lab/fibers/tell.h"
+#include "lab/threads/threads.h"
+
+#include <dlfcn.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <string.h>
+
+static rad_thread threads[RAD_THREADS_MAX];
+static uint32_t thread_count;
+static uint64_t turns;
+
+rad_thread *rad__thread_self(void)
+{
+    const rad_runner *r = rad__stage.current;
+    return rad__stage.running && r != NULL ? r->thread : NULL;
+}
+
+rad_thread *rad__thread_at(uint32_t index)
+{
+    return index < thread_count ? &threads[index] : NULL;
+}
+
+rad_thread *rad__thread_new(void)
+{
+    return thread_count < RAD_THREADS_MAX ? &threads[thread_count++] : NULL;
+}
+
+/* Of the real thread whose pointer is worn: what pthread_join takes, not a number that anything is ordered by. */
+pthread_t rad__thread_handle(void)
+{
+    static pthread_t (*real)(void);
+    if (real == NULL) rad__libc_find("pthread_self", &real);
+    return real();
+}
+
+void rad__threads_begin(rad_runner *main)
+{
+    rad_thread *t = rad__thread_new();
+    *t = (rad_thread){.runner = main, .handle = rad__thread_handle()};
+    main->thread = t;
+}
+
+/* ---- Who holds a lock ---------------------------------------------------------------------------------------- */
+
+/* No thread of a system has a number like these. One that was locked before main has such a number: main's. */
+enum { OWNER = 0x40000000 };
+
+int rad__owner_word(const rad_thread *t)
+{
+    return OWNER + (int)(t - threads);
+}
+
+rad_thread *rad__owner_of(int word)
+{
+    if (word <= 0 || thread_count == 0) return NULL;
+    if (word < OWNER) return &threads[0];
+    return rad__thread_at((uint32_t)(word - OWNER));
+}
+
+/* ---- Who can continue ---------------------------------------------------------------------------------------- */
+
+static bool writer_waits(const void *lock)
+{
+    return rad__threads_waiting(RAD_WAIT_WRITE, lock) > 0;
+}
+
+static bool can_read(const pthread_rwlock_t *l)
+{
+    bool prefers_writers = l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+    return l->__data.__cur_writer == 0 && !(prefers_writers && writer_waits(l));
+}
+
+enum {
+    READER = 8,
+    SPIN_FREE =
+#if defined(__x86_64__)
+        1
+#else
+        0
+#endif
+};
+
+static bool can_continue(const rad_thread *t)
+{
+    const pthread_rwlock_t *rwlock = t->address;
+    switch (t->wait) {
+    case RAD_WAIT_MUTEX: return ((const pthread_mutex_t *)t->address)->__data.__lock == 0;
+    case RAD_WAIT_READ: return can_read(rwlock);
+    case RAD_WAIT_WRITE:
+        return rwlock->__data.__cur_writer == 0 && rwlock->__data.__readers < READER;
+    case RAD_WAIT_SEMAPHORE: return *(const uint32_t *)t->address > 0;
+    case RAD_WAIT_JOIN: return ((const rad_thread *)t->address)->ended;
+    case RAD_WAIT_ONCE: return (*(const int *)t->address & 3) != 1;
+    case RAD_WAIT_SPIN: return *(const int *)t->address == SPIN_FREE;
+    case RAD_WAIT_CONDITION:
+    case RAD_WAIT_BARRIER:
+    case RAD_WAIT_WORD: return t->woken;
+    default: return true;
+    }
+}
+
+/* Its deadline counts while it cannot continue. */
+static void set_waiting(rad_thread *t, bool waits)
+{
+    t->runner->word = waits ? t->address : NULL;
+    t->runner->deadline_ns = waits ? t->deadline_ns : UINT64_MAX;
+    rad__time_changed(t->runner);
+}
+
+static void review(rad_thread *t)
+{
+    bool can = t->expired || can_continue(t);
+    if (can == t->runner->enabled) return;
+    set_waiting(t, !can);
+    if (can) {
+        rad__runner_enable(t->runner);
+    } else {
+        rad__runner_disable(t->runner);
+        rad__thread_tell_wait(t->runner);
+    }
+}
+
+void rad__threads_review(const void *address)
+{
+    for (uint32_t i = 0; i < thread_count; i++) {
+        rad_thread *t = &threads[i];
+        if (t->wait != RAD_WAIT_NONE && t->address == address && t->runner != rad__stage.current)
+            review(t);
+    }
+}
+
+bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address, uint64_t deadline_ns)
+{
+    rad_thread *t = rad__thread_self();
+    rad_runner *r = t->runner;
+    t->wait = wait;
+    t->address = address;
+    t->deadline_ns = deadline_ns;
+    t->turn = turns++;
+    t->expired = t->woken = t->late = false;
+    r->site = site;
+    r->object = address;
+    r->looks = 0;
+    rad__stage.points++;
+    bool can = can_continue(t);
+    set_waiting(t, !can);
+    rad__thread_leave(can ? RAD_RUN_YIELD : RAD_RUN_BLOCKED);
+    RAD_ASSERT(t->expired || can_continue(t));
+    t->wait = RAD_WAIT_NONE;
+    return !t->expired;
+}
+
+/* ---- Waking -------------------------------------------------------------------------------------------------- */
+
+uint32_t rad__threads_waiting(enum rad_wait_kind wait, const void *address)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < thread_count; i++)
+        count += threads[i].wait == wait && threads[i].address == address && !threads[i].woken;
+    return count;
+}
+
+rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address, uint32_t index)
+{
+    rad_thread *found = NULL;
+    for (uint32_t n = 0; n <= index; n++) { /* the next one after the last that was found */
+        rad_thread *next = NULL;
+        for (uint32_t i = 0; i < thread_count; i++) {
+            rad_thread *t = &threads[i];
+            if (t->wait != wait || t->address != address || t->woken) continue;
+            if (found && t->turn <= found->turn) continue;
+            if (next == NULL || t->turn < next->turn) next = t;
+        }
+        found = next;
+        if (found == NULL) return NULL;
+    }
+    return found;
+}
+
+/* Who waits for a condition then needs its mutex: one wait follows the other without a step. */
+static void wake(rad_thread *t)
+{
+    t->woken = true;
+    if (t->wait == RAD_WAIT_CONDITION) {
+        t->wait = RAD_WAIT_MUTEX;
+        t->address = t->mutex;
+        t->deadline_ns = UINT64_MAX;
+        set_waiting(t, true);
+        rad__runner_announce(t->runner, RAD_AT_pthread_relock, t->mutex);
+        if (!can_continue(t)) {
+            rad__thread_tell_wait(t->runner);
+            return;
+        }
+    }
+    review(t);
+}
+
+uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait, const void *address,
+                             uint32_t count)
+{
+    uint32_t woken = 0, waiting;
+    while (woken < count && (waiting = rad__threads_waiting(wait, address)) > 0) {
+        bool choice = waiting > 1 && count - woken < waiting;
+        uint32_t index = choice ? rad__tell_pick(RAD_PICK_WAKE, site, waiting) : 0;
+        wake(rad__thread_waiting(wait, address, index));
+        woken++;
+    }
+    return woken;
+}
+
+/* ---- For the stage ------------------------------------------------------------------------------------------- */
+
+bool rad__thread_is_waiting(const rad_runner *r)
+{
+    return r->thread != NULL && r->thread->wait != RAD_WAIT_NONE;
+}
+
+void rad__thread_expired(rad_runner *r)
+{
+    rad_thread *t = r->thread;
+    if (t->wait == RAD_WAIT_CONDITION) {
+        t->late = true;
+        wake(t);
+        return;
+    }
+    t->expired = true;
+    review(t);
+}
+
+static const rad_thread *holder_of(const rad_thread *t)
+{
+    switch (t->wait) {
+    case RAD_WAIT_MUTEX:
+        return rad__owner_of(((const pthread_mutex_t *)t->address)->__data.__owner);
+    case RAD_WAIT_READ:
+    case RAD_WAIT_WRITE:
+        return rad__owner_of(((const pthread_rwlock_t *)t->address)->__data.__cur_writer);
+    case RAD_WAIT_JOIN: return t->address;
+    default: return NULL;
+    }
+}
+
+void rad__thread_tell_wait(const rad_runner *r)
+{
+    const rad_thread *t = r->thread, *holder = holder_of(t);
+    if (rad__stage.prefix) return;
+    rad__tell_wait(r->number, rad__object_at(r->object, r->site),
+                   holder ? holder->runner->number : RAD_NONE);
+}
+
+bool rad__thread_may_pick(const rad_runner *r)
+{
+    switch (r->site) {
+    case RAD_AT_pthread_cond_signal: return rad__threads_waiting(RAD_WAIT_CONDITION, r->object) > 1;
+    case RAD_AT_futex_wake: return rad__threads_waiting(RAD_WAIT_WORD, r->object) > 1;
+    default: return false;
+    }
+}
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+uint64_t rad__deadline_of(clockid_t clock, const struct timespec *at)
+{
+    struct timespec now;
+    rad__clock_show(clock, &now);
+    int64_t left = (at->tv_sec - now.tv_sec) * INT64_C(1000000000) + (at->tv_nsec - now.tv_nsec);
+    return rad__stage.now_ns + (left > 0 ? (uint64_t)left : 0);
+}

@@ -1,0 +1,125 @@
+#!/bin/bash
+# Ordinary programs with threads under test: `raddle explore ./program` on binaries that know nothing of raddle.
+# tests/programs/threads.c and threads.cpp have a bug under each name, and the fixed version of it.
+. "$(dirname "$0")/tap"
+. "$(dirname "$0")/user"
+cc=${CC:-cc}
+LC_ALL=C.UTF-8
+export LC_ALL
+programs=$src/tests/programs
+
+if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+    skip "threads under test" "this build has no library for them"
+    finish
+fi
+
+finds() { # PROGRAM NAME IDENTITY STEPS: found, shrunk to at most so many steps, replayed; the fixed version is silent
+    try explore --runs 150 "./$1" "$2"
+    status 1 "explore ./$1 $2"
+    silent "explore ./$1 $2"
+    has out "$3: first in run" "$2: $3"
+    try replay "$1.min.raddle.json" --json -- "./$1" "$2"
+    status 0 "$2: replay in another process, as recorded"
+    check "$2: at most $4 steps" [ "$(sed -n 's/^ *"steps": \([0-9]*\),*/\1/p' out | head -1)" -le "$4" ]
+    try explore --runs 150 "./$1" "$2" fixed
+    status 0 "explore ./$1 $2 fixed"
+    has out "nothing found in" "$2 fixed: silent"
+    has out "code between two operations was not interrupted" "$2 fixed: says what was not tried"
+    has out "equal in a fresh process" "$2 fixed: many runs in one process, audited"
+}
+
+# ---- C -------------------------------------------------------------------------------------------------
+# shellcheck disable=SC2086 # CC may have words
+check "threads.c compiles" $cc -std=gnu11 -g -O1 -Wall -Wextra -pthread "$programs/threads.c" -o threads
+finds threads abba deadlock:forward+mutex 12
+finds threads lost deadlock:condition+waiter 14
+finds threads consumed deadlock:condition+taker 35
+finds threads oversold "assertion@stock >= 0" 16
+finds threads stranger misuse:mutex@pthread_mutex_unlock 10
+finds threads upgrade "assertion@version == 2" 16
+finds threads crowd "assertion@inside == 1" 18
+finds threads life deadlock:lives+mutex 16
+finds threads c11 deadlock:condition+plays 30
+
+# The last ones of `lost` and `consumed`, with what became of the signal.
+why() { # NAME TEXT
+    try explore --runs 150 --stop-on-first ./threads "$1"
+    sed -n '/^Why nothing/,/^$/p' out | tr -s '\n ' ' ' >why
+    has why "$2" "$1: $2"
+}
+why lost "when no thread waited, so it woke none; this wait began later, at step"
+why consumed "instead: a signal wakes one thread, a broadcast wakes all"
+
+# ---- What is told -----------------------------------------------------------------------------------------
+try explore --runs 150 ./threads abba
+has out "main waits for forward (held by forward); forward waits for mutex n" "threads have the names of their functions, locks those of variables"
+has out "switch to backward: forward could have gone on" "the switch that matters"
+has out "threads.c:" "and places in the source"
+for times in 1 2; do
+    try replay threads.min.raddle.json -- ./threads abba
+    status 0 "replay $times, at other addresses"
+done
+try explore --runs 60 --apart ./threads abba
+status 1 "a process for each run"
+has out "deadlock:forward+mutex: first in run" "finds the same"
+
+# ---- C++ ----------------------------------------------------------------------------------------------------
+cxx=
+for one in ${CXX:-} g++ clang++; do
+    if command -v "$one" >/dev/null; then cxx=$one && break; fi
+done
+if [ -z "$cxx" ]; then
+    skip "C++" "there is no compiler for it"
+else
+    check "threads.cpp compiles" "$cxx" -std=c++20 -pthread "$programs/threads.cpp" -o threads_cxx
+    finds threads_cxx bank deadlock:mutex+thread 12
+    finds threads_cxx shutdown deadlock:condition+thread 60
+    finds threads_cxx promised deadlock:object 12
+    finds threads_cxx waits "assertion@inside == 1" 40
+    for bug in thrown:crash:SIGABRT crash:crash:SIGSEGV; do
+        try explore --runs 40 ./threads_cxx "${bug%%:*}"
+        status 1 "explore ./threads_cxx ${bug%%:*}"
+        has out "${bug#*:}: first in run" "$bug"
+        try replay threads_cxx.min.raddle.json -- ./threads_cxx "${bug%%:*}"
+        status 0 "$bug: replayed"
+        try explore --runs 60 ./threads_cxx "${bug%%:*}" fixed
+        status 0 "$bug: fixed"
+    done
+fi
+
+# ---- Threads beside fibers ---------------------------------------------------------------------------------
+sed 's/EACH = 5000/EACH = 20/' "$src/examples/between_threads.c" >between.c
+# shellcheck disable=SC2086
+compiles "between_threads compiles" "$library" $cc -std=gnu11 -g -pthread between.c -o between
+try explore --runs 10 ./between
+status 0 "threads and fibers, and channels between them"
+has out "nothing found in 10 runs" "are explored together"
+
+# ---- What cannot be explored, by name --------------------------------------------------------------------------
+refuses() { # NAME TEXT
+    try explore --runs 20 ./threads "$1"
+    status 2 "$1"
+    has err "$2" "$1 is refused by name: $2"
+}
+refuses forks "the program calls fork: "
+refuses robust "the program calls pthread_mutex_lock: of a robust mutex"
+refuses cancels "the program calls pthread_cancel: "
+
+# ---- What a thread can have --------------------------------------------------------------------------------------
+try explore --runs 60 ./threads crowded
+status 0 "64 threads, on stacks of 16 MB, with a time limit each"
+has out "in process 60 runs" "in one process, too: the first run tells how many there are"
+try explore --runs 20 ./threads joined
+status 1 "joining twice"
+has out "misuse:forward@pthread_join: first in run 0" "is misuse"
+
+# ---- The list of calls ---------------------------------------------------------------------------------------
+sed -n 's/^RAD_ANSWER([^,]*, \([A-Za-z0-9_]*\),.*/\1/p' "$src"/src/lab/threads/*.c | LC_ALL=C sort -u >answered
+sed -n '/^## Calls/,/^## /p' "$src/docs/threads-under-test.md" | grep '^| `' | cut -d'|' -f2 | grep -o '`[a-z0-9_]*`' | tr -d '`' | LC_ALL=C sort -u >documented
+same answered documented "the calls in the docs are those that are answered"
+LC_ALL=C comm -23 answered "$src/src/lab/fibers/interposed.txt" >missing
+check "and all of them are exported" [ ! -s missing ]
+
+sleep 0.1
+check "no process is left" [ -z "$(pgrep -f "^./threads" || true)" ]
+finish
