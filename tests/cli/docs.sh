@@ -1,5 +1,5 @@
 #!/bin/sh
-# The documents say what the command does: verbs, options, the picture of the README.
+# The documents say what the command does: verbs, options, the first program and its picture.
 . "$(dirname "$0")/tap"
 src=${RADDLE_SRC:-$(dirname "$0")/../..}
 
@@ -22,21 +22,32 @@ for verb in tour list run explore replay shrink show corpus test "exec gen" "exe
     done <options
 done
 
-# The picture of the README is what `show` draws today.
+# The program of the README, its commands, and the picture, which is what `show` draws today.
 LC_ALL=C.UTF-8
 export LC_ALL
-try explore event
-"$RADDLE" show event.min.raddle.json | tail -n +3 >drawn
-sed -n '/^<!-- The picture/,/^<!-- End/p' "$src/README.md" | sed -n '/^```$/,/^```$/p' | grep -v '^```' >picture
-check "the README has a picture" [ -s picture ]
-same picture drawn "the picture is real"
-sed -n '/^## Five lines/,/^## A picture/p' "$src/README.md" | sed -n 's/^raddle \([^#]*[^ #]\) *#.*/\1/p' >five
-check "five lines" [ "$(wc -l <five)" = 5 ]
+sed -n '/^## Try it/,/^## Tests/p' "$src/README.md" >door
+sed -n '/^```c$/,/^```$/p' door | grep -v '^```' >wait.c
+# shellcheck disable=SC2086 # CC may have words
+check "the program of the README compiles" ${CC:-cc} -g -pthread wait.c -o wait
+sed -n 's/^raddle \([^#]*[^ #]\) *#.*/\1/p' door >commands
+check "three commands" [ "$(wc -l <commands)" = 3 ]
 while read -r words; do
     # shellcheck disable=SC2086
     try $words
     check "raddle $words: no error (status $status)" [ $status -le 1 ]
-done <five
+done <commands
+tail -n +3 out >drawn
+sed -n '/^<!-- The picture/,/^<!-- End/p' door | sed -n '/^```$/,/^```$/p' | grep -v '^```' >picture
+check "the README has a picture" [ -s picture ]
+same picture drawn "the picture is real"
+try explore ./wait
+has out "minimal: no failure with 0 preemptions" "minimal, as the README says"
+sed 's/done = 1;.*/pthread_mutex_lock(\&lock); done = 1; pthread_mutex_unlock(\&lock);/' wait.c >fixed.c
+# shellcheck disable=SC2086
+check "with the lock" ${CC:-cc} -g -pthread fixed.c -o wait
+try explore ./wait
+status 0 "nothing is found"
+has out "every schedule was tried, code between two operations was not interrupted" "and what was tried is said"
 
 # Links of the front documents lead somewhere.
 for file in README.md docs/cli.md docs/machine.md docs/policy.md docs/executor-cases.md docs/architecture.md docs/load.md docs/flow.md; do
