@@ -19,6 +19,7 @@ endif
 
 all: setup ## build everything: build/raddle, build/libraddle{,-lab}.{a,so}, examples, tests, benches
 	@tools/build.sh $(BUILD)
+	@tools/wasm.sh $(BUILD) --able
 
 run: setup ## set up, build, and take the tour
 	@tools/build.sh $(BUILD) command

@@ -16,8 +16,8 @@ mkdir -p "$done_here"
 # Minutes of CPU time, as measured, and what to do. Scripts that do not say what they take, take ten.
 checks() {
     cat <<'END'
-2 long long_variants
-5 clang rest_under_clang
+3 long long_variants
+6 clang rest_under_clang
 9 sanitizers rest_under_sanitizers
 9 fuzz fuzz_all 20
 12 planted-0 planted_bugs_found 0/4
@@ -25,9 +25,9 @@ checks() {
 12 planted-2 planted_bugs_found 2/4
 12 planted-3 planted_bugs_found 3/4
 6 valgrind under_valgrind
-3 mutants-exec env MUTANTS_CLASS=0/16 tools/mutants.sh src/exec
+15 mutants-exec env MUTANTS_CLASS=0/16 tools/mutants.sh src/exec
 4 mutants-rt env MUTANTS_CLASS=0/32 tools/mutants.sh src/rt
-4 mutants-session env MUTANTS_CLASS=0/256 tools/mutants.sh src/session
+2 mutants-session env MUTANTS_CLASS=0/256 tools/mutants.sh src/session
 END
     for script in tests/nightly/*.sh; do
         echo "$(sed -n 's/^# Takes \([0-9]*\) minutes.*/\1/p' "$script" | grep . || echo 10) $(basename "$script" .sh) bash $script build"

@@ -53,7 +53,7 @@ for engine in $engines; do
 done
 
 if command -v openssl >/dev/null 2>&1 &&
-    openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost >/dev/null 2>&1; then
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost >/dev/null 2>&1; then
     for secure in 20443 21443 22443 23443; do
         openssl s_server -accept 127.0.0.1:$secure -cert cert.pem -key key.pem -www >tls.out 2>&1 </dev/null &
         server=$!

@@ -24,8 +24,16 @@ is err "stdin:2:1: expected a new key, found 'a', which is an integer since line
 check "nothing on stdout" [ ! -s out ]
 
 # Where the decimal point is a comma.
-if mkdir locales && localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 >/dev/null 2>&1 &&
-    [ "$(env LOCPATH="$PWD/locales" LC_ALL=de_DE.UTF-8 locale decimal_point)" = , ]; then
+{ # all of German took 1.8 s: its numbers are enough
+    for category in CTYPE COLLATE TIME NUMERIC MONETARY MESSAGES; do
+        from=POSIX
+        [ $category != NUMERIC ] || from=de_DE
+        printf 'LC_%s\ncopy "%s"\nEND LC_%s\n' $category $from $category
+    done
+} >comma
+mkdir locales
+localedef -c -i ./comma -f UTF-8 locales/de_DE.UTF-8 >/dev/null 2>&1 # its status says that it has warned
+if [ "$(env LOCPATH="$PWD/locales" LC_ALL=de_DE.UTF-8 locale decimal_point)" = , ]; then
     locale=de_DE.UTF-8
     decode 'a = 2.5\nb = -1_000.125e-2\n'
     status 0 "floats in a locale with a decimal comma"

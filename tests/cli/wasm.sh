@@ -29,7 +29,7 @@ if ! command -v node >/dev/null; then
     finish
 fi
 
-random=30 # protocols; the night tries more
+random=5 # protocols; the night tries more
 [ -z "${TEST_LONG:-}" ] || random=100
 set -- $random "$src"/examples/session/*.session "$src"/tests/wasm/*.session
 "$build/tests/wasm_native" "$@" >all 2>err
@@ -103,6 +103,11 @@ status=$?
 status 2 "Node: a protocol that is refused"
 check "Node: with its place" grep -qE '^protocol:[0-9]+:[0-9]+: ' err
 
+if [ "${RADDLE_WASM:-}" != required ] && [ -z "${TEST_LONG:-}" ] && [ -z "${CHROMIUM:-}" ]; then
+    tap_count=$((tap_count + 1)) # the engine is Node's; to start it takes three seconds of CPU
+    echo "ok $tap_count - session.wasm runs in a browser # SKIP that is for ci, or CHROMIUM=chromium"
+    finish
+fi
 if ! command -v "${CHROMIUM:-chromium}" >/dev/null; then
     skip "session.wasm runs in a browser" "there is no chromium"
     finish

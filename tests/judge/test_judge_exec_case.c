@@ -128,7 +128,7 @@ static void each_step_is_a_move_of_the_reference(void **state)
     static const exec_bounds small = {3, 3, 4, 3, 4, false}, large = {4, 4, 8, 6, 5, false};
     trial t = {.judge = judge_steps};
     exec_coverage coverage = {.cases = 0};
-    uint64_t seed = first_seed(1), count = storm_amount(storm_size(STEPPED / 2, STEPPED));
+    uint64_t seed = first_seed(1), count = storm_amount(storm_size(STEPPED / 3, STEPPED));
     for (uint64_t i = 0; i < count; i++) {
         exec_case c;
         t.seed = seed + i;
@@ -265,7 +265,7 @@ static void each_result_is_one_of_the_reference(void **state)
     (void)state;
     static const exec_bounds small = {3, 3, 3, 3, 3, false};
     trial t = {.judge = judge_results, .most_runs = SAMPLES};
-    uint64_t count = storm_amount(storm_size(SAMPLED / 2, SAMPLED)), judged = 0;
+    uint64_t count = storm_amount(storm_size(SAMPLED / 3, SAMPLED)), judged = 0;
     uint64_t begin = first_seed(3);
     for (t.seed = begin; judged < count; t.seed++) {
         exec_case c;

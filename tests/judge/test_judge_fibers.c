@@ -115,7 +115,7 @@ static void random_programs_do_what_the_reference_allows(void **state)
     (void)state;
     static fibers_hunted sum;
     fibers_hunt_options o = {.seed = first_seed(),
-                             .programs = storm_amount(storm_size(PROGRAMS / 2, PROGRAMS)),
+                             .programs = storm_amount(storm_size(PROGRAMS / 4, PROGRAMS)),
                              .workers = {1, 2, 4},
                              .worker_count = 3,
                              .in_turn = !storm_is_long(),

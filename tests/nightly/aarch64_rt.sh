@@ -1,7 +1,7 @@
 #!/bin/bash
 # aarch64_rt.sh [BUILD_DIR] — the unit tests of fibers and of the context switch on another architecture, under qemu; and
 # here, with the fallback of the context switch. Tests that an emulator cannot do are named, with the reason.
-# Takes 4 minutes.
+# Takes 5 minutes.
 set -eu
 cd "$(dirname "$0")/../.."
 build=$(cd "${1:-build}" && pwd) # for raddle_build.h

@@ -2,7 +2,7 @@
 # load.sh BUILD_DIR — simulated runs with 1, 100, 10,000 and 100,000 users: two runs with one seed have the same log,
 # another seed has another one, and each log replays. Then the percentiles of ten million samples (test_histogram), and
 # the lab's trial of the scheduler with other seeds.
-# Takes 2 minutes.
+# Takes 1 minutes.
 set -eu
 build=$(cd "${1:?usage: load.sh BUILD_DIR}" && pwd)
 work=$(mktemp -d)

@@ -11,10 +11,18 @@
 
 /* ---- Files ---------------------------------------------------------------------------------------------- */
 
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (; *name; name++) hash = (hash ^ (uint8_t)*name) * 16777619u;
+    return hash;
+}
+
 static entry *find(entry *entries, uint32_t n, const char *name)
 {
+    uint32_t hash = hash_of(name);
     for (uint32_t i = 0; i < n; i++)
-        if (strcmp(entries[i].name, name) == 0) return &entries[i];
+        if (entries[i].hash == hash && strcmp(entries[i].name, name) == 0) return &entries[i];
     return NULL;
 }
 
@@ -32,6 +40,7 @@ void double_set_name(entry *entries, uint32_t *n, const char *name, int at)
         double_require(*n < NAMES);
         e = &entries[(*n)++];
         snprintf(e->name, sizeof e->name, "%s", name);
+        e->hash = hash_of(e->name);
     }
     e->inode = at;
     if (at < 0) *e = entries[--*n];

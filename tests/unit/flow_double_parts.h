@@ -32,7 +32,8 @@ typedef struct inode {
 
 typedef struct entry {
     char name[NAME_ROOM];
-    int inode; /* -1: no such name */
+    int inode;     /* -1: no such name */
+    uint32_t hash; /* of the name: most of the names that are compared differ */
 } entry;
 
 typedef struct handle {

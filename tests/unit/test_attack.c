@@ -132,7 +132,7 @@ static void deaths_are_found_where_reports_are_found(void **state)
 {
     static const char *const strategies[] = {"dfs", "preempt:2", "delay:3", "random"};
     (void)state;
-    for (uint64_t seed = 0; seed < storm_size(3, 6); seed++) {
+    for (uint64_t seed = 0; seed < storm_size(2, 6); seed++) {
         for (uint32_t s = 0; s < sizeof strategies / sizeof *strategies; s++) {
             char expected[4096] = "", found[4096];
             for (uint32_t jobs = 1; jobs <= 3; jobs++) {
@@ -152,7 +152,7 @@ static void deaths_are_found_where_reports_are_found(void **state)
 static void shrinking_twice_gives_what_shrinking_once_gave(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < storm_size(4, 8); seed++) {
+    for (uint64_t seed = 0; seed < storm_size(3, 8); seed++) {
         rad_target t = wild_target(seed, seed % 2, 4);
         rad_exploration e = explored(&t, "random", 300, 1);
         for (uint32_t i = 0; i < e.finding_count; i++) {

@@ -220,7 +220,7 @@ static void test_torn_at_every_byte(void **state)
 {
     (void)state;
     uint32_t torn = 0,
-             apart = (uint32_t)storm_size(4, 1); /* by day a quarter of the bytes of each write */
+             apart = (uint32_t)storm_size(8, 1); /* by day an eighth of the bytes of each write */
     for (uint64_t n = 1;; n++) {
         uint32_t unsynced = 0;
         bool crashed = false;
@@ -247,7 +247,7 @@ static void test_many_crashes(void **state)
     static const enum double_crash kinds[] = {DOUBLE_KILL_RUNNER, DOUBLE_KILL_RUNNER,
                                               DOUBLE_KILL_SHIM,   DOUBLE_LOSE,
                                               DOUBLE_KEEP,        DOUBLE_MIX};
-    for (uint64_t seed = 1; seed <= storm_size(600, 1500); seed++) {
+    for (uint64_t seed = 1; seed <= storm_size(150, 1500); seed++) {
         life l;
         rad_prng prng = rad__prng(seed, (enum rad_stream)0, 7);
         open_life(&l, program, seed);
@@ -281,7 +281,7 @@ static void test_the_winner_is_remembered(void **state)
         "par { par { do quick } and { do slow } join first wait 30ms }\n"
         "and { region r { do slow } on cancel { wait 50ms } } and { wait 30ms cancel region r } }");
     for (enum double_crash what = DOUBLE_KILL_RUNNER; what <= DOUBLE_MIX; what++)
-        for (uint32_t seed = 1; seed <= 4; seed++)
+        for (uint32_t seed = 1; seed <= storm_size(2, 4); seed++)
             for (uint64_t n = 1;; n++) {
                 life l;
                 open_life(&l, p, seed);

@@ -104,7 +104,7 @@ static void print_tally(const tally *t)
 static void saving_steps_changes_no_verdict(void **state)
 {
     static tally t;
-    uint64_t flows = storm_amount(storm_size(400, 1000) * STORM_SLOWER / SLOWER);
+    uint64_t flows = storm_amount(storm_size(150, 1000) * STORM_SLOWER / SLOWER);
     (void)state;
     for (uint64_t seed = 1; seed <= flows; seed++) {
         char *text = flow_sparse(seed);
@@ -249,7 +249,7 @@ static void counterexamples_can_be_executed(void **state)
 {
     uint64_t made[RAD_FLOW_PROPERTIES + 1] = {0};
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(storm_size(250, 400) * STORM_SLOWER / SLOWER);
+    for (uint64_t seed = 1; seed <= storm_amount(storm_size(100, 400) * STORM_SLOWER / SLOWER);
          seed++) {
         char *text = flow_sparse(seed);
         rad_flow_validate_options o = {.states = 1500, .seeds = 2};

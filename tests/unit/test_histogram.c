@@ -9,12 +9,13 @@
 #include "base/alloc.h"
 #include "base/histogram.h"
 #include "base/prng.h"
+#include "storm_support.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY = 10000000, SOME = 20000 };
+enum { BY_DAY = 2000000, MANY = 10000000, SOME = 20000 };
 
 /* ---- Distributions ------------------------------------------------------------------------------------- */
 
@@ -159,31 +160,31 @@ static void agrees(uint64_t (*draw)(rad_prng *), uint32_t count)
 static void ten_million_uniform_values(void **state)
 {
     (void)state;
-    agrees(uniform, MANY);
+    agrees(uniform, storm_size(BY_DAY, MANY));
 }
 
 static void ten_million_waiting_times(void **state)
 {
     (void)state;
-    agrees(waiting, MANY);
+    agrees(waiting, storm_size(BY_DAY, MANY));
 }
 
 static void ten_million_values_of_two_kinds(void **state)
 {
     (void)state;
-    agrees(bimodal, MANY);
+    agrees(bimodal, storm_size(BY_DAY, MANY));
 }
 
 static void ten_million_values_of_every_magnitude(void **state)
 {
     (void)state;
-    agrees(magnitudes, MANY);
+    agrees(magnitudes, storm_size(BY_DAY, MANY));
 }
 
 static void ten_million_times_one_value(void **state)
 {
     (void)state;
-    agrees(constant, MANY);
+    agrees(constant, storm_size(BY_DAY, MANY));
 }
 
 static void few_values_and_the_ends_of_buckets(void **state)

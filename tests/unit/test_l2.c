@@ -12,7 +12,7 @@ typedef struct trial {
         at_least; /* runs of the last phase: it did not stop early for another reason; or AT_NIGHT */
 } trial;
 
-enum { SAMPLE = 500 /* runs by day that stand for a long trial, or for the rest of one */ };
+enum { SAMPLE = 250 /* runs by day that stand for a long trial, or for the rest of one */ };
 
 static bool is_night(void)
 {
@@ -128,9 +128,9 @@ static void the_idle_protocol_is_clean(void **state)
         {"l2-idle", "preempt:3", 200},
         {"l2-idle items=2", "preempt:3", 500},
         {"l2-idle workers=2", "preempt:3", AT_NIGHT | 30000},
-        {"l2-idle producers=2", "preempt:3", 2000},
+        {"l2-idle producers=2", "preempt:3", AT_NIGHT | 2000},
         {"l2-idle workers=2 items=2", "preempt:2", 3000},
-        {"l2-idle workers=2 items=2 meet=1", "preempt:2", 3000},
+        {"l2-idle workers=2 items=2 meet=1", "preempt:2", AT_NIGHT | 3000},
         {"l2-idle letters=2", "preempt:2", 2000},
         {"l2-idle workers=2 letters=1", "preempt:2", AT_NIGHT | 70000},
         {"l2-idle workers=3 letters=1", "preempt:1", AT_NIGHT | 60000},
@@ -148,7 +148,7 @@ static void the_life_of_a_fiber_is_clean(void **state)
         {"l2-life workers=2", "preempt:2", AT_NIGHT | 50000},
         {"l2-life wakers=1 wakes=3", "preempt:3", 100},
         {"l2-life lookers=1", "preempt:3", AT_NIGHT | 100000},
-        {"l2-life wakers=1 wakes=2 lookers=2", "preempt:2", 500},
+        {"l2-life wakers=1 wakes=2 lookers=2", "preempt:2", AT_NIGHT | 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -161,24 +161,24 @@ static void locks_and_the_like_are_clean(void **state)
         {"l2-mutex threads=3", "preempt:2", 2000},
         {"l2-mutex hasty=2", "preempt:3", 500},
         {"l2-mutex way=1", "preempt:3", 500},
-        {"l2-mutex way=1 threads=3", "preempt:2", 1000},
+        {"l2-mutex way=1 threads=3", "preempt:2", AT_NIGHT | 1000},
         {"l2-cond", "preempt:3", 500},
-        {"l2-cond hasty=1", "preempt:3", 500},
+        {"l2-cond hasty=1", "preempt:3", AT_NIGHT | 500},
         {"l2-cond way=1 threads=3", "preempt:2", AT_NIGHT | 1000},
         {"l2-cond way=2 threads=3", "preempt:2", AT_NIGHT | 1000},
         {"l2-rwlock", "preempt:3", 500},
         {"l2-rwlock threads=3 hasty=1", "preempt:2", AT_NIGHT | 20000},
-        {"l2-rwlock threads=4", "preempt:1", 500},
+        {"l2-rwlock threads=4", "preempt:1", AT_NIGHT | 500},
         {"l2-semaphore hasty=1", "preempt:2", AT_NIGHT | 1000},
-        {"l2-semaphore turns=2", "preempt:2", 500},
+        {"l2-semaphore turns=2", "preempt:2", AT_NIGHT | 500},
         {"l2-permit threads=3 hasty=1", "preempt:2", 2000},
-        {"l2-permit threads=3 way=1", "preempt:2", 500},
+        {"l2-permit threads=3 way=1", "preempt:2", AT_NIGHT | 500},
         {"l2-waitgroup hasty=1", "preempt:2", 1000},
         {"l2-barrier turns=2", "preempt:3", 500},
-        {"l2-barrier threads=3 hasty=3", "preempt:2", 5000},
+        {"l2-barrier threads=3 hasty=3", "preempt:2", AT_NIGHT | 5000},
         {"l2-once callers=2 fails=1 hasty=2", "preempt:3", 100},
-        {"l2-once fails=1", "preempt:2", 4000},
-        {"l2-once fails=2 hasty=1", "preempt:2", 4000},
+        {"l2-once fails=1", "preempt:2", AT_NIGHT | 4000},
+        {"l2-once fails=2 hasty=1", "preempt:2", AT_NIGHT | 4000},
         {"l2-once callers=2 fiber=1", "preempt:1", 500}, /* it is cancelled in the middle */
     };
     (void)state;
@@ -192,8 +192,8 @@ static void the_wheel_of_timers_is_clean(void **state)
         {"l2-timer sleepers=1 naps=2", "preempt:3", AT_NIGHT | 50000},
         {"l2-timer sleepers=1 readers=1", "preempt:2", 5000},
         {"l2-timer sleepers=1 expirers=2", "preempt:1", 3000},
-        {"l2-timer", "preempt:1", 3000}, /* a slot that is half moved */
-        {"l2-timer apart=0", "preempt:1", 3000},
+        {"l2-timer", "preempt:1", AT_NIGHT | 3000}, /* a slot that is half moved */
+        {"l2-timer apart=0", "preempt:1", AT_NIGHT | 3000},
         {"l2-timer sleepers=3", "preempt:0", 100},
     };
     (void)state;
@@ -204,12 +204,12 @@ static void the_executor_is_clean(void **state)
 {
     static const trial trials[] = {
         {"l2-executor", "preempt:3", AT_NIGHT | 8000},
-        {"l2-executor tasks=2", "preempt:2", 1000},
+        {"l2-executor tasks=2", "preempt:2", AT_NIGHT | 1000},
         {"l2-executor children=1", "preempt:2", 500},
         {"l2-executor workers=2", "preempt:1", 400},
-        {"l2-executor workers=2 children=1", "preempt:1", 400},
-        {"l2-executor sent=2", "preempt:2", 1000},
-        {"l2-executor workers=2 sent=1", "preempt:1", 500},
+        {"l2-executor workers=2 children=1", "preempt:1", AT_NIGHT | 400},
+        {"l2-executor sent=2", "preempt:2", AT_NIGHT | 1000},
+        {"l2-executor workers=2 sent=1", "preempt:1", AT_NIGHT | 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -233,7 +233,7 @@ static void a_worker_leaves_nothing_of_its_own(void **state)
 {
     static const trial trials[] = {
         {"l2-own", "preempt:3", 50},
-        {"l2-own thieves=2 tasks=4", "preempt:2", 500},
+        {"l2-own thieves=2 tasks=4", "preempt:2", AT_NIGHT | 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -273,17 +273,17 @@ static void groups_are_clean(void **state)
 static void every_way_in_is_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-entry", "preempt:2", 500},
+        {"l2-entry", "preempt:2", AT_NIGHT | 500},
         {"l2-entry way=1", "preempt:2", 500},
         {"l2-entry way=2", "preempt:2", 500},
         {"l2-entry way=3", "preempt:2", 500},
-        {"l2-entry workers=2 way=1", "preempt:1", 100},
-        {"l2-entry workers=2 way=3", "preempt:1", 100},
+        {"l2-entry workers=2 way=1", "preempt:1", AT_NIGHT | 100},
+        {"l2-entry workers=2 way=3", "preempt:1", AT_NIGHT | 100},
         {"l2-entry way=4", "preempt:2", 500},
-        {"l2-entry workers=2 way=4", "preempt:1", 100},
-        {"l2-entry away=1", "preempt:2", 2000},
-        {"l2-entry away=1 way=2", "preempt:2", 2000},
-        {"l2-entry away=1 workers=2", "preempt:1", 100},
+        {"l2-entry workers=2 way=4", "preempt:1", AT_NIGHT | 100},
+        {"l2-entry away=1", "preempt:2", AT_NIGHT | 2000},
+        {"l2-entry away=1 way=2", "preempt:2", AT_NIGHT | 2000},
+        {"l2-entry away=1 workers=2", "preempt:1", AT_NIGHT | 100},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -301,9 +301,9 @@ static void channels_between_threads_are_clean(void **state)
         {"l2-chan closer=1", "preempt:3", AT_NIGHT | 17500},
         {"l2-chan capacity=1 values=2 closer=1", "preempt:2", 1000},
         {"l2-chan capacity=2 values=3 many=1", "preempt:3", 500},
-        {"l2-chan values=2 many=1 closer=1", "preempt:2", 1000},
-        {"l2-chan receivers=2", "preempt:2", 5000},
-        {"l2-chan senders=2", "preempt:2", 5000},
+        {"l2-chan values=2 many=1 closer=1", "preempt:2", AT_NIGHT | 1000},
+        {"l2-chan receivers=2", "preempt:2", AT_NIGHT | 5000},
+        {"l2-chan senders=2", "preempt:2", AT_NIGHT | 5000},
         {"l2-chan senders=2 capacity=1 closer=1", "preempt:1", 1000},
     };
     (void)state;
@@ -315,12 +315,12 @@ static void selects_are_clean(void **state)
     static const trial trials[] = {
         {"l2-select", "preempt:3", 200},
         {"l2-select public=1", "preempt:3", 200},
-        {"l2-select kind=1", "preempt:2", 4000},
+        {"l2-select kind=1", "preempt:2", AT_NIGHT | 4000},
         {"l2-select kind=1 capacity=1", "preempt:2", 1000},
         {"l2-select kind=2", "preempt:3", 50},
-        {"l2-select kind=3", "preempt:2", 4000},
+        {"l2-select kind=3", "preempt:2", AT_NIGHT | 4000},
         {"l2-select kind=4", "preempt:3", AT_NIGHT | 5000},
-        {"l2-select kind=5", "preempt:2", 3500},
+        {"l2-select kind=5", "preempt:2", AT_NIGHT | 3500},
         {"l2-select kind=5 capacity=1", "preempt:2", 1600},
         {"l2-select kind=6 public=1", "preempt:1", AT_NIGHT | 5000},
         {"l2-select kind=7", "preempt:2", AT_NIGHT | 16500},
@@ -330,16 +330,16 @@ static void selects_are_clean(void **state)
         {"l2-choice kind=1 public=1", "preempt:3", AT_NIGHT | 38500},
         {"l2-choice kind=2", "preempt:2", 1500},
         {"l2-choice kind=3", "preempt:2", 3000},
-        {"l2-choice kind=4", "preempt:2", 7000},
+        {"l2-choice kind=4", "preempt:2", AT_NIGHT | 7000},
         {"l2-choice kind=5", "preempt:2", AT_NIGHT | 8000},
-        {"l2-choice kind=6", "preempt:2", 3500},
-        {"l2-choice kind=7", "preempt:1", 2500},
+        {"l2-choice kind=6", "preempt:2", AT_NIGHT | 3500},
+        {"l2-choice kind=7", "preempt:1", AT_NIGHT | 2500},
         {"l2-choice kind=8", "preempt:2", 1500}, /* the RW lock */
         {"l2-choice kind=8 public=1", "preempt:2", 2000},
         {"l2-choice kind=9", "preempt:1", 1000},
         {"l2-choice kind=10 public=1", "preempt:2", 2500},
         {"l2-choice kind=11 public=1", "preempt:1", 1500},
-        {"l2-choice kind=12", "preempt:2", 6000},
+        {"l2-choice kind=12", "preempt:2", AT_NIGHT | 6000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -348,10 +348,14 @@ static void selects_are_clean(void **state)
 static void stocks_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-stock", "preempt:3", 400},         {"l2-stock kind=1", "preempt:2", 1200},
-        {"l2-stock kind=2", "preempt:3", 5500}, {"l2-stock kind=3", "preempt:3", 300},
-        {"l2-stock kind=4", "preempt:2", 800},  {"l2-stock kind=5", "preempt:2", 1200},
-        {"l2-stock kind=6", "preempt:2", 1600}, {"l2-stock kind=7", "preempt:1", 800},
+        {"l2-stock", "preempt:3", 400},
+        {"l2-stock kind=1", "preempt:2", 1200},
+        {"l2-stock kind=2", "preempt:3", AT_NIGHT | 5500},
+        {"l2-stock kind=3", "preempt:3", 300},
+        {"l2-stock kind=4", "preempt:2", 800},
+        {"l2-stock kind=5", "preempt:2", 1200},
+        {"l2-stock kind=6", "preempt:2", 1600},
+        {"l2-stock kind=7", "preempt:1", 800},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -364,7 +368,7 @@ static void timers_of_programs_are_clean(void **state)
         {"l2-user-timer kind=1 workers=2", "preempt:1", AT_NIGHT | 5000},
         {"l2-user-timer kind=2 workers=2", "preempt:1", AT_NIGHT | 5000},
         {"l2-user-timer kind=3", "preempt:2", AT_NIGHT | 10000},
-        {"l2-user-timer kind=4 workers=2", "preempt:1", 500},
+        {"l2-user-timer kind=4 workers=2", "preempt:1", AT_NIGHT | 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -378,9 +382,9 @@ static void time_that_is_up_is_clean(void **state)
         {"l2-timeout kind=1", "preempt:3", 400},
         {"l2-timeout kind=2", "preempt:3", 400},
         {"l2-timeout kind=3", "preempt:3", 1500},
-        {"l2-timeout kind=4", "preempt:2", 4000},
+        {"l2-timeout kind=4", "preempt:2", AT_NIGHT | 4000},
         {"l2-timeout kind=5", "preempt:2", AT_NIGHT | 8000},
-        {"l2-timeout kind=6 public=1", "preempt:3", 2000},
+        {"l2-timeout kind=6 public=1", "preempt:3", AT_NIGHT | 2000},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -395,18 +399,18 @@ static void mostly_clean(const char *words, uint64_t runs)
 static void fibers_on_their_stacks_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-strand", "preempt:3", 1000},
+        {"l2-strand", "preempt:3", AT_NIGHT | 1000},
         {"l2-strand wakes=2", "preempt:2", 500},
         {"l2-strand wakers=2", "preempt:2", AT_NIGHT | 5000},
         {"l2-strand fibers=2 yields=1", "preempt:2", 500},
         {"l2-strand whole=1", "preempt:2", 500},
         {"l2-over", "preempt:2", AT_NIGHT | 20000},
-        {"l2-strand workers=2", "preempt:1", 1000},
+        {"l2-strand workers=2", "preempt:1", AT_NIGHT | 1000},
         {"l2-strand wakes=2 lookers=1", "preempt:2", AT_NIGHT | 1000},
         {"l2-strand workers=2 lookers=1 whole=1", "preempt:1", AT_NIGHT | 1000},
         {"l2-strand workers=2 coarse=1", "preempt:3", AT_NIGHT | 30000},
         {"l2-strand workers=2 fibers=2 whole=1", "preempt:1", AT_NIGHT | 1000},
-        {"l2-startup", "preempt:2", 1000},
+        {"l2-startup", "preempt:2", AT_NIGHT | 1000},
         {"l2-startup workers=2 children=1", "preempt:1", AT_NIGHT | 500},
         {"l2-sleep", "dfs", 2},
         {"l2-sleep kind=1", "preempt:2", AT_NIGHT | 200},
@@ -415,10 +419,10 @@ static void fibers_on_their_stacks_are_clean(void **state)
         {"l2-sleep workers=2 kind=1", "preempt:1", AT_NIGHT | 1000},
         {"l2-sleep workers=2 kind=4", "preempt:1", AT_NIGHT | 500},
         {"l2-berth", "preempt:3", AT_NIGHT | 17000},
-        {"l2-berth cools=2", "preempt:2", 2500},
-        {"l2-berth each=2 kept=1", "preempt:2", 2500},
-        {"l2-berth hands=1", "preempt:2", 2500},
-        {"l2-berth hands=1 kept=1", "preempt:2", 2500},
+        {"l2-berth cools=2", "preempt:2", AT_NIGHT | 2500},
+        {"l2-berth each=2 kept=1", "preempt:2", AT_NIGHT | 2500},
+        {"l2-berth hands=1", "preempt:2", AT_NIGHT | 2500},
+        {"l2-berth hands=1 kept=1", "preempt:2", AT_NIGHT | 2500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -433,9 +437,9 @@ static void handles_are_clean(void **state)
     static const trial trials[] = {
         {"l2-join", "preempt:2", AT_NIGHT | 4000},
         {"l2-join kind=1", "preempt:2", AT_NIGHT | 4000},
-        {"l2-join kind=2", "preempt:2", 1000},
+        {"l2-join kind=2", "preempt:2", AT_NIGHT | 1000},
         {"l2-join kind=1 whole=1", "preempt:1", 150},
-        {"l2-join joiners=2", "preempt:1", 1000},
+        {"l2-join joiners=2", "preempt:1", AT_NIGHT | 1000},
         {"l2-join workers=2", "preempt:1", AT_NIGHT | 3000},
         {"l2-join kind=2 workers=2", "preempt:1", AT_NIGHT | 1500},
     };
@@ -451,16 +455,16 @@ static void nurseries_are_clean(void **state)
         {"l2-nursery kind=1", "preempt:1", 300},
         {"l2-nursery kind=2 workers=1", "preempt:2", AT_NIGHT | 1000},
         {"l2-nursery kind=2", "preempt:1", AT_NIGHT | 1500},
-        {"l2-nursery kind=3", "preempt:1", 300},
+        {"l2-nursery kind=3", "preempt:1", AT_NIGHT | 300},
         {"l2-nursery kind=4 workers=1", "preempt:2", AT_NIGHT | 2000},
         {"l2-nursery kind=4", "preempt:1", AT_NIGHT | 3000},
         {"l2-nursery kind=5 workers=1", "preempt:2", AT_NIGHT | 2000},
         {"l2-nursery kind=5", "preempt:1", AT_NIGHT | 3000},
         {"l2-nursery kind=6 workers=1", "preempt:2", AT_NIGHT | 100},
         {"l2-nursery kind=7", "preempt:1", 100},
-        {"l2-nursery kind=8", "preempt:1", 300},
-        {"l2-nursery kind=9", "preempt:1", 300},
-        {"l2-nursery kind=10", "preempt:1", 300},
+        {"l2-nursery kind=8", "preempt:1", AT_NIGHT | 300},
+        {"l2-nursery kind=9", "preempt:1", AT_NIGHT | 300},
+        {"l2-nursery kind=10", "preempt:1", AT_NIGHT | 300},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
@@ -476,10 +480,10 @@ static void waits_of_fibers_are_clean(void **state)
         {"l2-cancel kind=1", "preempt:2", AT_NIGHT | 19500},
         {"l2-cancel kind=2", "preempt:1", 300},
         {"l2-cancel kind=3", "preempt:1", 500},
-        {"l2-cancel kind=4", "preempt:2", 1500},
+        {"l2-cancel kind=4", "preempt:2", AT_NIGHT | 1500},
         {"l2-cancel kind=4 workers=2", "preempt:1", AT_NIGHT | 2000},
-        {"l2-mix", "preempt:2", 2000},
-        {"l2-mix send=1", "preempt:2", 2000},
+        {"l2-mix", "preempt:2", AT_NIGHT | 2000},
+        {"l2-mix send=1", "preempt:2", AT_NIGHT | 2000},
         {"l2-mix capacity=1 values=2 whole=1", "preempt:1", 50},
         {"l2-mix workers=2 fibers=2", "preempt:1", AT_NIGHT | 3500},
     };
@@ -493,28 +497,31 @@ static void waits_of_fibers_are_clean(void **state)
 static void calls_to_the_system_are_clean(void **state)
 {
     static const trial trials[] = {
-        {"l2-ready", "preempt:2", 4000},
-        {"l2-ready kind=1 cold=1", "preempt:1", 500},
-        {"l2-ready kind=2 coarse=1", "preempt:1", 2000},
+        {"l2-ready", "preempt:2", AT_NIGHT | 4000},
+        {"l2-ready kind=1 cold=1", "preempt:1", AT_NIGHT | 500},
+        {"l2-ready kind=2 coarse=1", "preempt:1", AT_NIGHT | 2000},
         {"l2-ready kind=5", "preempt:2", AT_NIGHT | 9000},
         {"l2-ready kind=7 coarse=1", "preempt:2", AT_NIGHT | 30000},
         {"l2-poller", "preempt:3", AT_NIGHT | 200},
-        {"l2-poller kind=1 fibers=2", "preempt:2", 500},
-        {"l2-poller kind=2", "preempt:1", 1000},
+        {"l2-poller kind=1 fibers=2", "preempt:2", AT_NIGHT | 500},
+        {"l2-poller kind=2", "preempt:1", AT_NIGHT | 1000},
         {"l2-poller kind=3", "preempt:2", AT_NIGHT | 4000},
         {"l2-poller workers=2", "preempt:1", AT_NIGHT | 1500},
         {"l2-blocking", "preempt:1", 200},
         {"l2-blocking coarse=1", "preempt:3", AT_NIGHT | 30000},
         {"l2-blocking coarse=1 calls=2", "preempt:2", AT_NIGHT | 2000},
-        {"l2-blocking hasty=1", "preempt:1", 300},
-        {"l2-blocking fibers=2 workers=2 most=1 spares=0 coarse=1", "preempt:2", 500},
+        {"l2-blocking hasty=1", "preempt:1", AT_NIGHT | 300},
+        {"l2-blocking fibers=2 workers=2 most=1 spares=0 coarse=1", "preempt:2", AT_NIGHT | 500},
     };
     (void)state;
     all_clean(trials, sizeof trials / sizeof *trials);
     mostly_clean("l2-ready kind=10 coarse=1", 4000);
     mostly_clean("l2-ready kind=9 coarse=1", 2000);
     mostly_clean("l2-poller kind=2 workers=2", 1000);
-    mostly_clean("l2-blocking fibers=2 spares=2 calls=2", 2000);
+    mostly_clean("l2-blocking fibers=2 spares=2 calls=2", 1000);
+    /* A lost call needs a thread that is delayed twice, among many that spin for the lock: pct:3 does not find it. */
+    clean_at_random("l2-blocking calls=2 coarse=1", "auto", 500);
+    clean_at_random("l2-blocking fibers=2 spares=2 calls=2 coarse=1", "auto", 500);
 }
 
 int main(void)

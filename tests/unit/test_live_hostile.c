@@ -86,6 +86,12 @@ static void ask(setting *s, uint32_t who, uint32_t target, bool open)
     if (s->w.engine->kind->act(s->w.engine, &e, 1, &error) != 0) fail_msg("%s", error.text);
 }
 
+/* By day one engine has the odd kinds, the other the even ones; by night both have all. */
+static bool is_for_the_night(uint32_t kind)
+{
+    return storm_size(1, 0) && kind % 2 != world_uses_uring();
+}
+
 /* Turns until the honest one is answered. Floods that were ended begin anew. */
 static void wait_for_honest(setting *s, const char *name)
 {
@@ -122,7 +128,7 @@ static void the_honest_are_answered(void **state)
             setting s;
             setting_open(&s, kind, tls);
             for (uint32_t i = 0; i < FLOODS; i++) ask(&s, i, HOSTILE_TARGET, true);
-            for (int i = 0; i < 8; i++) {
+            for (uint64_t i = 0; i < storm_size(3, 8); i++) {
                 ask(&s, HONEST, HONEST_TARGET, i == 0);
                 wait_for_honest(&s, names[kind]);
             }
@@ -154,7 +160,7 @@ static rad_load_result *run(setting *s, enum live_hostility kind, const char *ho
              "[limits]\nrequest_timeout_ms = 3600000\n"
              "[[targets]]\nname = 'hostile'\nbase_url = '%s://127.0.0.1:%s'\n%s%s\n"
              "[[targets]]\nname = 'honest'\nbase_url = 'http://127.0.0.1:%s'\n"
-             "[[requests]]\nname = 'flood'\npath = '/'\ntarget = 'hostile'\ntimeout_ms = 40\n"
+             "[[requests]]\nname = 'flood'\npath = '/'\ntarget = 'hostile'\ntimeout_ms = 20\n"
              "[[requests]]\nname = 'fine'\npath = '/'\ntarget = 'honest'\n"
              "[sequence]\n[[sequence.steps]]\nrequest = 'flood'\n"
              "[[sequence.steps]]\nrequest = 'fine'\nrepeat = 5\n",
@@ -187,7 +193,8 @@ static void timeouts_come(void **state)
     for (uint32_t kind = 0; kind < HOSTILE_COUNT; kind++) {
         setting s;
         rad_load_facts f;
-        setting_open(&s, kind, kind % 2);
+        if (is_for_the_night(kind)) continue;
+        setting_open(&s, kind, kind / 2 % 2);
         rad_load_result *r = run(&s, kind, "iterations = 2");
         rad_load_result_facts(r, &f);
         if (f.responses != 40 || f.errors + f.timeouts != 8 || f.requests != 48)
@@ -206,8 +213,9 @@ static void an_interruption_is_noticed(void **state)
     for (uint32_t kind = 0; kind < HOSTILE_COUNT; kind++) {
         setting s;
         rad_load_facts f;
-        struct itimerval soon = {.it_value = {.tv_usec = 30000}};
-        setting_open(&s, kind, kind % 2 == 0);
+        struct itimerval soon = {.it_value = {.tv_usec = 15000}};
+        if (is_for_the_night(kind)) continue;
+        setting_open(&s, kind, kind / 2 % 2 == 0);
         stop = 0;
         setitimer(ITIMER_REAL, &soon, NULL);
         rad_load_result *r = run(&s, kind, "duration_seconds = 3600");
@@ -424,14 +432,15 @@ static void what_is_closed_is_not_read(void **state)
     world_close(&w);
 }
 
-/* What is there is read at once, not when the next look is due (100 ms). */
+/* What is there is read at once, not when the next look is due (100 ms). Once in a hundred times is enough: an engine
+ * that waits for its look is never that quick, and a busy machine may be slow many times. */
 static void nobody_waits_for_what_is_there(void **state)
 {
     (void)state;
     world w;
     uint64_t quickest = UINT64_MAX;
     warm_up(&w);
-    for (int k = 0; k < 10; k++) {
+    for (int k = 0; k < 100 && quickest >= 90000000; k++) {
         fill(&w);
         world_look(&w, 0, 0);
         uint64_t begin = w.now_ns;

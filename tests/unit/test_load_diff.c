@@ -341,7 +341,7 @@ enum { RUNS = 10 };
 
 static uint32_t pairs(void)
 {
-    return (uint32_t)storm_size(30, 100);
+    return (uint32_t)storm_size(20, 100);
 }
 
 /* A closed run of two names on a target with a long tail and some failures, and the same 10 % slower. */

@@ -34,7 +34,7 @@ enum { MS = 1000000 };
 
 #if defined(__SANITIZE_THREAD__)
 enum { IN_TSAN = 1, CAN_PEEK = 0 }; /* it runs signal handlers later */
-#elif defined(__x86_64__) || defined(__aarch64__)
+#elif (defined(__x86_64__) || defined(__aarch64__)) && !defined(RAD_CONTEXT_UCONTEXT)
 enum { IN_TSAN = 0, CAN_PEEK = 1 };
 #else
 enum { IN_TSAN = 0, CAN_PEEK = 0 };

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
+#include "storm_support.h"
 #include "toml_support.h"
 
 #include <stdio.h>
@@ -304,14 +305,15 @@ static void keys_may_have_zeroes_in_them(void **state)
 
 /* ---- Large files: in no time, or in hours if anything were quadratic ------------------------------------ */
 
-static void a_million_keys(void **state)
+static void very_many_keys(void **state)
 {
     (void)state;
     rad_bytes text = {0};
-    for (uint32_t i = 0; i < 1000000; i++) rad__bytes_format(&text, "%u=1\n", i);
+    const uint32_t count = (uint32_t)storm_size(200000, 1000000);
+    for (uint32_t i = 0; i < count; i++) rad__bytes_format(&text, "%u=1\n", i);
     rad_toml doc = toml_open((char *)text.data, text.size);
-    assert_int_equal(doc.root->count, 1000000);
-    assert_int_equal(rad__toml_get(doc.root, "654321")->line, 654322);
+    assert_int_equal(doc.root->count, count);
+    assert_int_equal(rad__toml_get(doc.root, "154321")->line, 154322);
     rad__toml_free(&doc);
     rad__bytes_free(&text);
 }
@@ -397,7 +399,7 @@ int main(void)
         cmocka_unit_test(nesting_ends_at_a_limit),
         cmocka_unit_test(every_key_is_found_and_no_other),
         cmocka_unit_test(keys_may_have_zeroes_in_them),
-        cmocka_unit_test(a_million_keys),
+        cmocka_unit_test(very_many_keys),
         cmocka_unit_test(keys_that_begin_alike),
         cmocka_unit_test(many_tables_and_long_arrays_of_them),
         cmocka_unit_test(one_long_line),
