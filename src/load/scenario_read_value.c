@@ -94,7 +94,7 @@ static bool scale_node(const rad_toml_node *node, uint64_t scale, uint64_t *scal
 uint64_t rad__load_as_scaled(rad__load_reading *r, const rad_toml_node *node, uint32_t decimals,
                              uint64_t least, uint64_t most, uint64_t preset)
 {
-    uint64_t scaled;
+    uint64_t scaled = 0; /* gcc -O1 does not see that it is read only if scale_node has set it */
     char low[RAD__LOAD_TIME_TEXT], high[RAD__LOAD_TIME_TEXT];
     if (node == NULL) return preset;
     if (scale_node(node, power_of_ten(decimals), &scaled) && scaled >= least && scaled <= most)
