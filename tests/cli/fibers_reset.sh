@@ -38,7 +38,7 @@ has here "a process for each run, because it calls umask" "what cannot be put ba
 both unmaps 0 60
 has here "because it gives memory back, or changes its protection" "memory that is gone is noticed"
 both crash 1 60
-has here "FAILED: crash at step 6: the process died in step 6: SIGSEGV" "a crash in a process of many runs is one of a fresh process"
+has here "FAILED: crash at step 7: the process died in step 7: SIGSEGV" "a crash in a process of many runs is one of a fresh process"
 check "and the only kind of failure" [ "$(grep -c "^FAILED" here)" = 1 ]
 try explore --runs 60 --json ./leftover
 has out '"in_process": 60' "JSON has it, too"

@@ -4,7 +4,7 @@
  *           same again.
  * Sleep     In production a fiber that calls sleep keeps its worker, and the others continue on the other workers.
  *           Here it waits for the clock, and the others can run. It is not canceled, as it is not in production.
- * Alarms    never ring: a signal that comes between two operations is no decision of the kernel's. */
+ * Alarms    lab/threads/alarms.c. */
 #define _GNU_SOURCE
 #include "lab/fibers/libc.h"
 
@@ -114,6 +114,15 @@ static bool ns_of(const struct timespec *t, uint64_t *ns)
     return true;
 }
 
+/* What was left when a handler ended it. */
+static int slept(uint64_t ns, struct timespec *left)
+{
+    if (ns == 0) return 0;
+    if (left) *left = (struct timespec){(time_t)(ns / SECOND), (long)(ns % SECOND)};
+    errno = EINTR;
+    return -1;
+}
+
 RAD_ANSWER(int, nanosleep, (const struct timespec *how_long, struct timespec *left))
 {
     uint64_t ns;
@@ -122,8 +131,7 @@ RAD_ANSWER(int, nanosleep, (const struct timespec *how_long, struct timespec *le
         errno = EINVAL;
         return -1;
     }
-    rad__time_sleep(ns);
-    return 0;
+    return slept(rad__time_sleep(ns), left);
 }
 
 /* What os calls: tools/seam.sh renames it there. */
@@ -141,22 +149,20 @@ RAD_ANSWER(int, clock_nanosleep,
     if (!rad__stage.running) return RAD_REAL(clock_nanosleep)(clock, flags, how_long, left);
     if (!ns_of(how_long, &ns) || read_clock(clock, &begins) != 0) return EINVAL;
     if (flags & TIMER_ABSTIME) ns = ns > begins ? ns - begins : 0;
-    rad__time_sleep(ns);
-    return 0;
+    bool absolute = flags & TIMER_ABSTIME;
+    return slept(rad__time_sleep(ns), absolute ? NULL : left) == 0 ? 0 : EINTR;
 }
 
 RAD_ANSWER(int, usleep, (useconds_t how_long))
 {
     if (!rad__stage.running) return RAD_REAL(usleep)(how_long);
-    rad__time_sleep((uint64_t)how_long * 1000);
-    return 0;
+    return slept(rad__time_sleep((uint64_t)how_long * 1000), NULL);
 }
 
 RAD_ANSWER(unsigned, sleep, (unsigned how_long))
 {
     if (!rad__stage.running) return RAD_REAL(sleep)(how_long);
-    rad__time_sleep((uint64_t)how_long * SECOND);
-    return 0;
+    return (unsigned)((rad__time_sleep((uint64_t)how_long * SECOND) + SECOND - 1) / SECOND);
 }
 
 RAD_ANSWER(int, thrd_sleep, (const struct timespec *how_long, struct timespec *left))
@@ -164,8 +170,7 @@ RAD_ANSWER(int, thrd_sleep, (const struct timespec *how_long, struct timespec *l
     uint64_t ns;
     if (!rad__stage.running) return RAD_REAL(thrd_sleep)(how_long, left);
     if (!ns_of(how_long, &ns)) return -2;
-    rad__time_sleep(ns);
-    return 0;
+    return slept(rad__time_sleep(ns), left);
 }
 
 RAD_ANSWER(int, sched_yield, (void))
@@ -198,33 +203,15 @@ bool rad__clock_by_number(long number, const long *a, long *answer)
 RAD_ANSWER(int, poll, (struct pollfd * all, nfds_t count, int ms))
 {
     if (!rad__stage.running || count > 0) return RAD_REAL(poll)(all, count, ms);
-    rad__time_sleep(ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000000);
-    return 0;
+    return slept(rad__time_sleep(ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000000), NULL);
 }
 
 RAD_ANSWER(int, select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *most))
 {
     if (!rad__stage.running || in || out || other || most == NULL)
         return RAD_REAL(select)(count, in, out, other, most);
-    rad__time_sleep((uint64_t)most->tv_sec * SECOND + (uint64_t)most->tv_usec * 1000);
-    return 0;
-}
-
-/* ---- Alarms ------------------------------------------------------------------------------------------- */
-
-RAD_ANSWER(unsigned, alarm, (unsigned seconds))
-{
-    if (!rad__program_calls()) return RAD_REAL(alarm)(seconds);
-    if (seconds > 0) rad__program_reaches("alarm", "never rings");
-    return 0;
-}
-
-RAD_ANSWER(int, setitimer, (int which, const struct itimerval *to, struct itimerval *was))
-{
-    if (!rad__program_calls()) return RAD_REAL(setitimer)(which, to, was);
-    rad__program_reaches("setitimer", "never rings");
-    if (was) *was = (struct itimerval){{0, 0}, {0, 0}};
-    return 0;
+    return slept(rad__time_sleep((uint64_t)most->tv_sec * SECOND + (uint64_t)most->tv_usec * 1000),
+                 NULL);
 }
 
 RAD_ANSWER(int, timerfd_create, (int clock, int flags))

@@ -2,22 +2,28 @@
  * and each time the program is run others; it sees the same ones. */
 #define _GNU_SOURCE
 #include "lab/fibers/libc.h"
+#include "lab/threads/threads.h"
 
-#include <signal.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { OWN = 4242, PARENT = 4241 };
+enum { OWN = RAD_OWN_PID, PARENT = 4241 };
 
 RAD_ANSWER(pid_t, getpid, (void))
 {
     return rad__program_calls() ? OWN : RAD_REAL(getpid)();
 }
 
+/* main's is that of the process. */
+static pid_t own_thread(void)
+{
+    return OWN + (pid_t)rad__thread_number();
+}
+
 RAD_ANSWER(pid_t, gettid, (void))
 {
-    return rad__program_calls() ? OWN : RAD_REAL(gettid)();
+    return rad__program_calls() ? own_thread() : RAD_REAL(gettid)();
 }
 
 RAD_ANSWER(pid_t, getppid, (void))
@@ -27,17 +33,6 @@ RAD_ANSWER(pid_t, getppid, (void))
 
 bool rad__identity_by_number(long number, long *answer)
 {
-    *answer = number == SYS_getppid ? PARENT : OWN;
+    *answer = number == SYS_getppid ? PARENT : number == SYS_gettid ? own_thread() : OWN;
     return number == SYS_getpid || number == SYS_gettid || number == SYS_getppid;
-}
-
-/* To itself, or to its group: that is raddle's, too. */
-RAD_ANSWER(int, kill, (pid_t pid, int number))
-{
-    if (!rad__program_calls()) return RAD_REAL(kill)(pid, number);
-    if (pid == OWN || pid == 0 || pid == -OWN)
-        pid = RAD_REAL(getpid)();
-    else if (number != 0)
-        rad__program_reaches("kill", NULL);
-    return RAD_REAL(kill)(pid, number);
 }

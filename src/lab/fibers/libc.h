@@ -39,6 +39,9 @@ RAD_INTERNAL void rad__program_reaches(const char *call, const char *what);
 /* The program makes a call that cannot be explored, in a run or before main. */
 RAD_INTERNAL _Noreturn void rad__refuse(const char *call, const char *why);
 
+/* What getpid says. */
+enum { RAD_OWN_PID = 4242 };
+
 /* System calls by their number (syscall). True: it is one of those, and has an answer. */
 RAD_INTERNAL bool rad__clock_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__random_by_number(long number, const long *arguments, long *answer);

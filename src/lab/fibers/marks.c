@@ -19,9 +19,6 @@ typedef long words_function(long a, long b, long c, long d, long e, long f);
 
 /* ---- The real ones ------------------------------------------------------------------------------------------ */
 
-#define SIGNALS(row)                                                                               \
-    row(sigaction) row(signal) row(sigprocmask) row(pthread_sigmask) row(sigaltstack)
-
 /* Descriptors that were there. */
 #define FILES(row)                                                                                 \
     row(close) row(close_range) row(closefrom) row(dup2) row(dup3) row(fclose) row(fcloseall)
@@ -30,21 +27,20 @@ typedef long words_function(long a, long b, long c, long d, long e, long f);
 #define STAYING(row)                                                                               \
     row(chdir) row(chroot) row(fchdir) row(mlock) row(mlockall) row(nice) row(personality)         \
         row(prctl) row(prlimit) row(sched_setaffinity) row(setgid) row(setpriority) row(setrlimit) \
-            row(setrlimit64) row(setsid) row(setuid) row(shmat) row(ualarm) row(umask)             \
-                row(unshare)
+            row(setrlimit64) row(setsid) row(setuid) row(shmat) row(umask) row(unshare)
 
 #define ADDRESSES(row) row(mmap) row(munmap) row(mremap) row(mprotect) row(madvise)
 
 enum real_name {
 #define REAL_ROW(name) REAL_##name,
-    SIGNALS(REAL_ROW) FILES(REAL_ROW) STAYING(REAL_ROW) ADDRESSES(REAL_ROW)
+    FILES(REAL_ROW) STAYING(REAL_ROW) ADDRESSES(REAL_ROW)
 #undef REAL_ROW
         REAL_COUNT
 };
 
 static const char *const real_names[REAL_COUNT] = {
 #define NAME_ROW(name) #name,
-    SIGNALS(NAME_ROW) FILES(NAME_ROW) STAYING(NAME_ROW) ADDRESSES(NAME_ROW)
+    FILES(NAME_ROW) STAYING(NAME_ROW) ADDRESSES(NAME_ROW)
 #undef NAME_ROW
 };
 
@@ -75,8 +71,6 @@ void rad__marks_open(void)
         return real(REAL_##name)(ARGUMENTS);                                                       \
     }
 
-#define MARKED_SIGNALS(name) MARKED(name, signals = true)
-SIGNALS(MARKED_SIGNALS)
 #define MARKED_FILES(name) MARKED(name, files = true)
 FILES(MARKED_FILES)
 #define MARKED_STAYING(name) MARKED(name, beyond = "it calls " #name)

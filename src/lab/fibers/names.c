@@ -36,8 +36,11 @@ static struct {
 } made[OBJECTS_MAX / 2];
 static uint32_t object_count;
 
+enum { KIND_SIGNAL = 100 }; /* no object of raddle's */
+
 static const char *kind_text(uint8_t kind)
 {
+    if (kind == KIND_SIGNAL) return "signal";
     static const char *const texts[] = {
 #define KIND_ROW(name, text) text,
         RAD_KIND_LIST(KIND_ROW)
@@ -68,6 +71,7 @@ static uint8_t site_kind_of(uint32_t site)
                 {"pthread_", RAD_KIND_FIBER},
                 {"sem_", RAD_KIND_SEMAPHORE},
                 {"futex_", RAD_KIND_NOTHING},
+                {"sig", KIND_SIGNAL},
                 {"mutex_", RAD_KIND_MUTEX},
                 {"rwlock_", RAD_KIND_RWLOCK},
                 {"cond_", RAD_KIND_CONDITION},

@@ -43,8 +43,6 @@ REFUSED(mq_notify, THREADS)
 REFUSED(timer_create, THREADS)
 
 REFUSED(pthread_cancel, BETWEEN)
-REFUSED(pthread_kill, BETWEEN)
-REFUSED(pthread_sigqueue, BETWEEN)
 
 REFUSED(fork, PROCESSES)
 REFUSED(vfork, PROCESSES)

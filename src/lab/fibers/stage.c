@@ -184,6 +184,18 @@ uint32_t rad__threads_wake(const void *word, uint32_t count)
 
 /* ---- Points ------------------------------------------------------------------------------------------- */
 
+/* Handlers are called before the runner does what it is about to do, which others may then precede. */
+static void signals_come(rad_runner *r, uint32_t site, const void *object)
+{
+    while (r->thread && rad__signal_comes(r->thread)) {
+        rad__signals_handle();
+        r->site = site;
+        r->object = object;
+        rad__thread_leave(RAD_RUN_YIELD);
+    }
+    if (r->thread == NULL) rad__signals_handle();
+}
+
 void rad__point(uint32_t site, const void *object)
 {
     rad_runner *r = rad__stage.current;
@@ -196,6 +208,7 @@ void rad__point(uint32_t site, const void *object)
         rad__strand_leave(RAD_LEAVE_YIELD);
     else
         rad__thread_leave(RAD_RUN_YIELD);
+    if (RAD_UNLIKELY(rad__signals_pending > 0)) signals_come(r, site, object);
     if (RAD_UNLIKELY(rad__stage.stops)) {
         rad__stage.stops = false;
         rad__debugger_stop();
@@ -321,6 +334,7 @@ static enum rad_run run_thread(rad_runner *r)
 {
     void *own = rad__thread_pointer_get();
     if (r->pointer != NULL) rad__thread_pointer_set(r->pointer);
+    if (RAD_UNLIKELY(rad__signal_stacks)) rad__signal_stack_use(r->thread);
     rad__context_switch(&rad__stage.kernel, &r->context);
     if (r->pointer != NULL) rad__thread_pointer_set(own);
     return r->answer;

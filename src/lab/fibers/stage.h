@@ -252,8 +252,9 @@ RAD_INTERNAL void rad__time_tick(void);
 /* The time, for the runner that runs. A loop that looks at it waits for it, so it moves in the end. */
 RAD_INTERNAL uint64_t rad__time_look(void);
 
-/* The runner that runs waits so long, whatever others do; a point comes first. UINT64_MAX: for ever. */
-RAD_INTERNAL void rad__time_sleep(uint64_t ns);
+/* The runner that runs waits so long, whatever others do; a point comes first. UINT64_MAX: for ever. Returns what was
+ * left when a signal ended it. */
+RAD_INTERNAL uint64_t rad__time_sleep(uint64_t ns);
 
 /* Something has changed on which it depends when the clock is to move for this runner. */
 RAD_INTERNAL void rad__time_changed(rad_runner *r);

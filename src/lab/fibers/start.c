@@ -7,6 +7,7 @@
 #include "base/readable.h"
 #include "lab/fibers/stage.h"
 #include "lab/hello.h"
+#include "lab/threads/threads.h"
 #include "os/process.h"
 #include "os/term.h"
 
@@ -95,6 +96,7 @@ static int lab_main(int argc, char **argv, char **envp)
     if (setup.debugged) rad__debugger_await();
     snprintf(rad__stage.folders, sizeof rad__stage.folders, "%s", setup.folders);
     malloc_stays();
+    rad__signals_open();
     rad__marks_open();
     if (rad__stage_open(&error) != 0) give_up(error.text);
     rad__process_exit(mode == 't' ? rad__server_tells(in, out)

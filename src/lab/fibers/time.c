@@ -63,7 +63,7 @@ void rad__time_changed(rad_runner *r)
 /* Of runners that the clock has overtaken the next deadline counts, if there is one. */
 uint64_t rad__time_next(void)
 {
-    uint64_t next = UINT64_MAX;
+    uint64_t next = rad__alarms_next();
     rad_runner *r;
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
         uint64_t at = rad__wheel_next(&seat_of(x)->wheel);
@@ -146,6 +146,7 @@ void rad__time_tick(void)
         if (next > rad__stage.now_ns) rad__stage.now_ns = next;
         any = fibers_expire();
         any |= runners_are_due();
+        any |= rad__alarms_ring();
     }
     if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
     rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;
@@ -170,12 +171,13 @@ uint64_t rad__time_look(void)
     return s->now_ns;
 }
 
-void rad__time_sleep(uint64_t ns)
+uint64_t rad__time_sleep(uint64_t ns)
 {
     static const char sleepers = 0; /* whose address nobody wakes */
     rad_runner *r = rad__stage.current;
+    if (r->thread != NULL) return rad__thread_sleeps(ns);
     rad__point(RAD_AT_sleep, NULL);
-    if (ns == 0) return;
+    if (ns == 0) return 0;
     uint64_t now = rad__stage.now_ns;
     r->word = &sleepers;
     r->deadline_ns = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
@@ -183,6 +185,7 @@ void rad__time_sleep(uint64_t ns)
         rad__strand_leave(RAD_LEAVE_YIELD);
     else
         rad__thread_leave(RAD_RUN_BLOCKED);
+    return 0;
 }
 
 /* ---- After each step ------------------------------------------------------------------------------------- */

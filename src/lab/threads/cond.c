@@ -10,6 +10,23 @@
 #include <string.h>
 #include <threads.h>
 
+/* And the mutex is free. True: it is late. While a handler runs it cannot be woken; if anybody was meanwhile it
+ * continues, as if it had been: nobody promises that it was not. */
+static bool until_woken(const rad_thread *self, pthread_cond_t *c, pthread_mutex_t *m,
+                        uint64_t deadline_ns)
+{
+    uint32_t site = RAD_AT_pthread_cond_woken;
+    while (rad__thread_waits_once(site, RAD_WAIT_CONDITION, c, deadline_ns) != RAD_WAITED_DONE) {
+        bool woken = self->woken, late = self->late;
+        uint64_t before = rad__threads_wakes();
+        rad__signals_handle();
+        if (!woken && rad__threads_wakes() == before) continue;
+        rad__thread_waits(RAD_AT_pthread_relock, RAD_WAIT_MUTEX, m, UINT64_MAX);
+        return late;
+    }
+    return self->late;
+}
+
 static int wait_for(pthread_cond_t *c, pthread_mutex_t *m, uint32_t site, uint64_t deadline_ns)
 {
     rad_thread *self = rad__thread_self();
@@ -28,9 +45,9 @@ static int wait_for(pthread_cond_t *c, pthread_mutex_t *m, uint32_t site, uint64
     uint32_t count = m->__data.__count;
     self->mutex = m;
     rad__mutex_release(m);
-    rad__thread_waits(RAD_AT_pthread_cond_woken, RAD_WAIT_CONDITION, c, deadline_ns);
+    bool late = until_woken(self, c, m, deadline_ns);
     rad__mutex_take_again(m, count);
-    return self->late ? ETIMEDOUT : 0;
+    return late ? ETIMEDOUT : 0;
 }
 
 RAD_ANSWER(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m))

@@ -22,9 +22,12 @@ static long futex(uint32_t *word, int what, uint32_t value, const struct timespe
     case FUTEX_WAIT_BITSET:
         rad__point(RAD_AT_futex_wait, word);
         if (*(volatile uint32_t *)word != value) return -EAGAIN;
-        if (!rad__thread_waits(RAD_AT_futex_woken, RAD_WAIT_WORD, word, futex_deadline(what, at)))
-            return -ETIMEDOUT;
-        return 0;
+        switch (rad__thread_waits_once(RAD_AT_futex_woken, RAD_WAIT_WORD, word,
+                                       futex_deadline(what, at))) {
+        case RAD_WAITED_DONE: return 0;
+        case RAD_WAITED_LATE: return -ETIMEDOUT;
+        default: rad__signals_handle(); return -EINTR;
+        }
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
         rad__point(RAD_AT_futex_wake, word);

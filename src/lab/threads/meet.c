@@ -25,8 +25,12 @@ static uint32_t *value_of(sem_t *s)
 
 static int sem_until(sem_t *s, uint64_t deadline_ns)
 {
-    if (!rad__thread_waits(RAD_AT_sem_wait, RAD_WAIT_SEMAPHORE, s, deadline_ns)) {
-        errno = ETIMEDOUT;
+    enum rad_waited how;
+    do {
+        how = rad__thread_waits_once(RAD_AT_sem_wait, RAD_WAIT_SEMAPHORE, s, deadline_ns);
+    } while (how == RAD_WAITED_BROKEN && rad__signals_handle());
+    if (how != RAD_WAITED_DONE) {
+        errno = how == RAD_WAITED_LATE ? ETIMEDOUT : EINTR;
         return -1;
     }
     --*value_of(s);
@@ -79,12 +83,14 @@ RAD_ANSWER(int, pthread_barrier_wait, (pthread_barrier_t * b))
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_barrier_wait)(b);
     uint32_t needed = ((const uint32_t *)(const void *)b)[2];
     rad__point(RAD_AT_pthread_barrier_wait, b);
-    if (rad__threads_waiting(RAD_WAIT_BARRIER, b) + 1 >= needed) {
-        rad__threads_signal(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT32_MAX);
-        return PTHREAD_BARRIER_SERIAL_THREAD;
+    while (rad__threads_waiting(RAD_WAIT_BARRIER, b) + 1 < needed) {
+        if (rad__thread_waits_once(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT64_MAX) ==
+            RAD_WAITED_DONE)
+            return 0;
+        rad__signals_handle(); /* it has left the others, and comes again */
     }
-    rad__thread_waits(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT64_MAX);
-    return 0;
+    rad__threads_signal(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT32_MAX);
+    return PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
 RAD_ANSWER(int, pthread_barrier_destroy, (pthread_barrier_t * b))

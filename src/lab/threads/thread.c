@@ -106,14 +106,6 @@ int rad__main_runs(int (*main)(int, char **, char **), int argc, char **argv, ch
     return status;
 }
 
-static rad_thread *thread_of(pthread_t handle)
-{
-    rad_thread *t, *found = NULL;
-    for (uint32_t i = 0; (t = rad__thread_at(i)) != NULL; i++)
-        if (pthread_equal(t->handle, handle)) found = t;
-    return found;
-}
-
 /* ---- What the program calls -------------------------------------------------------------------------------- */
 
 static const void *code_of(void *(*fn)(void *))
@@ -126,8 +118,9 @@ static const void *code_of(void *(*fn)(void *))
 RAD_ANSWER(int, pthread_create,
            (pthread_t * thread, const pthread_attr_t *attributes, void *(*fn)(void *), void *arg))
 {
+    const rad_thread *self = rad__thread_self();
     int detach = PTHREAD_CREATE_JOINABLE;
-    if (rad__thread_self() == NULL)
+    if (self == NULL)
         rad__refuse("pthread_create", "threads are explored when main or a thread starts them");
     rad__point(RAD_AT_pthread_create, NULL);
     rad_thread *t = rad__thread_new();
@@ -140,6 +133,7 @@ RAD_ANSWER(int, pthread_create,
                       .fn = fn,
                       .arg = arg,
                       .result = PTHREAD_CANCELED,
+                      .blocked = self->blocked,
                       .detached = detach == PTHREAD_CREATE_DETACHED};
     *thread = d->handle;
     t->runner = rad__thread_add_on(rad__address_name(code_of(fn), "thread"), RAD_AT_pthread_begin,
@@ -153,7 +147,7 @@ RAD_ANSWER(int, pthread_create,
 
 static int join(pthread_t thread, void **result, uint64_t deadline_ns)
 {
-    rad_thread *t = thread_of(thread), *self = rad__thread_self();
+    rad_thread *t = rad__thread_of(thread), *self = rad__thread_self();
     if (t == NULL || t->joined)
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_join",
                            "pthread_join: of a thread that was joined, or never was");
@@ -175,7 +169,7 @@ RAD_ANSWER(int, pthread_join, (pthread_t thread, void **result))
 
 RAD_ANSWER(int, pthread_tryjoin_np, (pthread_t thread, void **result))
 {
-    const rad_thread *t = thread_of(thread);
+    const rad_thread *t = rad__thread_of(thread);
     rad__point(RAD_AT_pthread_join, t);
     if (t != NULL && !t->ended) return EBUSY;
     return join(thread, result, UINT64_MAX);
@@ -196,7 +190,7 @@ RAD_ANSWER(int, pthread_timedjoin_np,
 RAD_ANSWER(int, pthread_detach, (pthread_t thread))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_detach)(thread);
-    rad_thread *t = thread_of(thread);
+    rad_thread *t = rad__thread_of(thread);
     rad__point(RAD_AT_pthread_detach, t);
     if (t == NULL || t->joined || t->detached)
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_detach",

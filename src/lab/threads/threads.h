@@ -15,6 +15,7 @@
 #include "lab/fibers/stage.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 enum rad_wait_kind {
@@ -28,8 +29,14 @@ enum rad_wait_kind {
     RAD_WAIT_JOIN,      /* a thread has ended */
     RAD_WAIT_ONCE,      /* nobody is in the initialiser */
     RAD_WAIT_SPIN,      /* a spin lock that is free */
-    RAD_WAIT_WORD       /* woken: a futex */
+    RAD_WAIT_WORD,      /* woken: a futex */
+    RAD_WAIT_SIGNAL,    /* one of a set of signals is there: sigwait */
+    RAD_WAIT_HANDLER,   /* a handler of a signal has run: pause */
+    RAD_WAIT_TIME       /* its deadline: a sleep */
 };
+
+/* How a wait ended. Broken: by a signal, before what it waits for was there; its handler has not run yet. */
+enum rad_waited { RAD_WAITED_DONE, RAD_WAITED_LATE, RAD_WAITED_BROKEN };
 
 typedef struct rad_donor rad_donor;
 
@@ -49,6 +56,10 @@ typedef struct rad_thread {
     bool woken;    /* a condition, barrier, word */
     bool expired;  /* the deadline has passed, and it waits no more */
     bool late;     /* the deadline of a condition has passed: it waits for the mutex */
+    /* Signals: a bit each, 1 << (number - 1). */
+    uint64_t blocked;
+    uint64_t awaited; /* by sigwait */
+    stack_t stack;    /* for handlers of faults */
 } rad_thread;
 
 enum { RAD_THREADS_MAX = 4096 };
@@ -56,11 +67,17 @@ enum { RAD_THREADS_MAX = 4096 };
 /* The thread that runs, or NULL: a fiber, or code outside of a step. Only then is a call of the program explored. */
 RAD_INTERNAL rad_thread *rad__thread_self(void);
 
+/* The number of the thread that runs, by creation; 0: main, or a fiber. */
+RAD_INTERNAL uint32_t rad__thread_number(void);
+
 /* What pthread_self says. */
 RAD_INTERNAL pthread_t rad__thread_handle(void);
 
 /* A new one, all zero; NULL: there are too many. */
 RAD_INTERNAL rad_thread *rad__thread_new(void);
+
+/* By its handle; NULL: none has it. */
+RAD_INTERNAL rad_thread *rad__thread_of(pthread_t handle);
 
 /* By number of creation; NULL beyond the last. */
 RAD_INTERNAL rad_thread *rad__thread_at(uint32_t index);
@@ -73,6 +90,13 @@ RAD_INTERNAL void rad__threads_begin(rad_runner *main);
 RAD_INTERNAL bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address,
                                     uint64_t deadline_ns);
 
+/* The same, which a signal breaks: whoever waits lets handlers run, and may wait again. */
+RAD_INTERNAL enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait,
+                                                    void *address, uint64_t deadline_ns);
+
+/* Waits so long, after a point. Returns what was left when a signal broke it. */
+RAD_INTERNAL uint64_t rad__thread_sleeps(uint64_t ns);
+
 /* Something at this address has changed, so others may be able to continue, or no longer. */
 RAD_INTERNAL void rad__threads_review(const void *address);
 
@@ -84,6 +108,9 @@ RAD_INTERNAL rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void
 /* Wakes up to `count` of them. Which is the kernel's choice when there are more. Returns how many. */
 RAD_INTERNAL uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait,
                                           const void *address, uint32_t count);
+
+/* How often threads were woken so far. */
+RAD_INTERNAL uint64_t rad__threads_wakes(void);
 
 /* The runner is a thread that waits in a call of libc's: for one of the above. */
 RAD_INTERNAL bool rad__thread_is_waiting(const rad_runner *r);
@@ -115,6 +142,39 @@ RAD_INTERNAL void rad__thread_tried(void);
 RAD_INTERNAL bool rad__mutex_is_mine(const pthread_mutex_t *m);
 RAD_INTERNAL void rad__mutex_release(pthread_mutex_t *m);
 RAD_INTERNAL void rad__mutex_take_again(pthread_mutex_t *m, uint32_t count);
+
+/* ---- Signals (signals.c) --------------------------------------------------------------------------------------- */
+
+/* That are sent and have not come. */
+RAD_INTERNAL extern uint32_t rad__signals_pending;
+
+/* Actions as they are before main. */
+RAD_INTERNAL void rad__signals_open(void);
+
+/* This thread is to run a handler, or ends a sigwait. */
+RAD_INTERNAL bool rad__signal_comes(const rad_thread *t);
+RAD_INTERNAL bool rad__signal_is_awaited(const rad_thread *t);
+
+/* The handlers of the runner that runs are called. True: all of them want that a call which they broke is made
+ * again. */
+RAD_INTERNAL bool rad__signals_handle(void);
+
+/* Others have changed something for this thread, which does not run: it may be able to continue. */
+RAD_INTERNAL void rad__thread_disturb(rad_thread *t);
+
+/* To this thread, or to the process. 0, or EAGAIN: there are too many. */
+RAD_INTERNAL int rad__signal_send(rad_thread *to, int number, const siginfo_t *info);
+
+/* Threads of the program that could take one that is sent to the process. */
+RAD_INTERNAL bool rad__signals_choose(void);
+
+/* The earliest alarm, or UINT64_MAX; those that are due now ring. True: one did. */
+RAD_INTERNAL uint64_t rad__alarms_next(void);
+RAD_INTERNAL bool rad__alarms_ring(void);
+
+/* The runner is about to continue: faults of the program use its stack. */
+RAD_INTERNAL void rad__signal_stack_use(const rad_thread *t);
+RAD_INTERNAL extern bool rad__signal_stacks;
 
 /* ---- Donors ------------------------------------------------------------------------------------------------ */
 

@@ -11,12 +11,18 @@
 
 static rad_thread threads[RAD_THREADS_MAX];
 static uint32_t thread_count;
-static uint64_t turns;
+static uint64_t turns, wakes;
 
 rad_thread *rad__thread_self(void)
 {
     const rad_runner *r = rad__stage.current;
     return rad__stage.running && r != NULL ? r->thread : NULL;
+}
+
+uint32_t rad__thread_number(void)
+{
+    const rad_thread *self = rad__thread_self();
+    return self ? (uint32_t)(self - threads) : 0;
 }
 
 rad_thread *rad__thread_at(uint32_t index)
@@ -27,6 +33,14 @@ rad_thread *rad__thread_at(uint32_t index)
 rad_thread *rad__thread_new(void)
 {
     return thread_count < RAD_THREADS_MAX ? &threads[thread_count++] : NULL;
+}
+
+rad_thread *rad__thread_of(pthread_t handle)
+{
+    rad_thread *found = NULL; /* the last one: its donor was another one's before */
+    for (uint32_t i = 0; i < thread_count; i++)
+        if (pthread_equal(threads[i].handle, handle)) found = &threads[i];
+    return found;
 }
 
 /* Of the real thread whose pointer is worn: what pthread_join takes, not a number that anything is ordered by. */
@@ -99,8 +113,17 @@ static bool can_continue(const rad_thread *t)
     case RAD_WAIT_CONDITION:
     case RAD_WAIT_BARRIER:
     case RAD_WAIT_WORD: return t->woken;
+    case RAD_WAIT_SIGNAL: return rad__signal_is_awaited(t);
+    case RAD_WAIT_HANDLER:
+    case RAD_WAIT_TIME: return false;
     default: return true;
     }
+}
+
+/* A handler is to run first. */
+static bool is_broken(const rad_thread *t)
+{
+    return RAD_UNLIKELY(rad__signals_pending > 0) && !t->woken && rad__signal_comes(t);
 }
 
 /* Its deadline counts while it cannot continue. */
@@ -113,7 +136,7 @@ static void set_waiting(rad_thread *t, bool waits)
 
 static void review(rad_thread *t)
 {
-    bool can = t->expired || can_continue(t);
+    bool can = t->expired || can_continue(t) || is_broken(t);
     if (can == t->runner->enabled) return;
     set_waiting(t, !can);
     if (can) {
@@ -133,7 +156,8 @@ void rad__threads_review(const void *address)
     }
 }
 
-bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address, uint64_t deadline_ns)
+enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, void *address,
+                                       uint64_t deadline_ns)
 {
     rad_thread *t = rad__thread_self();
     rad_runner *r = t->runner;
@@ -143,15 +167,30 @@ bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address, ui
     t->turn = turns++;
     t->expired = t->woken = t->late = false;
     r->site = site;
-    r->object = address;
+    r->object = wait == RAD_WAIT_TIME ? NULL : address;
     r->looks = 0;
     rad__stage.points++;
-    bool can = can_continue(t);
+    bool can = can_continue(t) || is_broken(t);
     set_waiting(t, !can);
     rad__thread_leave(can ? RAD_RUN_YIELD : RAD_RUN_BLOCKED);
-    RAD_ASSERT(t->expired || can_continue(t));
+    bool done = can_continue(t) && !is_broken(t);
     t->wait = RAD_WAIT_NONE;
-    return !t->expired;
+    return done ? RAD_WAITED_DONE : t->expired ? RAD_WAITED_LATE : RAD_WAITED_BROKEN;
+}
+
+bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address, uint64_t deadline_ns)
+{
+    enum rad_waited how;
+    while ((how = rad__thread_waits_once(site, wait, address, deadline_ns)) == RAD_WAITED_BROKEN)
+        rad__signals_handle();
+    return how == RAD_WAITED_DONE;
+}
+
+void rad__thread_disturb(rad_thread *t)
+{
+    if (t->wait != RAD_WAIT_SIGNAL && is_broken(t))
+        rad__runner_announce(t->runner, RAD_AT_signal_handler, NULL);
+    if (t->wait != RAD_WAIT_NONE) review(t);
 }
 
 /* ---- Waking -------------------------------------------------------------------------------------------------- */
@@ -185,6 +224,7 @@ rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address, ui
 static void wake(rad_thread *t)
 {
     t->woken = true;
+    wakes++;
     if (t->wait == RAD_WAIT_CONDITION) {
         t->wait = RAD_WAIT_MUTEX;
         t->address = t->mutex;
@@ -210,6 +250,11 @@ uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait, const void 
         woken++;
     }
     return woken;
+}
+
+uint64_t rad__threads_wakes(void)
+{
+    return wakes;
 }
 
 /* ---- For the stage ------------------------------------------------------------------------------------------- */
@@ -247,7 +292,7 @@ static const rad_thread *holder_of(const rad_thread *t)
 void rad__thread_tell_wait(const rad_runner *r)
 {
     const rad_thread *t = r->thread, *holder = holder_of(t);
-    if (rad__stage.prefix) return;
+    if (rad__stage.prefix || t->wait == RAD_WAIT_TIME) return;
     rad__tell_wait(r->number, rad__object_at(r->object, r->site),
                    holder ? holder->runner->number : RAD_NONE);
 }
@@ -257,11 +302,24 @@ bool rad__thread_may_pick(const rad_runner *r)
     switch (r->site) {
     case RAD_AT_pthread_cond_signal: return rad__threads_waiting(RAD_WAIT_CONDITION, r->object) > 1;
     case RAD_AT_futex_wake: return rad__threads_waiting(RAD_WAIT_WORD, r->object) > 1;
+    case RAD_AT_kill: return rad__signals_choose();
     default: return false;
     }
 }
 
 /* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+uint64_t rad__thread_sleeps(uint64_t ns)
+{
+    static char sleepers; /* whose address nobody wakes */
+    rad__point(RAD_AT_sleep, NULL);
+    if (ns == 0) return 0;
+    uint64_t now = rad__stage.now_ns, until = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
+    if (rad__thread_waits_once(RAD_AT_RESUME, RAD_WAIT_TIME, &sleepers, until) == RAD_WAITED_LATE)
+        return 0;
+    rad__signals_handle();
+    return until > rad__stage.now_ns ? until - rad__stage.now_ns : 0;
+}
 
 uint64_t rad__deadline_of(clockid_t clock, const struct timespec *at)
 {
