@@ -165,6 +165,24 @@ status 0 "and without a word nothing is found"
 sleep 0.2
 check "no process is left" [ -z "$(left "^./ends")" ]
 
+# ---- What comes after main, or after exit ------------------------------------------------------------------
+makes after_main after_main -O1
+late() { # HOW IDENTITY
+    try explore --runs 100 --stop-on-first --clock quiet ./after_main "$1"
+    status 1 "after main: $1"
+    has out "$2: first in run" "after main: $2"
+    try replay after_main.min.raddle.json -- ./after_main "$1"
+    status 0 "after main, $1: replayed"
+    try explore --runs 100 --clock quiet ./after_main "$1" fixed
+    status 0 "after main, $1: silent when fixed"
+    check "after main, $1: memory is put back" bash -c "! grep -q 'a process for each run' out"
+}
+for how in atexit on_exit destructor fiber flush quick_exit; do late $how crash:SIGABRT; done
+late assert "assertion@!other_way || mended"
+late status exit@4
+late errx exit@3
+late fibers partial-deadlock:mutex
+
 # ---- What cannot be put under test ------------------------------------------------------------------
 refused() { # PROGRAM TEXT
     try explore "./$1"

@@ -405,9 +405,9 @@ void rad__stage_step(rad_runner *r)
 
 static void main_body(void *unused)
 {
-    rad_stage *s = &rad__stage;
+    const rad_stage *s = &rad__stage;
     (void)unused;
-    rad__program_exits(rad__main_runs(s->main, s->argc, s->argv, s->envp) & 0xff);
+    rad__exit(rad__main_runs(s->main, s->argc, s->argv, s->envp));
 }
 
 /* The kernel decides something in such a step, also if nobody else can run. */

@@ -136,6 +136,7 @@ typedef struct rad_stage {
     int (*main)(int argc, char **argv, char **envp);
     int argc;
     char **argv, **envp;
+    rad_runner *exits; /* calls what atexit has registered; NULL: none does */
 } rad_stage;
 
 RAD_INTERNAL extern rad_stage rad__stage;
@@ -186,6 +187,15 @@ RAD_INTERNAL void rad__point(uint32_t site, const void *object);
 
 /* Nothing of the program runs any more in this run: leaves for good, in any runner. */
 RAD_INTERNAL _Noreturn void rad__leave_for_good(void);
+
+/* How programs end (ends.c). Before anything is registered; false: there is no memory. */
+RAD_INTERNAL bool rad__ends_open(void);
+
+/* Main is next: which libraries have something to call at the end? */
+RAD_INTERNAL void rad__ends_look(void);
+
+/* The program ends as by exit: what atexit has registered comes first. */
+RAD_API _Noreturn void rad__exit(int status) __asm__("exit");
 
 /* The program has ended with this status. */
 RAD_INTERNAL _Noreturn void rad__program_exits(int status);

@@ -1,5 +1,4 @@
-/* start.c — from the loader to main, and how the program ends: the C library's calls that a process under test
- * answers itself. */
+/* start.c — from the loader to main, and a failed assertion. How the program ends is in ends.c. */
 #define _GNU_SOURCE
 #include "lab/fibers/server.h"
 
@@ -29,10 +28,6 @@ RAD_API int __libc_start_main(main_function *main, int argc, char **argv, void (
                               void (*fini)(void), void (*loader_fini)(void), void *stack_end);
 RAD_API _Noreturn void __assert_fail(const char *expression, const char *file, unsigned line,
                                      const char *function);
-RAD_API _Noreturn void rad__exit(int status) __asm__("exit");
-RAD_API _Noreturn void rad__exit_quick(int status) __asm__("quick_exit");
-RAD_API _Noreturn void rad__exit_now(int status) __asm__("_Exit");
-RAD_API _Noreturn void rad__exit_raw(int status) __asm__("_exit");
 
 void rad__process_exit(int status)
 {
@@ -98,50 +93,13 @@ static int lab_main(int argc, char **argv, char **envp)
     malloc_stays();
     rad__signals_open();
     rad__marks_open();
+    rad__ends_look();
     if (rad__stage_open(&error) != 0) give_up(error.text);
     rad__process_exit(mode == 't' ? rad__server_tells(in, out)
                                   : rad__keeper_works(in, out, memory, &setup));
 }
 
-int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),
-                      void (*fini)(void), void (*loader_fini)(void), void *stack_end)
-{
-    start_function *real;
-    void *symbol = dlsym(RTLD_NEXT, "__libc_start_main");
-    if (symbol == NULL) give_up("no __libc_start_main in the C library");
-    memcpy(&real, &symbol, sizeof real);
-    rad__stage.main = main;
-    return real(lab_main, argc, argv, init, fini, loader_fini, stack_end);
-}
-
-/* ---- The end --------------------------------------------------------------------------------------------- */
-
-/* The end of the program is the end of a run. What atexit has registered is not called. */
-void rad__exit(int status)
-{
-    if (rad__stage.running && rad__stage.testing) {
-        char at[16];
-        snprintf(at, sizeof at, "%d", status & 0xff);
-        rad__program_fails(RAD_ORACLE_EXIT, at, "the test called exit(%d)", status);
-    }
-    if (rad__stage.running) rad__program_exits(status & 0xff);
-    rad__process_exit(status);
-}
-
-void rad__exit_quick(int status)
-{
-    rad__exit(status);
-}
-
-void rad__exit_now(int status)
-{
-    rad__exit(status);
-}
-
-void rad__exit_raw(int status)
-{
-    rad__exit(status);
-}
+/* ---- A failed assertion --------------------------------------------------------------------------------- */
 
 void __assert_fail(const char *expression, const char *file, unsigned line, const char *function)
 {
@@ -153,4 +111,18 @@ void __assert_fail(const char *expression, const char *file, unsigned line, cons
     signal(SIGABRT, SIG_DFL);
     kill(getpid(), SIGABRT);
     rad__process_exit(127);
+}
+
+/* ---- From the loader ------------------------------------------------------------------------------------ */
+
+int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void *stack_end)
+{
+    start_function *real;
+    void *symbol = dlsym(RTLD_NEXT, "__libc_start_main");
+    if (symbol == NULL) give_up("no __libc_start_main in the C library");
+    memcpy(&real, &symbol, sizeof real);
+    rad__stage.main = main;
+    if (!rad__ends_open()) give_up("no memory for a handler of exit");
+    return real(lab_main, argc, argv, init, fini, loader_fini, stack_end);
 }

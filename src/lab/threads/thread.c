@@ -74,7 +74,7 @@ void rad__thread_ends(rad_thread *t)
     rad__point(RAD_AT_pthread_end, t);
     t->ended = true;
     rad__threads_review(t);
-    if (all_ended()) rad__program_exits(0); /* main has left by pthread_exit */
+    if (all_ended()) rad__exit(0); /* main has left by pthread_exit */
     for (;;) rad__thread_leave(RAD_RUN_DONE);
 }
 
