@@ -12,7 +12,7 @@ enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int exec_run(cli *c, int argc, char **argv)
 {
-    return run_part(c, &VERB_EXEC, PARTS, PART_COUNT, argc, argv);
+    return run_part(c, &VERB_EXEC, argc, argv);
 }
 
 /* ---- Shared: cases --------------------------------------------------------------------------------- */
@@ -140,30 +140,26 @@ void put_evaluations(writer *j, const uint64_t evaluations[RAD_ORACLES_MAX])
 }
 
 static const char *const EXEC_EXAMPLES[] = {
-    "raddle exec explore",
-    "every schedule of 520 small cases, as far as they can be counted",
-    "raddle exec stress --seeds 1000",
-    "a thousand larger cases, each under four drivers",
+    "raddle exec explore --cases 10",
+    "every schedule of 10 of the 520 listed cases",
+    "raddle exec stress --seeds 20",
+    "20 larger cases, each under four policies",
     "raddle exec gen --seed 7 --output mine.json && raddle exec run mine.json",
-    "a case of your own to look at, edit and run",
+    "a test case to look at, edit and run",
     NULL,
 };
 
 const verb VERB_EXEC = {
-    "exec",
-    "the executor on trial: gen, run, explore, stress",
-    "gen|run|explore|stress [words] [options]",
-    "The work-stealing executor, step by step, under tasks that are small programs. A case holds "
-    "the programs, the tasks, what comes from outside, and the executor's configuration; "
-    "docs/executor-cases.md has its fields.\n\n"
-    "gen      makes a case from a seed\n"
-    "run      runs a case once and says how it ended and where everything is\n"
-    "explore  tries every schedule of the listed cases, or of one\n"
-    "stress   runs many generated cases under fair and unfair drivers\n\n"
-    "Artifacts are those of the machine 'exec': replay, shrink, show and corpus take them.\n\n"
-    "Exit status: 0 all as it should be, 1 a failure was found, 2 bad usage, 3 trouble with files "
-    "or memory, 130 interrupted.",
-    NULL,
-    EXEC_EXAMPLES,
-    exec_run,
+    .name = "exec",
+    .about = "test Raddle's own executor: gen, run, explore, stress",
+    .text =
+        "Test the work-stealing executor, step by step, under tasks that are small programs.\n\n"
+        "A test case holds the programs, the tasks, events from outside, and the configuration "
+        "(docs/executor-cases.md). Its schedule files are those of the machine exec: replay, "
+        "shrink, show and corpus take them.",
+    .status = "0 no failure, 1 failure, " STATUS_ERRORS ", 130 interrupted",
+    .examples = EXEC_EXAMPLES,
+    .parts = PARTS,
+    .part_count = PART_COUNT,
+    .run = exec_run,
 };

@@ -41,16 +41,17 @@ typedef struct bound_args {
 #name, OPTION_FLAG, offsetof(type, bounds.name), NULL, about, 0, 0, 0                      \
     }
 #define OPTIONS_OF_BOUNDS(type)                                                                    \
-    OPTION_BOUND(type, workers, "at most so many workers"),                                        \
-        OPTION_BOUND(type, programs, "at most so many programs"),                                  \
-        OPTION_BOUND(type, tasks, "at most so many tasks from outside"),                           \
-        OPTION_BOUND(type, length, "at most so many instructions in a program"),                   \
-        OPTION_BOUND(type, family, "at most so many tasks from one, itself included"),             \
-        OPTION_BOUND(type, resources, "at most so many resources"),                                \
-        OPTION_BOUND(type, events, "at most so many events"),                                      \
-        OPTION_BOUND_FLAG(type, hang, "a case that certainly hangs, and says so"),                 \
-        OPTION_BOUND_FLAG(type, small, "3 workers, 4 tasks, programs of 8 (the preset)"),          \
-        OPTION_BOUND_FLAG(type, stress, "8 workers, 16 tasks, programs of 32")
+    OPTION_BOUND(type, workers, "at most N workers"),                                              \
+        OPTION_BOUND(type, programs, "at most N programs"),                                        \
+        OPTION_BOUND(type, tasks, "at most N tasks from outside"),                                 \
+        OPTION_BOUND(type, length, "at most N instructions a program"),                            \
+        OPTION_BOUND(type, family, "at most N tasks in a family: one and its descendants"),        \
+        OPTION_BOUND(type, resources, "at most N resources"),                                      \
+        OPTION_BOUND(type, events, "at most N events"),                                            \
+        OPTION_BOUND_FLAG(type, hang, "make a case that hangs, and expects that"),                 \
+        OPTION_BOUND_FLAG(type, small,                                                             \
+                          "bounds: 3 workers, 4 tasks, 8 instructions a program (the default)"),   \
+        OPTION_BOUND_FLAG(type, stress, "bounds: 8 workers, 16 tasks, 32 instructions a program")
 
 /* Presets and what was given. Returns 0 or an exit status. */
 int read_bounds(cli *c, const bound_args *a, rad_exec_bounds *b);

@@ -22,18 +22,18 @@ typedef struct tier_args {
 #define AT(field) offsetof(tier_args, field)
 
 static const option TIER_OPTIONS[] = {
-    {"cases", OPTION_COUNT, AT(cases), "N", "so many of the list (preset: all that follow)", 1,
-     RAD_EXEC_LISTED, 0},
-    {"first", OPTION_COUNT, AT(first), "I", "the number of the first, from 0 (preset: 0)", 0,
+    {"cases", OPTION_COUNT, AT(cases), "N", "try N of the listed cases (default: all that follow)",
+     1, RAD_EXEC_LISTED, 0},
+    {"first", OPTION_COUNT, AT(first), "I", "begin with case I (default: 0)", 0,
      RAD_EXEC_LISTED - 1, 0},
     {"runs", OPTION_COUNT, AT(runs), "N",
      "search a case by states with at most N runs (default: 8,000)", 1, UINT64_C(1000000000), 0},
-    {"jobs", OPTION_COUNT, AT(jobs), "N", "so many processes; results do not depend on it", 1,
-     FAN_JOBS_MAX, 'j'},
+    {"jobs", OPTION_COUNT, AT(jobs), "N",
+     "run N processes; results are the same for every N (default: 1)", 1, FAN_JOBS_MAX, 'j'},
     OPTION_MAX_STEPS(tier_args),
-    {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: the current folder)", 0,
-     0, 0},
-    {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "keep what was found as it is", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
+     0, 0, 0},
+    {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(tier_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -464,28 +464,27 @@ static int explore_run(cli *c, int argc, char **argv)
 }
 
 static const char *const TIER_EXAMPLES[] = {
-    "raddle exec explore -j 2",
-    "the whole list, two cases at a time",
-    "raddle exec explore --first 12 --cases 20",
-    "some of it",
+    "raddle exec explore -j 2 --cases 10",
+    "the first 10 cases, two at a time; without --cases all 520, in half a minute",
+    "raddle exec explore --first 12 --cases 5",
+    "five others",
     "raddle exec explore mine.json",
-    "one case of your own, in the same way",
+    "one case in a file",
     NULL,
 };
 
 const verb VERB_EXEC_EXPLORE = {
-    "exec explore",
-    "every schedule of the listed cases, or of one",
-    "[CASE.json] [options]",
-    "Tries the listed cases one by one, or the case of a file. A case is searched by states, each "
-    "once, with at most --runs runs (default: 8,000); where that does not suffice, by delays "
-    "against the baseline "
-    "(0, 1, … 6) with at most 4,000 runs. A line tells what is known: 'complete', or the highest "
-    "number of delays for which every schedule was tried. The first failure ends it: the artifact "
-    "is written, shrunk and explained as 'raddle explore' does.\n\n"
-    "Exit status: 0 nothing found, 1 a failure was found, 2 bad usage, 3 trouble with files or "
-    "memory, 130 interrupted.",
-    TIER_OPTIONS,
-    TIER_EXAMPLES,
-    explore_run,
+    .name = "exec explore",
+    .about = "try every schedule of the listed cases, or of one",
+    .usage = "[CASE.json] [options]",
+    .text = "Try every schedule of the listed cases one by one, or of the case in a file.\n\n"
+            "A case is searched by states first, each visited once, with at most --runs runs. If "
+            "that is not enough, it is searched by delays against the baseline (0, 1, ... 6) with "
+            "at most 4,000 runs. Each line says what is known: \"complete\", or the highest number "
+            "of delays for which every schedule was tried. The first failure ends the search; it "
+            "is saved, shrunk and drawn.",
+    .status = "0 no failure, 1 failure, " STATUS_ERRORS ", 130 interrupted",
+    .options = TIER_OPTIONS,
+    .examples = TIER_EXAMPLES,
+    .run = explore_run,
 };

@@ -18,8 +18,9 @@ static const option GEN_OPTIONS[] = {
     OPTION_SEED(gen_args),
     OPTIONS_OF_BOUNDS(gen_args),
     {"listed", OPTION_COUNT, offsetof(gen_args, listed), "I",
-     "case I of the list of 'exec explore' instead", 0, RAD_EXEC_LISTED - 1, 0},
-    {"output", OPTION_TEXT, offsetof(gen_args, output), "FILE", "write it to this file", 0, 0, 0},
+     "take case I of the list of 'exec explore' instead", 0, RAD_EXEC_LISTED - 1, 0},
+    {"output", OPTION_TEXT, offsetof(gen_args, output), "FILE", "file to write (default: stdout)",
+     0, 0, 0},
     OPTION_JSON(gen_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -109,24 +110,25 @@ static const char *const GEN_EXAMPLES[] = {
     "raddle exec gen",
     "the case of seed 1, on stdout",
     "raddle exec gen --seed 7 --workers 2 --tasks 2 --output mine.json",
-    "a smaller one in a file",
+    "a smaller one, in a file",
     "raddle exec gen --listed 2",
-    "one of the cases made by hand",
+    "one of the listed cases of exec explore",
     "raddle exec gen --hang --seed 3 --output hang.json && raddle exec run hang.json",
-    "a case whose deadlock is what it expects",
+    "a case that expects its deadlock",
     NULL,
 };
 
 const verb VERB_EXEC_GEN = {
-    "exec gen",
-    "make a case from a seed",
-    "[options]",
-    "Prints a case file, or writes it. Its programs are arbitrary, and they end under every "
-    "schedule: they spawn only later programs, jump only forward, give back what they took, and "
-    "wait only for events that come. With --hang one of them waits for an event that does not, and "
-    "the case expects a deadlock. The same seed and bounds give the same case.\n\n"
-    "Exit status: 0 done, 2 a bound out of range, 3 the file cannot be written.",
-    GEN_OPTIONS,
-    GEN_EXAMPLES,
-    gen_run,
+    .name = "exec gen",
+    .about = "generate a test case from a seed",
+    .usage = "[options]",
+    .text = "Print or write a generated test case.\n\n"
+            "Generated programs end under every schedule: they spawn only later programs, jump "
+            "only forward, return what they take, and wait only for events that come. With --hang "
+            "one waits for an event that never comes, and the case expects a deadlock. The same "
+            "options give the same case.",
+    .status = "0 done, " STATUS_ERRORS,
+    .options = GEN_OPTIONS,
+    .examples = GEN_EXAMPLES,
+    .run = gen_run,
 };

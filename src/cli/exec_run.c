@@ -12,16 +12,16 @@ typedef struct run_args {
 #define AT(field) offsetof(run_args, field)
 
 static const option RUN_OPTIONS[] = {
-    {"seed", OPTION_COUNT, AT(seed), "S", "make the case from this seed, instead of a file", 0,
+    {"seed", OPTION_COUNT, AT(seed), "S", "generate the case from this seed, instead of a file", 0,
      SEED_MAX, 0},
     OPTIONS_OF_BOUNDS(run_args),
     {"policy", OPTION_TEXT, AT(policy), "P",
-     "who chooses: a name (preset: random; see 'raddle list') or ./FILE.so", 0, 0, 0},
-    {"policy-seed", OPTION_COUNT, AT(policy_seed), "S", "the seed of the policy (preset: 1)", 0,
+     "policy: a name (default: random; see 'raddle list') or ./FILE.so", 0, 0, 0},
+    {"policy-seed", OPTION_COUNT, AT(policy_seed), "S", "seed of the policy (default: 1)", 0,
      SEED_MAX, 0},
     OPTION_MAX_STEPS(run_args),
-    {"artifact", OPTION_TEXT, AT(artifact), "FILE", "write the run as an artifact, pass or fail", 0,
-     0, 0},
+    {"artifact", OPTION_TEXT, AT(artifact), "FILE", "save the run as a schedule file, pass or fail",
+     0, 0, 0},
     OPTION_JSON(run_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -158,25 +158,25 @@ static int run_run(cli *c, int argc, char **argv)
 
 static const char *const RUN_EXAMPLES[] = {
     "raddle exec run mine.json",
-    "the case of a file, random choices",
+    "a case in a file, random choices",
     "raddle exec run --seed 7 --policy fair",
     "a generated case, workers in turn",
     "raddle exec run mine.json --artifact mine.raddle.json && raddle show mine.raddle.json",
-    "the run as a file, and as a picture",
+    "save the run, and draw it",
     NULL,
 };
 
 const verb VERB_EXEC_RUN = {
-    "exec run",
-    "one run of a case, with its outcome and census",
-    "CASE.json|--seed S [options]",
-    "Runs a case once. Says how it ended (completed, refused: some tasks came too late, deadlock: "
-    "some are blocked for ever, livelock: too many steps, or the oracle that failed) and where "
-    "every task, permit and sleeper is. Of a run that is not as the case expects the last 200 "
-    "events "
-    "follow.\n\n"
-    "Exit status: 0 as the case expects, 1 not so, 2 bad usage, 3 trouble with files or memory.",
-    RUN_OPTIONS,
-    RUN_EXAMPLES,
-    run_run,
+    .name = "exec run",
+    .about = "run one case; say how it ended and where everything is",
+    .usage = "CASE.json [options]\n--seed S [options]",
+    .text =
+        "Run a test case once; print how it ended and where every task, permit and sleeper is.\n\n"
+        "A run ends as completed, refused (some tasks came too late), deadlock (some are blocked "
+        "forever), step-limit, or with the name of the check that failed. If the run does not end "
+        "as the case expects, its last 200 events follow.",
+    .status = "0 as the case expects, 1 not as it expects, " STATUS_ERRORS,
+    .options = RUN_OPTIONS,
+    .examples = RUN_EXAMPLES,
+    .run = run_run,
 };

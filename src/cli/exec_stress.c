@@ -25,23 +25,22 @@ typedef struct stress_args {
 enum { SEEDS_MAX = 100000000, STEPS_MAX = 10000000 };
 
 static const option STRESS_OPTIONS[] = {
-    {"seeds", OPTION_COUNT, AT(seeds), "N", "so many cases (preset: 50)", 1, SEEDS_MAX, 0},
-    {"max-steps", OPTION_COUNT, AT(max_steps), "N", "steps of a run (preset: 5,000)", 1, STEPS_MAX,
+    {"seeds", OPTION_COUNT, AT(seeds), "N", "try N seeds (default: 50)", 1, SEEDS_MAX, 0},
+    {"max-steps", OPTION_COUNT, AT(max_steps), "N", "steps of a run (default: 5,000)", 1, STEPS_MAX,
      0},
-    {"max-programs", OPTION_COUNT, AT(programs), "N", "at most so many programs (preset: 8)", 1,
+    {"max-programs", OPTION_COUNT, AT(programs), "N", "at most N programs a case (default: 8)", 1,
      UINT32_MAX, 0},
-    {"max-tasks", OPTION_COUNT, AT(tasks), "N", "at most so many tasks from outside (preset: 16)",
-     1, UINT32_MAX, 0},
-    {"seed-base", OPTION_COUNT, AT(seed_base), "S", "the first seed (preset: 1)", 0, SEED_MAX, 0},
-    {"workers", OPTION_COUNT, AT(workers), "N", "at most so many workers (preset: 8)", 1,
+    {"max-tasks", OPTION_COUNT, AT(tasks), "N", "at most N tasks from outside (default: 16)", 1,
      UINT32_MAX, 0},
-    {"length", OPTION_COUNT, AT(length), "N", "instructions of a program (preset: 32)", 1,
+    {"seed-base", OPTION_COUNT, AT(seed_base), "S", "first seed (default: 1)", 0, SEED_MAX, 0},
+    {"workers", OPTION_COUNT, AT(workers), "N", "at most N workers (default: 8)", 1, UINT32_MAX, 0},
+    {"length", OPTION_COUNT, AT(length), "N", "at most N instructions a program (default: 32)", 1,
      UINT32_MAX, 0},
-    {"jobs", OPTION_COUNT, AT(jobs), "N", "so many processes; results do not depend on it", 1,
-     FAN_JOBS_MAX, 'j'},
-    {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: the current folder)", 0,
-     0, 0},
-    {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "keep what was found as it is", 0, 0, 0},
+    {"jobs", OPTION_COUNT, AT(jobs), "N",
+     "run N processes; results are the same for every N (default: 1)", 1, FAN_JOBS_MAX, 'j'},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
+     0, 0, 0},
+    {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(stress_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -407,30 +406,28 @@ static int stress_run(cli *c, int argc, char **argv)
 
 static const char *const STRESS_EXAMPLES[] = {
     "raddle exec stress",
-    "50 seeds, each case under four drivers",
-    "raddle exec stress --seeds 10000 --max-steps 100000 --workers 16 --length 256 -j 2",
-    "all night",
-    "SCHEDULER_SIM_STRESS_SEEDS=500 raddle exec stress",
-    "presets from the environment",
+    "50 seeds, each case under four policies",
+    "raddle exec stress --seeds 20 --max-steps 100000 --workers 16 --length 256 -j 2",
+    "larger cases; with --seeds 10000 all night",
+    "SCHEDULER_SIM_STRESS_SEEDS=20 raddle exec stress",
+    "defaults from the environment",
     NULL,
 };
 
 const verb VERB_EXEC_STRESS = {
-    "exec stress",
-    "many generated cases under fair and unfair drivers",
-    "[options]",
-    "Makes a case from each seed and runs it under 'fair', 'random', 'pct:3' and 'first', each run "
-    "twice: the second must be the same. Generated cases end under every schedule. A run that "
-    "takes more than --max-steps is done again with twenty times as many, at least 100,000: if it "
-    "ends, it counts as one that needed more steps; if not, it is a failure, step-limit. The first "
-    "failure ends it: "
-    "the artifact is "
-    "written, shrunk and explained.\n\n"
-    "Presets come from SCHEDULER_SIM_STRESS_SEEDS, _MAX_STEPS, _MAX_PROGRAMS, _MAX_TASKS and "
-    "_SEED_BASE in the environment; options win.\n\n"
-    "Exit status: 0 nothing found, 1 a failure was found, 2 bad usage, 3 trouble with files or "
-    "memory, 130 interrupted.",
-    STRESS_OPTIONS,
-    STRESS_EXAMPLES,
-    stress_run,
+    .name = "exec stress",
+    .about = "run generated cases under four policies",
+    .usage = "[options]",
+    .text = "Generate a case from each seed and run it under the policies fair, random, pct:3 and "
+            "first, each run twice; both must be the same.\n\n"
+            "Generated cases end under every schedule. A run that reaches --max-steps is repeated "
+            "with twenty times as many, at least 100,000. If it ends then, it is counted as one "
+            "that needed more steps; if not, it is the failure step-limit. The first failure ends "
+            "the search; it is saved, shrunk and drawn.\n\n"
+            "Defaults come from SCHEDULER_SIM_STRESS_SEEDS, _MAX_STEPS, _MAX_PROGRAMS, _MAX_TASKS "
+            "and _SEED_BASE in the environment; options win.",
+    .status = "0 no failure, 1 failure, " STATUS_ERRORS ", 130 interrupted",
+    .options = STRESS_OPTIONS,
+    .examples = STRESS_EXAMPLES,
+    .run = stress_run,
 };

@@ -12,7 +12,7 @@ enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int flow_run(cli *c, int argc, char **argv)
 {
-    return run_part(c, &VERB_FLOW, PARTS, PART_COUNT, argc, argv);
+    return run_part(c, &VERB_FLOW, argc, argv);
 }
 
 /* ---- Shared ------------------------------------------------------------------------------------------------ */
@@ -75,44 +75,31 @@ const char *time_text(uint64_t ns)
 
 static const char *const FLOW_EXAMPLES[] = {
     "raddle flow check examples/flow/build.flow",
-    "is it well-formed, and what is in it",
+    "is it well-formed, and what is in it?",
     "raddle flow run examples/flow/build.flow --dir build.1 --jobs 4",
     "run it, four commands at a time",
     "raddle flow resume build.1",
-    "go on after it was killed: what has a receipt does not run again",
+    "continue after a kill",
     "raddle flow validate examples/flow/approval.flow",
-    "try every schedule and every outcome: can it get stuck?",
+    "try every order and outcome: can it get stuck?",
     "raddle flow draw build.1 --output run.svg",
-    "which branch was taken when, as a picture",
-    NULL};
+    "which branch was taken when, as a diagram",
+    NULL,
+};
 
 const verb VERB_FLOW = {
-    "flow",
-    "workflows: check, run, resume, replay, validate, draw, status, logs, cancel, signal",
-    "check|run|resume|status|logs|signal|cancel|replay|draw|validate …",
-    "A flow file says which tasks there are and what follows what: in order, side by side, "
-    "repeated, with choices, "
-    "cancellation, deadlines and what to undo; docs/flow.md has the language. Tasks are shell "
-    "commands. A case is one "
-    "execution, in a folder of its own, with a journal: whoever is killed goes on where it was, "
-    "and no command that "
-    "has ended runs again.\n\n"
-    "check      is the file well-formed, and what is in it\n"
-    "run        begins a case\n"
-    "resume     goes on with one that was left\n"
-    "status     what it has done, what runs, what it waits for\n"
-    "logs       what its commands printed\n"
-    "signal     tells it something it waits for, now or later\n"
-    "cancel     the case, a region, or a task\n"
-    "replay     does every step again from the journal, running nothing, and compares\n"
-    "draw       the flow, or a case of it, as a picture (SVG)\n"
-    "validate   every schedule and outcome: deadlock, dead tasks, …\n\n"
-    "The machine 'flow' of the lab takes the same files: raddle explore FILE.flow.\n\n"
-    "Exit status: 0 all as it should be, 1 a case failed, was cancelled, is stuck or in doubt; a "
-    "property does not hold; "
-    "a replay differs; 2 bad usage, a bad file or journal, 3 trouble with files or memory, 130 "
-    "interrupted.",
-    NULL,
-    FLOW_EXAMPLES,
-    flow_run,
+    .name = "flow",
+    .about = "workflows: check, run, resume, status, logs, signal, cancel, replay, draw, validate",
+    .text = "Run workflows whose tasks are shell commands, and validate them (docs/flow.md).\n\n"
+            "A flow file says which tasks there are and what follows what: in order, in parallel, "
+            "in loops, with choices, cancellation, deadlines and compensation. Each execution has "
+            "a directory with a journal. If the runner is killed, raddle flow resume continues; "
+            "finished commands are not rerun. Tasks that call C functions need a program: "
+            "raddle/flow.h. raddle explore FILE.flow tries the schedules of a flow.",
+    .status = "0 all as it should be, 1 an execution failed, was cancelled, is stuck or in doubt, "
+              "a property fails, or a replay differs, " STATUS_ERRORS ", 130 interrupted",
+    .examples = FLOW_EXAMPLES,
+    .parts = PARTS,
+    .part_count = PART_COUNT,
+    .run = flow_run,
 };

@@ -14,14 +14,14 @@ extern const verb VERB_FLOW_CHECK, VERB_FLOW_RUN, VERB_FLOW_RESUME, VERB_FLOW_RE
 #define OPTION_FLOW(type)                                                                          \
     {                                                                                              \
         "flow", OPTION_TEXT, offsetof(type, flow), "NAME",                                         \
-            "of several in the file (preset: the last)", 0, 0, 0                                   \
+            "which flow of the file (default: the last)", 0, 0, 0                                  \
     }
 
 /* A journal has the name of its policy; one in a shared object is loaded only from the path that the user types. */
 #define OPTION_BEGUN_WITH(type)                                                                    \
     {                                                                                              \
         "policy", OPTION_TEXT, offsetof(type, policy), "./FILE.so",                                \
-            "the shared object with the policy that the case was begun with", 0, 0, 0              \
+            "policy that the execution was started with, if it is in a shared object", 0, 0, 0     \
     }
 int load_begun_with(cli *c, const char *path); /* may be NULL; returns 0 or an exit status */
 

@@ -130,16 +130,23 @@ static int flow_status_run(cli *c, int argc, char **argv)
     return status;
 }
 
-const verb VERB_FLOW_STATUS = {
-    "flow status",
-    "what a case has done, what runs, what it waits for",
-    "DIR [options]",
-    "Reads the journal of a case, whether somebody works on it or not.\n\nExit status: 0, 2 no "
-    "case, or a damaged "
-    "journal, 3 trouble with files.",
-    STATUS_OPTIONS,
+static const char *const STATUS_EXAMPLES[] = {
+    "raddle flow status build.1",
+    "where it is",
     NULL,
-    flow_status_run,
+};
+
+const verb VERB_FLOW_STATUS = {
+    .name = "flow status",
+    .about = "print what an execution did, runs and waits for",
+    .usage = "DIR [options]",
+    .text = "Print what an execution has done, what runs, what it waits for, and its data; also "
+            "while a runner works on it.",
+    .status = "0 done, 2 bad arguments, not an execution, or a damaged journal, 3 I/O, memory or "
+              "limit, 4 bug in Raddle",
+    .options = STATUS_OPTIONS,
+    .examples = STATUS_EXAMPLES,
+    .run = flow_status_run,
 };
 
 /* ---- logs ------------------------------------------------------------------------------------------------------ */
@@ -166,22 +173,27 @@ static int flow_logs_run(cli *c, int argc, char **argv)
 }
 
 static const option LOGS_OPTIONS[] = {{"raw", OPTION_FLAG, offsetof(case_words, raw), NULL,
-                                       "bytes as they are, also on a terminal", 0, 0, 0},
+                                       "print bytes unchanged, also on a terminal", 0, 0, 0},
                                       {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 static const option NO_OPTIONS[] = {{NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
+static const char *const LOGS_EXAMPLES[] = {
+    "raddle flow logs build.1", "everything", "raddle flow logs build.1 compile",
+    "the task compile",         NULL,
+};
+
 const verb VERB_FLOW_LOGS = {
-    "flow logs",
-    "what the commands of a case printed",
-    "DIR [TASK|KEY] [--raw]",
-    "What the commands printed to stdout and stderr, oldest first: of all tasks, of one, or of one "
-    "execution of it (its "
-    "key, as 'raddle flow status' shows it). On a terminal control characters are shown as \\x1b; "
-    "in "
-    "a pipe or a file the bytes are those that were printed, but for zero bytes, which are '?'.",
-    LOGS_OPTIONS,
-    NULL,
-    flow_logs_run,
+    .name = "flow logs",
+    .about = "print the output of its commands",
+    .usage = "DIR [TASK | KEY] [options]",
+    .text = "Print what the commands wrote to stdout and stderr, oldest first: of all tasks, of "
+            "one, or of one task attempt (KEY, as raddle flow status prints it).\n\n"
+            "On a terminal control characters are shown as \\x1b. In a pipe or file the bytes are "
+            "unchanged, except that zero bytes become \"?\".",
+    .status = "0 done, " STATUS_ERRORS,
+    .options = LOGS_OPTIONS,
+    .examples = LOGS_EXAMPLES,
+    .run = flow_logs_run,
 };
 
 /* ---- signal and cancel ------------------------------------------------------------------------------------------ */
@@ -202,19 +214,24 @@ static int flow_signal_run(cli *c, int argc, char **argv)
 }
 
 static const char *const SIGNAL_EXAMPLES[] = {
-    "raddle flow signal approval.case approve", "what the case waits for",
-    "raddle flow signal approval.case approve 'by Ann'", "with a text, for 'into'", NULL};
+    "raddle flow signal approval.case approve",
+    "what it waits for",
+    "raddle flow signal approval.case approve 'by Ann'",
+    "with a text, for 'into'",
+    NULL,
+};
 
 const verb VERB_FLOW_SIGNAL = {
-    "flow signal",
-    "tell a case something it waits for",
-    "DIR NAME [TEXT]",
-    "Signals are kept in the folder until somebody who works on the case takes them, and until the "
-    "case waits for them: "
-    "they can be sent before that, and while nobody runs it. Each is taken once.",
-    NO_OPTIONS,
-    SIGNAL_EXAMPLES,
-    flow_signal_run,
+    .name = "flow signal",
+    .about = "send an execution a signal, now or later",
+    .usage = "DIR NAME [TEXT]",
+    .text = "Send an execution a signal. The directory keeps it until a runner takes it and the "
+            "execution waits for it, so it can be sent early and while nothing runs. Each is taken "
+            "once.",
+    .status = "0 done, " STATUS_ERRORS,
+    .options = NO_OPTIONS,
+    .examples = SIGNAL_EXAMPLES,
+    .run = flow_signal_run,
 };
 
 static int flow_cancel_run(cli *c, int argc, char **argv)
@@ -238,18 +255,22 @@ static int flow_cancel_run(cli *c, int argc, char **argv)
 }
 
 static const char *const CANCEL_EXAMPLES[] = {
-    "raddle flow cancel build.case", "all of it", "raddle flow cancel build.case region tests",
-    "what is inside that region, which may have a handler", NULL};
+    "raddle flow cancel order.case",
+    "all of it",
+    "raddle flow cancel order.case region purchase",
+    "what is inside that region; its handler runs",
+    NULL,
+};
 
 const verb VERB_FLOW_CANCEL = {
-    "flow cancel",
-    "cancel a case, a region or a task",
-    "DIR [region NAME | task NAME]",
-    "Like a signal it is kept until somebody who works on the case takes it. Commands that run, "
-    "and "
-    "all processes that came from them, get SIGTERM, and SIGKILL after 3 seconds if they do not "
-    "end.",
-    NO_OPTIONS,
-    CANCEL_EXAMPLES,
-    flow_cancel_run,
+    .name = "flow cancel",
+    .about = "cancel an execution, a region or a task",
+    .usage = "DIR [region NAME | task NAME]",
+    .text = "Cancel an execution, what is inside a region, or a task. Like a signal, the request "
+            "is kept until a runner takes it. Running commands and all processes that came from "
+            "them get SIGTERM, then SIGKILL after 3 seconds.",
+    .status = "0 done, " STATUS_ERRORS,
+    .options = NO_OPTIONS,
+    .examples = CANCEL_EXAMPLES,
+    .run = flow_cancel_run,
 };

@@ -80,22 +80,28 @@ static int flow_check_run(cli *c, int argc, char **argv)
     return EXIT_FINE;
 }
 
-const verb VERB_FLOW_CHECK = {
-    "flow check",
-    "is a flow file well-formed, and what is in it",
-    "FILE.flow [--flow NAME] [--json]",
-    "Reads a flow file. Mistakes are told with line and column.\n\nExit status: 0 well-formed, 2 "
-    "not.",
-    CHECK_OPTIONS,
+static const char *const CHECK_EXAMPLES[] = {
+    "raddle flow check examples/flow/order.flow",
+    "what is in it",
     NULL,
-    flow_check_run,
+};
+
+const verb VERB_FLOW_CHECK = {
+    .name = "flow check",
+    .about = "check a flow file; list what is in it",
+    .usage = "FILE.flow [options]",
+    .text = "Read a flow file and list what is in it. Mistakes are reported with line and column.",
+    .status = "0 well-formed, 2 not, 3 I/O, memory or limit, 4 bug in Raddle",
+    .options = CHECK_OPTIONS,
+    .examples = CHECK_EXAMPLES,
+    .run = flow_check_run,
 };
 
 /* ---- draw ------------------------------------------------------------------------------------------------------- */
 
 static const option DRAW_OPTIONS[] = {
     OPTION_FLOW(file_words),
-    {"output", OPTION_TEXT, AT(output), "FILE.svg", "where to (preset: stdout)", 0, 0, 'o'},
+    {"output", OPTION_TEXT, AT(output), "FILE.svg", "file to write (default: stdout)", 0, 0, 'o'},
     OPTION_BEGUN_WITH(file_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -127,26 +133,30 @@ static int flow_draw_run(cli *c, int argc, char **argv)
 }
 
 static const char *const DRAW_EXAMPLES[] = {
-    "raddle flow draw examples/flow/order.flow -o order.svg", "the graph",
-    "raddle flow draw order.case -o run.svg", "which branch was taken when", NULL};
+    "raddle flow draw examples/flow/order.flow -o order.svg",
+    "the graph",
+    "raddle flow draw order.case -o run.svg",
+    "which branch was taken when",
+    NULL,
+};
 
 const verb VERB_FLOW_DRAW = {
-    "flow draw",
-    "a flow, or a case of it, as a picture",
-    "FILE.flow | DIR [--output FILE.svg]",
-    "Draws the graph of a flow as SVG. Of a case, what it has gone through is drawn over it: the "
-    "numbers say in which "
-    "order, the frames what was done, waits, failed or was cancelled.",
-    DRAW_OPTIONS,
-    DRAW_EXAMPLES,
-    flow_draw_run,
+    .name = "flow draw",
+    .about = "draw a flow or an execution (SVG)",
+    .usage = "FILE.flow [options]\nDIR [options]",
+    .text = "Draw the graph of a flow as SVG. Of an execution (DIR) it also shows what happened: "
+            "numbers give the order, frames what was done, waits, failed or was cancelled.",
+    .status = "0 done, " STATUS_ERRORS,
+    .options = DRAW_OPTIONS,
+    .examples = DRAW_EXAMPLES,
+    .run = flow_draw_run,
 };
 
 /* ---- replay ----------------------------------------------------------------------------------------------------- */
 
 static const option REPLAY_OPTIONS[] = {
-    {"on", OPTION_TEXT, AT(on), "FILE.flow", "on this flow instead, which may have been edited", 0,
-     0, 0},
+    {"on", OPTION_TEXT, AT(on), "FILE.flow", "compare with this flow, which may have been edited",
+     0, 0, 0},
     OPTION_FLOW(file_words),
     {"steps", OPTION_FLAG, AT(steps), NULL, "print every step", 0, 0, 0},
     OPTION_BEGUN_WITH(file_words),
@@ -272,27 +282,26 @@ static int flow_replay_run(cli *c, int argc, char **argv)
 }
 
 static const char *const REPLAY_EXAMPLES[] = {
-    "raddle flow replay order.case", "as recorded?",
+    "raddle flow replay order.case",
+    "as recorded?",
     "raddle flow replay order.case --on order.flow",
-    "would the edited flow have done the same so far? If not: where, and what instead", NULL};
+    "would the edited flow have done the same so far?",
+    NULL,
+};
 
 const verb VERB_FLOW_REPLAY = {
-    "flow replay",
-    "every step of a case again, from its journal",
-    "DIR [--on FILE.flow] [options]",
-    "Feeds what the journal has to the flow, at the steps where it came in, and compares the trace "
-    "at each of them. "
-    "Nothing is run, nothing is written.\n\n"
-    "With --on, the same is done on another text of the flow, side by side with the one of the "
-    "case. "
-    "Steps are compared by stable names: the path of the token and what it does there, a task by "
-    "its "
-    "name, not by line. Where they differ the recorded step is named, with what could go on when "
-    "it was "
-    "recorded, and what can go on in FILE.\n\nExit status: 0 as recorded, 1 it differs, 2 no case, "
-    "a damaged "
-    "journal or a bad file.",
-    REPLAY_OPTIONS,
-    REPLAY_EXAMPLES,
-    flow_replay_run,
+    .name = "flow replay",
+    .about = "repeat an execution from its journal, running nothing; compare",
+    .usage = "DIR [options]",
+    .text = "Feed the journal of an execution to its flow, and compare the trace at each step. No "
+            "command runs; nothing is written.\n\n"
+            "With --on, do the same with another text of the flow, side by side with the recorded "
+            "one. Steps are compared by stable names (the path of the token, the name of the "
+            "task), not by line. At the first difference the recorded step is printed, what could "
+            "run then, and what can run in FILE.flow.",
+    .status = "0 as recorded, 1 differs, 2 bad arguments, not an execution, a damaged journal or a "
+              "bad file, 3 I/O, memory or limit, 4 bug in Raddle",
+    .options = REPLAY_OPTIONS,
+    .examples = REPLAY_EXAMPLES,
+    .run = flow_replay_run,
 };

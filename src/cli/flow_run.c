@@ -19,26 +19,28 @@ typedef struct run_words {
 #define AT(field) offsetof(run_words, field)
 #define OPTION_JOBS                                                                                \
     {                                                                                              \
-        "jobs", OPTION_COUNT, AT(jobs), "N", "commands at a time (preset: as many as processors)", \
-            1, 4096, 'j'                                                                           \
+        "jobs", OPTION_COUNT, AT(jobs), "N",                                                       \
+            "run at most N commands at a time (default: as many as processors)", 1, 4096, 'j'      \
     }
 #define OPTION_NO_SYNC                                                                             \
     {                                                                                              \
         "no-sync", OPTION_FLAG, AT(no_sync), NULL,                                                 \
-            "sync nothing: fast, and safe from kill, not from a power failure", 0, 0, 0            \
+            "do not sync files: faster; survives a kill, not a power failure", 0, 0, 0             \
     }
 #define OPTION_QUIET                                                                               \
     {                                                                                              \
-        "quiet", OPTION_FLAG, AT(quiet), NULL, "only how it ended", 0, 0, 'q'                      \
+        "quiet", OPTION_FLAG, AT(quiet), NULL, "print only how it ended", 0, 0, 'q'                \
     }
 
 static const option RUN_OPTIONS[] = {
-    {"dir", OPTION_TEXT, AT(dir), "DIR", "the folder of the case (preset: NAME.case)", 0, 0, 0},
+    {"dir", OPTION_TEXT, AT(dir), "DIR",
+     "directory of the execution, which must not hold one (default: NAME.case)", 0, 0, 0},
     OPTION_FLOW(run_words),
     OPTION_JOBS,
     {"policy", OPTION_TEXT, AT(policy), "P",
-     "who goes on when several can: first, random, fair, pct:3, … (preset: first) or ./FILE.so", 0,
-     0, 0},
+     "policy that picks the next step when several are possible (default: first; see 'raddle "
+     "list') or ./FILE.so",
+     0, 0, 0},
     OPTION_SEED(run_words),
     OPTION_NO_SYNC,
     OPTION_QUIET,
@@ -49,9 +51,9 @@ static const option RESUME_OPTIONS[] = {
     OPTION_FLOW(run_words),
     OPTION_JOBS,
     {"doubt", OPTION_TEXTS, AT(doubts), "KEY=WHAT",
-     "settle a task in doubt: it was done, has failed, or runs again; once for each", 0, 0, 0},
-    {"with-output", OPTION_TEXT, AT(output), "TEXT",
-     "of the one task that was done: what it printed", 0, 0, 0},
+     "settle a task in doubt: KEY=done, KEY=failed or KEY=again; once for each", 0, 0, 0},
+    {"with-output", OPTION_TEXT, AT(output), "TEXT", "with KEY=done: what the command printed", 0,
+     0, 0},
     OPTION_BEGUN_WITH(run_words),
     OPTION_NO_SYNC,
     OPTION_QUIET,
@@ -262,28 +264,29 @@ static int flow_run_run(cli *c, int argc, char **argv)
 }
 
 static const char *const RUN_EXAMPLES[] = {
-    "raddle flow run examples/flow/build.flow --dir build.1", "a case of its own folder",
-    "raddle flow run examples/flow/approval.flow remark=urgent --policy random --seed 7",
-    "with other data, and another order of what can go either way", NULL};
+    "raddle flow run examples/flow/build.flow --dir build.2",
+    "an execution in a directory of its own",
+    "raddle flow run examples/flow/order.flow reason=unknown --policy random --seed 7",
+    "other data, and another order of what can run in either",
+    NULL,
+};
 
 const verb VERB_FLOW_RUN = {
-    "flow run",
-    "begin a case of a flow",
-    "FILE.flow [NAME=VALUE …] [options]",
-    "Runs a flow. The folder gets a journal (every input, and every command before it begins), the "
-    "flow's text, and what "
-    "the commands printed. Data can begin with other values than in the file. Commands run in the "
-    "current folder, or in "
-    "the task's own; each sees the data it reads as variables of the environment, and "
-    "RADDLE_EFFECT_ID, which is the "
-    "same if it has to be run again.\n\nCtrl-C ends the runner and leaves commands to themselves: "
-    "resume takes their "
-    "results.\n\nExit status: 0 done, 1 failed, cancelled, deadlock or in doubt, 2 bad usage or a "
-    "bad file, 3 trouble "
-    "with files or memory, 130 interrupted.",
-    RUN_OPTIONS,
-    RUN_EXAMPLES,
-    flow_run_run,
+    .name = "flow run",
+    .about = "start an execution",
+    .usage = "FILE.flow [NAME=VALUE ...] [options]",
+    .text = "Run a flow. NAME=VALUE replaces an initial value of its data.\n\n"
+            "The directory gets a journal (every input, and every command before it starts), the "
+            "text of the flow, and the output of the commands. Commands run in the current "
+            "directory, or in the one the task names. Their environment has the data the task "
+            "reads, and RADDLE_EFFECT_ID, the idempotency key: a rerun of the same task attempt "
+            "gets the same one.\n\n"
+            "Ctrl-C ends the runner, not the commands: raddle flow resume takes their results.",
+    .status =
+        "0 done, 1 failed, cancelled, deadlock or in doubt, " STATUS_ERRORS ", 130 interrupted",
+    .options = RUN_OPTIONS,
+    .examples = RUN_EXAMPLES,
+    .run = flow_run_run,
 };
 
 /* ---- resume --------------------------------------------------------------------------------------------------- */
@@ -358,23 +361,27 @@ static int flow_resume_run(cli *c, int argc, char **argv)
 }
 
 static const char *const RESUME_EXAMPLES[] = {
-    "raddle flow resume build.1", "go on where it was",
-    "raddle flow resume build.1 --doubt '0/3.1#1=done'",
-    "somebody has looked: the command was done when the machine went down", NULL};
+    "raddle flow resume build.1",
+    "continue where it was",
+    "raddle flow resume doubt.1 --doubt '0#1=done'",
+    "the command had done its work when the host went down",
+    NULL,
+};
 
 const verb VERB_FLOW_RESUME = {
-    "flow resume",
-    "go on with a case that was left",
-    "DIR [FILE.flow] [options]",
-    "Does every step again from the journal, without running anything, then goes on: commands that "
-    "still run are waited "
-    "for, those that have ended have left a receipt, those that were never begun are begun. A "
-    "command whose own process "
-    "was killed, or whose machine went down, is in doubt: the task's on_doubt says what to do, or "
-    "--doubt.\n\nWith a flow "
-    "file, the case must have been begun with that very text; otherwise the difference is shown "
-    "and nothing is done.",
-    RESUME_OPTIONS,
-    RESUME_EXAMPLES,
-    flow_resume_run,
+    .name = "flow resume",
+    .about = "continue an execution that was left or killed",
+    .usage = "DIR [FILE.flow] [options]",
+    .text = "Repeat every step from the journal without running anything, then continue: wait for "
+            "commands that still run, take the results of finished ones, start those that never "
+            "started.\n\n"
+            "A command whose own process was killed, or whose host went down, is in doubt: the "
+            "task's on_doubt decides, or --doubt.\n\n"
+            "With FILE.flow, the execution must have been started with that text; otherwise the "
+            "difference is printed and nothing runs.",
+    .status =
+        "0 done, 1 failed, cancelled, deadlock or in doubt, " STATUS_ERRORS ", 130 interrupted",
+    .options = RESUME_OPTIONS,
+    .examples = RESUME_EXAMPLES,
+    .run = flow_resume_run,
 };

@@ -19,17 +19,19 @@ typedef struct validate_args {
 
 static const option VALIDATE_OPTIONS[] = {
     OPTION_FLOW(validate_args),
-    {"states", OPTION_COUNT, AT(states), "N", "visit at most so many (preset: 1,000,000)", 1,
+    {"states", OPTION_COUNT, AT(states), "N", "visit at most N states (default: 1,000,000)", 1,
      UINT32_MAX / 16, 0},
-    {"steps", OPTION_COUNT, AT(steps), "N", "make at most so many (preset: 50,000,000)", 1,
+    {"steps", OPTION_COUNT, AT(steps), "N", "take at most N steps (default: 50,000,000)", 1,
      UINT64_C(1000000000000), 0},
-    {"seeds", OPTION_COUNT, AT(seeds), "K", "worlds in which confluence is looked at (preset: 3)",
-     1, 1000000, 0},
+    {"seeds", OPTION_COUNT, AT(seeds), "K",
+     "check confluence with K sets of random outcomes (default: 3)", 1, 1000000, 0},
     {"allow", OPTION_TEXT, AT(allow), "LIST",
-     "these may fail: deadlock, dead-task, dead-code, improper, livelock, end, confluence", 0, 0,
-     0},
-    {"strict", OPTION_FLAG, AT(strict), NULL, "what is unknown counts as failing", 0, 0, 0},
-    {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: here)", 0, 0, 'o'},
+     "properties that may fail: deadlock, dead-task, dead-code, improper, livelock, end, "
+     "confluence",
+     0, 0, 0},
+    {"strict", OPTION_FLAG, AT(strict), NULL, "count unknown as failing", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
+     0, 0, 'o'},
     OPTION_JSON(validate_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -376,37 +378,34 @@ static int validate_run(cli *c, int argc, char **argv)
 }
 
 static const char *const VALIDATE_EXAMPLES[] = {
-    "raddle flow validate examples/flow/approval.flow", "can it get stuck?",
+    "raddle flow validate examples/flow/approval.flow",
+    "can it get stuck?",
     "raddle flow validate examples/flow/mirrors.flow --allow confluence,improper",
-    "whoever is first wins, and the others are left behind: that is meant", NULL};
+    "the first mirror wins, and the others are left behind: intended",
+    NULL,
+};
 
 const verb VERB_FLOW_VALIDATE = {
-    "flow validate",
-    "every order and every outcome of a flow: deadlock, dead tasks, …",
-    "FILE.flow [options]",
-    "Visits every state that the flow can come to, whatever its tasks do and whichever events "
-    "come, in "
-    "every order that makes a difference. Each property holds, fails, or is unknown because the "
-    "budget "
-    "was used up.\n\n"
-    "no deadlock         somebody can always go on, until the case has ended\n"
-    "no dead task        every task is started in some run\n"
-    "no dead code        every statement and every branch is reached in some run\n"
-    "proper completion   nobody is at work any more when the case completes\n"
-    "no livelock         it cannot go round for ever without a way to an end\n"
-    "option to complete  whatever has happened, some end can be reached: done, failed or "
-    "cancelled\n"
-    "confluence          with the same outcomes every order ends in the same state and data\n\n"
-    "What fails is told step by step, and written to FILE.PROPERTY.raddle.json, which raddle "
-    "replay, "
-    "show and shrink take. Of two orders that end differently both are written. Below stands what "
-    "the verdicts "
-    "assume where the flow declares nothing.\n\n"
-    "Exit status: 0 nothing fails but what --allow names (what is unknown is told, and counts only "
-    "with "
-    "--strict), 1 something does, 2 bad usage or a bad file, 3 trouble with files or memory, 130 "
-    "interrupted.",
-    VALIDATE_OPTIONS,
-    VALIDATE_EXAMPLES,
-    validate_run,
+    .name = "flow validate",
+    .about = "check every order and outcome: deadlock, dead tasks, livelock, ...",
+    .usage = "FILE.flow [options]",
+    .text =
+        "Visit every state a flow can reach, whatever its tasks return and whichever events come, "
+        "in every order that makes a difference. Each property holds, fails, or is unknown because "
+        "the budget was used up.\n\n"
+        "no deadlock         until the execution has ended, some token can take a step\n"
+        "no dead task        every task starts in some run\n"
+        "no dead code        every statement and branch is reached in some run\n"
+        "proper completion   no task runs any more when the execution completes\n"
+        "no livelock         it cannot loop forever without a way to an end\n"
+        "option to complete  from every state some end can be reached: done, failed or cancelled\n"
+        "confluence          with the same outcomes every order ends in the same state and data\n\n"
+        "A property that fails is explained step by step and saved as FILE.PROPERTY.raddle.json, "
+        "which replay, show and shrink take; if two orders end differently, both are saved. The "
+        "output ends with what the verdicts assume where the flow declares nothing.",
+    .status = "0 nothing fails except what --allow names, 1 a property fails, or with --strict is "
+              "unknown, " STATUS_ERRORS ", 130 interrupted",
+    .options = VALIDATE_OPTIONS,
+    .examples = VALIDATE_EXAMPLES,
+    .run = validate_run,
 };

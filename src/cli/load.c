@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const verb *const PARTS[] = {&VERB_LOAD_RUN,   &VERB_LOAD_REPLAY,   &VERB_LOAD_ANALYZE,
-                                    &VERB_LOAD_DIFF,  &VERB_LOAD_VALIDATE, &VERB_LOAD_REPORT,
-                                    &VERB_LOAD_SERVE, &VERB_LOAD_STRIP,    &VERB_LOAD_EXPORT,
-                                    &VERB_LOAD_TOML};
+static const verb *const PARTS[] = {&VERB_LOAD_QUICK,   &VERB_LOAD_RUN,   &VERB_LOAD_REPLAY,
+                                    &VERB_LOAD_ANALYZE, &VERB_LOAD_DIFF,  &VERB_LOAD_VALIDATE,
+                                    &VERB_LOAD_REPORT,  &VERB_LOAD_SERVE, &VERB_LOAD_STRIP,
+                                    &VERB_LOAD_EXPORT,  &VERB_LOAD_TOML};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int load_run(cli *c, int argc, char **argv)
@@ -15,7 +15,7 @@ static int load_run(cli *c, int argc, char **argv)
     for (int i = 0; i < argc; i++)
         if (strstr(argv[i], "://") != NULL && argv[0][0] != 'r' && argv[0][0] != 'v')
             return load_quick(c, argc, argv);
-    return run_part(c, &VERB_LOAD, PARTS, PART_COUNT, argc, argv);
+    return run_part(c, &VERB_LOAD, argc, argv);
 }
 
 const char *command_line(int argc, char **argv)
@@ -71,41 +71,29 @@ int complain_log(cli *c, const char *path, const rad_error *error)
 }
 
 static const char *const LOAD_EXAMPLES[] = {
-    "raddle load run examples/load/sim-closed.toml --seed 42",
-    "a whole run without any server, the same every time",
-    "raddle load serve --port 8080 & raddle load http://127.0.0.1:8080/ -c 64 -d 10",
-    "a server of our own, and 64 connections for ten seconds",
-    "raddle load replay results/run_20260101_120000/events.log --verify",
+    "raddle load run examples/load/sim-closed.toml --seed 42 --output run.log",
+    "a whole run without a server, the same every time",
+    "raddle load replay run.log",
     "does the log make the same run again, byte for byte?",
-    "raddle load analyze events.log --filter 'status >= 500'",
+    "raddle load analyze run.log --filter 'service_ms > 20'",
     "statistics of some of the requests",
-    NULL};
+    NULL,
+};
 
 const verb VERB_LOAD = {
-    "load",
-    "load tests: run, replay, analyze, diff, validate, report, serve",
-    "URL|run|replay|analyze|diff|validate|report|serve|strip|export|toml … [options]",
-    "A scenario (TOML) says who asks whom for what, when, and what has to hold. A run executes it, "
-    "on the scenario's "
-    "simulated target or on a real server, and writes a log; docs/load.md has everything.\n\n"
-    "URL        a quick run without a file\n"
-    "run        runs a scenario\n"
-    "replay     runs a log again without any server, and compares byte by byte\n"
-    "analyze    statistics of a log\n"
-    "diff       compares runs before and after, one or several a side\n"
-    "validate   is the scenario well-formed, and what would it do\n"
-    "report     a page with plots\n"
-    "serve      a small server to try it on\n"
-    "strip      a log with its inputs only\n"
-    "export     a log in the format of Z6\n"
-    "toml       a TOML file as JSON\n\n"
-    "What can be relied on: same scenario and seed, same plan (requests, think times, arrivals), "
-    "also on a real "
-    "server; on a simulated target the same log, byte for byte; the log of any run replays.\n\n"
-    "Exit status: 0 all as it should be, 1 an assertion does not hold, a run had no response, a "
-    "replay differs, a log is cut off, a run got worse, 2 bad usage "
-    "or a bad file, 3 trouble with files, sockets or memory, 130 interrupted.",
-    NULL,
-    LOAD_EXAMPLES,
-    load_run,
+    .name = "load",
+    .about = "load tests: run, replay, analyze, diff, validate, report, serve, strip, "
+             "export, toml",
+    .text = "Run load tests and replay their logs (docs/load.md).\n\n"
+            "A scenario (TOML) says which virtual users send which requests when, and what must "
+            "hold. It runs on a simulated target or on a real server, and writes a log.\n\n"
+            "The same scenario and seed give the same plan (requests, think times, arrivals), also "
+            "on a real server; on a simulated target the same log, byte for byte. The log of any "
+            "run replays without a server.",
+    .status = "0 all as it should be, 1 an assertion fails, a run had no response, a replay "
+              "differs, a log is cut off, or a run got worse, " STATUS_ERRORS ", 130 interrupted",
+    .examples = LOAD_EXAMPLES,
+    .parts = PARTS,
+    .part_count = PART_COUNT,
+    .run = load_run,
 };

@@ -12,10 +12,10 @@ typedef struct diff_words {
 #define AT(field) offsetof(diff_words, field)
 static const option DIFF_OPTIONS[] = {
     {"threshold", OPTION_PERCENT, AT(threshold), "PCT",
-     "how much worse fails (preset: 5 when tested, else nothing does)", 0, 0, 0},
+     "a row may be worse by PCT percent (default: 5 when tested, otherwise any)", 0, 0, 0},
     {"level", OPTION_PERCENT, AT(level), "PCT",
-     "how often runs of the same target may fail, for all rows together (preset: 1)", 0, 0, 0},
-    {"format", OPTION_TEXT, AT(format), "F", "text (preset) or json", 0, 0, 0},
+     "chance in percent that equal targets fail, over all rows (default: 1)", 0, 0, 0},
+    {"format", OPTION_TEXT, AT(format), "F", "text or json (default: text)", 0, 0, 0},
     {"partial", OPTION_FLAG, AT(partial), NULL, "accept logs that were cut off, as far as they go",
      0, 0, 0},
     OPTION_JSON(diff_words),
@@ -120,26 +120,27 @@ static int load_diff_run(cli *c, int argc, char **argv)
 }
 
 static const char *const DIFF_EXAMPLES[] = {
-    "raddle load diff before/run_* -- after/run_*",
-    "ten runs a side: is it slower than before? Alternate the runs of both sides",
+    "raddle load diff before/* -- after/*",
+    "several runs a side; alternate the runs of both sides",
     "raddle load diff before.log after.log --threshold 10",
-    "one run a side: what is off by more than 10 percent fails", NULL};
+    "one run a side: a difference above 10 percent fails",
+    NULL,
+};
 
 const verb VERB_LOAD_DIFF = {
-    "load diff",
-    "compare runs before and after",
-    "BEFORE AFTER | BEFORE... -- AFTER... [options]",
-    "Compares logs, or folders with results: of each request name, and of all, p10, p50, p99, "
-    "answers "
-    "a second and the share that failed. Each run gives one value of such a row.\n\n"
-    "With several runs a side a row is worse when a test says so (Wilcoxon-Mann-Whitney, "
-    "one-sided, exact up to 50 runs in all, Holm's correction over all rows) and its median is off "
-    "by more than --threshold. With too few runs no test is possible: differences are printed, and "
-    "nothing fails without --threshold. Least times and counts never fail; what is better is "
-    "told.\n\n"
-    "Exit status: 0 nothing is worse, 1 something is, a side has no data, or a log is cut off "
-    "(--partial accepts it), 2 bad usage or logs, 3 trouble with files or memory.",
-    DIFF_OPTIONS,
-    DIFF_EXAMPLES,
-    load_diff_run,
+    .name = "load diff",
+    .about = "compare runs before and after a change",
+    .usage = "BEFORE AFTER [options]\nBEFORE... -- AFTER... [options]",
+    .text =
+        "Compare logs, or directories of results: p10, p50, p99, responses a second and the failed "
+        "share, of each request name and of all. Each run gives one value a row.\n\n"
+        "With several runs a side, a row is worse if a test says so (Wilcoxon-Mann-Whitney, "
+        "one-sided, exact up to 50 runs in all, Holm's correction over all rows) and its median is "
+        "off by more than --threshold. With too few runs no test is possible: differences are "
+        "printed, and nothing fails without --threshold. Minimum times and counts never fail.",
+    .status = "0 nothing is worse, 1 something is, a side has no data, or a log is cut "
+              "off, " STATUS_ERRORS,
+    .options = DIFF_OPTIONS,
+    .examples = DIFF_EXAMPLES,
+    .run = load_diff_run,
 };

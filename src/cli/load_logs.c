@@ -46,11 +46,11 @@ static int judge_log(cli *c, const char *path, const rad_load_facts *f, bool par
 /* ---- replay ---------------------------------------------------------------------------------------------- */
 
 static const option REPLAY_OPTIONS[] = {
-    {"verify", OPTION_FLAG, AT(verify), NULL, "compare byte by byte (it always does)", 0, 0, 0},
-    {"step", OPTION_FLAG, AT(step), NULL,
-     "tick by tick, forward and back: reads commands from stdin", 0, 0, 0},
-    {"summary", OPTION_FLAG, AT(summary), NULL, "print the summary of the run, too", 0, 0, 0},
-    {"output", OPTION_TEXT, AT(output), "FILE", "write the log anew", 0, 0, 'o'},
+    {"verify", OPTION_FLAG, AT(verify), NULL, "compare byte by byte (always on)", 0, 0, 0},
+    {"step", OPTION_FLAG, AT(step), NULL, "step through it, tick by tick, with commands from stdin",
+     0, 0, 0},
+    {"summary", OPTION_FLAG, AT(summary), NULL, "also print the summary of the run", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "FILE", "write the whole log to FILE", 0, 0, 'o'},
     OPTION_PARTIAL,
     OPTION_JSON(log_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
@@ -114,35 +114,40 @@ static int load_replay_run(cli *c, int argc, char **argv)
 }
 
 static const char *const REPLAY_EXAMPLES[] = {
-    "raddle load replay events.log --verify", "does it make the same run again?",
-    "raddle load replay events.log --step",
-    "tick by tick: n next, b back, g 1000 go to, s state, q quit", NULL};
+    "raddle load replay run.log",
+    "does the log make the same run again?",
+    "echo n | raddle load replay run.log --step",
+    "tick by tick: n next, b back, g 1000 go to, s state, q quit",
+    NULL,
+};
 
 const verb VERB_LOAD_REPLAY = {
-    "load replay",
-    "run a log again without any server",
-    "EVENTS.log [options]",
-    "Feeds the inputs of a log (clock readings, answers, connections) to the scheduler and "
-    "compares what it writes with "
-    "the file, byte by byte. A log that was cut off (its run was killed) is replayed as far as it "
-    "goes, and is a failure unless --partial accepts that; without it --output writes nothing.\n\n"
-    "Exit status: 0 the same, 1 it differs (the record is told) or is cut off, 2 damaged or no "
-    "log, 3 trouble with files or memory.",
-    REPLAY_OPTIONS,
-    REPLAY_EXAMPLES,
-    load_replay_run,
+    .name = "load replay",
+    .about = "replay a log without a server; compare byte by byte",
+    .usage = "EVENTS.log [options]",
+    .text =
+        "Feed the inputs of a log (clock readings, responses, connections) to the scheduler, and "
+        "compare what it writes with the file, byte by byte.\n\n"
+        "EVENTS.log may also be a directory of results. A log that was cut off, because its run "
+        "was killed, is replayed as far as it goes; that is a failure unless --partial is given.",
+    .status = "0 the same, 1 differs (the first such record is printed) or cut off, 2 damaged, or "
+              "not a log, 3 I/O, memory or limit, 4 bug in Raddle",
+    .options = REPLAY_OPTIONS,
+    .examples = REPLAY_EXAMPLES,
+    .run = load_replay_run,
 };
 
 /* ---- analyze --------------------------------------------------------------------------------------------- */
 
 static const option ANALYZE_OPTIONS[] = {
     {"filter", OPTION_TEXT, AT(filter), "EXPR",
-     "only requests for which it holds: 'status >= 500 && service_ms > 20'", 0, 0, 0},
-    {"percentiles", OPTION_TEXT, AT(percentiles), "LIST", "such as 50,90,99.9: prints just these",
+     "only requests for which EXPR holds, such as 'status >= 500 && service_ms > 20'", 0, 0, 0},
+    {"percentiles", OPTION_TEXT, AT(percentiles), "LIST", "print only these, such as 50,90,99.9", 0,
+     0, 0},
+    {"format", OPTION_TEXT, AT(format), "F", "summary, json, csv or prometheus (default: summary)",
      0, 0, 0},
-    {"format", OPTION_TEXT, AT(format), "F", "summary (preset), json, csv or prometheus", 0, 0, 0},
-    {"csv", OPTION_FLAG, AT(csv), NULL, "one line for each second", 0, 0, 0},
-    {"prometheus", OPTION_FLAG, AT(prometheus), NULL, "Prometheus' text format", 0, 0, 0},
+    {"csv", OPTION_FLAG, AT(csv), NULL, "print one line a second", 0, 0, 0},
+    {"prometheus", OPTION_FLAG, AT(prometheus), NULL, "print Prometheus' text format", 0, 0, 0},
     OPTION_PARTIAL,
     OPTION_JSON(log_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
@@ -262,30 +267,34 @@ static int load_analyze_run(cli *c, int argc, char **argv)
 }
 
 static const char *const ANALYZE_EXAMPLES[] = {
-    "raddle load analyze events.log --percentiles 50,90,99,99.9", "some percentiles",
-    "raddle load analyze events.log --filter 'name == \"login\"' --json",
-    "everything about one request", NULL};
+    "raddle load analyze run.log --percentiles 50,90,99,99.9",
+    "some percentiles",
+    "raddle load analyze run.log --filter 'status == 200' --json",
+    "everything about some of the requests",
+    NULL,
+};
 
 const verb VERB_LOAD_ANALYZE = {
-    "load analyze",
-    "statistics of a log",
-    "EVENTS.log [options]",
-    "Reads the events of a log, checks that they can have happened in this order, and counts. "
-    "Without a filter it says "
-    "what the run's own summary said. Of a log that was cut off it counts what there is, the same "
-    "turns as 'replay'; --partial accepts that.\n\nExit status: 0, 1 the log is cut off, or there "
-    "was no response at all, 2 a damaged log or a bad filter, 3 trouble with files.",
-    ANALYZE_OPTIONS,
-    ANALYZE_EXAMPLES,
-    load_analyze_run,
+    .name = "load analyze",
+    .about = "print statistics of a log",
+    .usage = "EVENTS.log [options]",
+    .text = "Read the events of a log, check that they can have happened in this order, and print "
+            "statistics.\n\n"
+            "Without --filter they equal the run's own summary. A Z6 event file "
+            "(docs/load-results.md) is read, too.",
+    .status = "0 done, 1 cut off, or no response at all, 2 bad arguments, a damaged log or a bad "
+              "filter, 3 I/O, memory or limit, 4 bug in Raddle",
+    .options = ANALYZE_OPTIONS,
+    .examples = ANALYZE_EXAMPLES,
+    .run = load_analyze_run,
 };
 
 /* ---- report, strip --------------------------------------------------------------------------------------- */
 
 static const option REPORT_OPTIONS[] = {
-    {"html", OPTION_FLAG, AT(html), NULL, "a page (it always is)", 0, 0, 0},
-    {"filter", OPTION_TEXT, AT(filter), "EXPR", "only requests for which it holds", 0, 0, 0},
-    {"output", OPTION_TEXT, AT(output), "FILE", "where it goes (preset: stdout)", 0, 0, 'o'},
+    {"html", OPTION_FLAG, AT(html), NULL, "write HTML (always on)", 0, 0, 0},
+    {"filter", OPTION_TEXT, AT(filter), "EXPR", "only requests for which EXPR holds", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "FILE", "file to write (default: stdout)", 0, 0, 'o'},
     OPTION_PARTIAL,
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -313,21 +322,27 @@ static int load_report_run(cli *c, int argc, char **argv)
     return status != 0 ? status : judge_log(c, path, &facts, l.partial);
 }
 
-const verb VERB_LOAD_REPORT = {
-    "load report",
-    "a page with plots of a run",
-    "EVENTS.log [--html] [-o FILE.html]",
-    "One HTML file that needs nothing else: latency over time, percentiles, rate, errors, "
-    "users.\n\n"
-    "Exit status: 0, 1 the log is cut off (--partial accepts it), or there was no response at all, "
-    "2 a damaged log or a bad filter, 3 trouble with files.",
-    REPORT_OPTIONS,
+static const char *const REPORT_EXAMPLES[] = {
+    "raddle load report run.log --output run.html",
+    "a page for a browser",
     NULL,
-    load_report_run,
+};
+
+const verb VERB_LOAD_REPORT = {
+    .name = "load report",
+    .about = "write an HTML page with plots",
+    .usage = "EVENTS.log [options]",
+    .text = "Write one HTML file that needs nothing else: latency over time, percentiles, rate, "
+            "errors, virtual users.",
+    .status = "0 done, 1 cut off, or no response at all, 2 bad arguments, a damaged log or a bad "
+              "filter, 3 I/O, memory or limit, 4 bug in Raddle",
+    .options = REPORT_OPTIONS,
+    .examples = REPORT_EXAMPLES,
+    .run = load_report_run,
 };
 
 static const option STRIP_OPTIONS[] = {
-    {"output", OPTION_TEXT, AT(output), "FILE", "where it goes", 0, 0, 'o'},
+    {"output", OPTION_TEXT, AT(output), "FILE", "file to write (required)", 0, 0, 'o'},
     OPTION_PARTIAL,
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -357,14 +372,24 @@ static int load_strip_run(cli *c, int argc, char **argv)
     return EXIT_FINE;
 }
 
-const verb VERB_LOAD_STRIP = {
-    "load strip",
-    "a log with its inputs only",
-    "EVENTS.log --output FILE",
-    "Leaves out everything that a replay makes again: what is left is all that came from outside.",
-    STRIP_OPTIONS,
+static const char *const STRIP_EXAMPLES[] = {
+    "raddle load strip run.log --output small.log",
+    "the inputs",
+    "raddle load replay small.log --output whole.log",
+    "the whole log again",
     NULL,
-    load_strip_run,
+};
+
+const verb VERB_LOAD_STRIP = {
+    .name = "load strip",
+    .about = "write a log with its inputs only",
+    .usage = "EVENTS.log --output FILE [options]",
+    .text = "Write a log without everything a replay makes again. raddle load replay --output "
+            "restores it byte for byte.",
+    .status = "0 done, 1 cut off, " STATUS_ERRORS,
+    .options = STRIP_OPTIONS,
+    .examples = STRIP_EXAMPLES,
+    .run = load_strip_run,
 };
 
 /* ---- export ---------------------------------------------------------------------------------------------- */
@@ -387,13 +412,20 @@ static int load_export_run(cli *c, int argc, char **argv)
     return EXIT_FINE;
 }
 
-const verb VERB_LOAD_EXPORT = {
-    "load export",
-    "a log in the format of Z6",
-    "EVENTS.log --output FILE",
-    "Writes the events as an event log of Z6's, version 1, as its source has it. 'raddle load "
-    "analyze' reads such files.",
-    STRIP_OPTIONS,
+static const char *const EXPORT_EXAMPLES[] = {
+    "raddle load export run.log --output run.z6",
+    "the events as fixed-size records",
     NULL,
-    load_export_run,
+};
+
+const verb VERB_LOAD_EXPORT = {
+    .name = "load export",
+    .about = "write a log in the format of Z6",
+    .usage = "EVENTS.log --output FILE [options]",
+    .text = "Write the events in the format of Z6, version 1: 272 bytes a record "
+            "(docs/load-results.md). raddle load analyze reads such files.",
+    .status = "0 done, 1 cut off, " STATUS_ERRORS,
+    .options = STRIP_OPTIONS,
+    .examples = EXPORT_EXAMPLES,
+    .run = load_export_run,
 };

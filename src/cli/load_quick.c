@@ -17,33 +17,37 @@ typedef struct quick_words {
 #define AT(field) offsetof(quick_words, field)
 static const option QUICK_OPTIONS[] = {
     {"connections", OPTION_COUNT, AT(connections), "N",
-     "users, each with a connection (preset: 10)", 1, 100000, 'c'},
-    {"duration", OPTION_SECONDS, AT(seconds), "S", "seconds (preset: 10)", 0, 0, 'd'},
+     "virtual users, each with a connection (default: 10)", 1, 100000, 'c'},
+    {"duration", OPTION_SECONDS, AT(seconds), "S", "stop after S seconds (default: 10)", 0, 0, 'd'},
     {"rate", OPTION_COUNT, AT(rate), "R",
-     "arrivals a second, whoever still waits; preset: each user asks again at once", 1, 1000000,
-     'R'},
+     "start R requests a second, however many are in flight (default: each virtual user sends its "
+     "next at once)",
+     1, 1000000, 'R'},
     {"round-robin", OPTION_FLAG, AT(round_robin), NULL,
-     "with -R: idle users serve arrivals in turn; preset: whoever was busy last, so that few "
-     "connections are used",
+     "with -R: idle virtual users take requests in turn (default: the one that was busy last, so "
+     "that few connections are used)",
      0, 0, 0},
     {"connect-late", OPTION_FLAG, AT(connect_late), NULL,
-     "with -R: open a connection when it is needed; preset: all of them before the first arrival",
-     0, 0, 0},
-    {"method", OPTION_TEXT, AT(method), "M", "preset: GET", 0, 0, 'm'},
-    {"header", OPTION_TEXT, AT(header), "'N: V'", "one more header", 0, 0, 'H'},
-    {"body", OPTION_TEXT, AT(body), "TEXT", "of the request", 0, 0, 'b'},
-    {"timeout-ms", OPTION_COUNT, AT(timeout_ms), "MS", "preset: 30000", 1, 3600000, 0},
-    {"http2", OPTION_FLAG, AT(http2), NULL, "HTTP/2 instead of HTTP/1.1", 0, 0, '2'},
+     "with -R: open a connection when it is needed (default: open all before the first request)", 0,
+     0, 0},
+    {"method", OPTION_TEXT, AT(method), "M", "HTTP method (default: GET)", 0, 0, 'm'},
+    {"header", OPTION_TEXT, AT(header), "'N: V'", "add a header", 0, 0, 'H'},
+    {"body", OPTION_TEXT, AT(body), "TEXT", "body of the request (default: none)", 0, 0, 'b'},
+    {"timeout-ms", OPTION_COUNT, AT(timeout_ms), "MS",
+     "fail a request after MS milliseconds (default: 30000)", 1, 3600000, 0},
+    {"http2", OPTION_FLAG, AT(http2), NULL, "use HTTP/2 instead of HTTP/1.1", 0, 0, '2'},
     {"streams", OPTION_COUNT, AT(streams), "N",
-     "HTTP/2: requests at once on a connection (preset: 1)", 1, 1000, 0},
-    {"insecure", OPTION_FLAG, AT(insecure), NULL, "believe any certificate", 0, 0, 'k'},
-    {"seed", OPTION_COUNT, AT(run.seed), "S", "preset: one is drawn, and told", 1, SEED_MAX, 0},
+     "HTTP/2: requests in flight on a connection (default: 1)", 1, 1000, 0},
+    {"insecure", OPTION_FLAG, AT(insecure), NULL, "accept any certificate", 0, 0, 'k'},
+    {"seed", OPTION_COUNT, AT(run.seed), "S", "seed (default: Raddle picks one and prints it)", 1,
+     SEED_MAX, 0},
     {"output", OPTION_TEXT, AT(run.output), "PATH",
-     "a folder for results, or FILE.log (preset: nothing is kept)", 0, 0, 'o'},
-    {"engine", OPTION_TEXT, AT(run.engine), "E", "epoll (preset) or uring", 0, 0, 0},
-    {"shards", OPTION_COUNT, AT(run.shards), "N", "schedulers side by side (preset: 1)", 1, 256, 0},
+     "keep results: a directory, or FILE.log for the log alone (default: keep nothing)", 0, 0, 'o'},
+    {"engine", OPTION_TEXT, AT(run.engine), "E", "epoll or uring (default: epoll)", 0, 0, 0},
+    {"shards", OPTION_COUNT, AT(run.shards), "N", "run N schedulers on threads (default: 1)", 1,
+     256, 0},
     {"live", OPTION_FLAG, AT(run.live), NULL,
-     "show a panel while it runs, also when stderr is no terminal", 0, 0, 0},
+     "show a panel while it runs, even if stderr is not a terminal", 0, 0, 0},
     {"json", OPTION_FLAG, AT(run.json), NULL, "print one JSON object instead of text", 0, 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -156,13 +160,22 @@ int load_quick(cli *c, int argc, char **argv)
 
 static const char *const QUICK_EXAMPLES[] = {
     "raddle load http://127.0.0.1:8080/ -c 64 -d 10",
-    "64 users, each asks again when it has its answer",
-    "raddle load http://127.0.0.1:8080/ -c 100 -d 30 -R 2000",
-    "2,000 requests a second, and how long each really waited", NULL};
+    "64 virtual users for ten seconds",
+    "raddle load http://127.0.0.1:8080/ -c 100 -d 10 -R 2000",
+    "2,000 requests a second, and how long each really waited",
+    NULL,
+};
 
 const verb VERB_LOAD_QUICK = {
-    "load URL",      "a quick run without a file",
-    "URL [options]", "Asks for one URL again and again.",
-    QUICK_OPTIONS,   QUICK_EXAMPLES,
-    load_quick,
+    .name = "load URL",
+    .about = "send requests to one URL, without a scenario file",
+    .usage = "[options]",
+    .text = "Send requests to one URL for a while, and print what came back.\n\n"
+            "Without -R each virtual user sends its next request when it has its response (closed "
+            "model). With -R requests start at a constant rate, however many are in flight (open "
+            "model).",
+    .status = "0 done, 1 no response at all, " STATUS_ERRORS ", 130 interrupted",
+    .options = QUICK_OPTIONS,
+    .examples = QUICK_EXAMPLES,
+    .run = load_quick,
 };

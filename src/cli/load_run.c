@@ -16,20 +16,24 @@
 #define AT(field) offsetof(load_words, field)
 static const option RUN_OPTIONS[] = {
     {"seed", OPTION_COUNT, AT(seed), "S",
-     "instead of the scenario's; none at all: one is drawn, and told", 1, SEED_MAX, 0},
+     "seed (default: the scenario's; if it has none, Raddle picks one and prints it)", 1, SEED_MAX,
+     0},
     {"output", OPTION_TEXT, AT(output), "PATH",
-     "a folder for results (preset: results), or the log alone: FILE.log", 0, 0, 'o'},
-    {"target", OPTION_TEXT, AT(target), "URL", "instead of the scenario's target", 0, 0, 0},
+     "directory for results (default: results), or FILE.log for the log alone", 0, 0, 'o'},
+    {"target", OPTION_TEXT, AT(target), "URL",
+     "send requests to URL instead of the scenario's target", 0, 0, 0},
     {"engine", OPTION_TEXT, AT(engine), "E",
-     "simulated, epoll or uring (preset: what the scenario has)", 0, 0, 0},
+     "simulated, epoll or uring (default: simulated if the scenario has a simulated target, "
+     "otherwise epoll)",
+     0, 0, 0},
     {"shards", OPTION_COUNT, AT(shards), "N",
-     "schedulers side by side, each with its share of the users (preset: 1)", 1, 256, 0},
+     "run N schedulers on threads, each with its share of the virtual users (default: 1)", 1, 256,
+     0},
     {"live", OPTION_FLAG, AT(live), NULL,
-     "show a panel while it runs, also when stderr is no terminal", 0, 0, 0},
-    {"no-log", OPTION_FLAG, AT(no_log), NULL, "write nothing at all", 0, 0, 0},
-    {"quiet", OPTION_FLAG, AT(quiet), NULL, "no summary", 0, 0, 'q'},
-    {"csv", OPTION_FLAG, AT(csv), NULL, "print one line for each second instead of the summary", 0,
-     0, 0},
+     "show a panel while it runs, even if stderr is not a terminal", 0, 0, 0},
+    {"no-log", OPTION_FLAG, AT(no_log), NULL, "write nothing", 0, 0, 0},
+    {"quiet", OPTION_FLAG, AT(quiet), NULL, "print no summary", 0, 0, 'q'},
+    {"csv", OPTION_FLAG, AT(csv), NULL, "print one line a second instead of the summary", 0, 0, 0},
     {"prometheus", OPTION_FLAG, AT(prometheus), NULL,
      "print Prometheus' text format instead of the summary", 0, 0, 0},
     OPTION_JSON(load_words),
@@ -184,25 +188,25 @@ static int load_run_run(cli *c, int argc, char **argv)
 
 static const char *const RUN_EXAMPLES[] = {
     "raddle load run examples/load/sim-arrivals.toml --seed 7",
-    "arrivals at a constant rate on a simulated target",
+    "a constant rate of requests to a simulated target",
     "raddle load run examples/load/quick.toml --target http://127.0.0.1:8080 --output run.log",
-    "the same requests to another server; only the log is kept", NULL};
+    "a real server; only the log is kept",
+    NULL,
+};
 
 const verb VERB_LOAD_RUN = {
-    "load run",
-    "run a scenario",
-    "SCENARIO.toml [options]",
-    "Runs a scenario on its simulated target, if it has one and no --target is given, else on the "
-    "real one. Results go "
-    "to a new folder below --output: events.log, metrics.json, summary.txt, timeseries.csv, "
-    "config.toml, "
-    "metadata.json.\n\n"
-    "Exit status: 0 all assertions hold, 1 one does not (without data none does), or there was no "
-    "response at all, 2 bad usage or scenario, 3 trouble with files, sockets or "
-    "memory, 130 interrupted (after the tick was finished and everything was written).",
-    RUN_OPTIONS,
-    RUN_EXAMPLES,
-    load_run_run,
+    .name = "load run",
+    .about = "run a scenario",
+    .usage = "SCENARIO.toml [options]",
+    .text = "Run a scenario: on its simulated target if it has one and --target is not given, "
+            "otherwise on the real one.\n\n"
+            "Results go to a new directory below --output: events.log, metrics.json, summary.txt, "
+            "timeseries.csv, config.toml, metadata.json.",
+    .status = "0 all assertions hold, 1 one fails (without data all do), or there was no response "
+              "at all, " STATUS_ERRORS ", 130 interrupted (what is known is written)",
+    .options = RUN_OPTIONS,
+    .examples = RUN_EXAMPLES,
+    .run = load_run_run,
 };
 
 /* ---- validate -------------------------------------------------------------------------------------------- */
@@ -229,16 +233,21 @@ static int load_validate_run(cli *c, int argc, char **argv)
     return text != NULL ? EXIT_FINE : EXIT_RUNTIME;
 }
 
+static const char *const VALIDATE_EXAMPLES[] = {
+    "raddle load validate examples/load/sim-ramp.toml",
+    "what it would do",
+    NULL,
+};
+
 const verb VERB_LOAD_VALIDATE = {
-    "load validate",
-    "is a scenario well-formed, and what would it do",
-    "SCENARIO.toml",
-    "Reads the scenario, the files it names and the environment it asks for, and says what a run "
-    "would do. Mistakes are "
-    "told with line and column.\n\nExit status: 0 well-formed, 2 not.",
-    NULL,
-    NULL,
-    load_validate_run,
+    .name = "load validate",
+    .about = "check a scenario; say what it would do",
+    .usage = "SCENARIO.toml",
+    .text = "Read a scenario, the files and environment variables it names, and say what a run "
+            "would do. Mistakes are reported with line and column.",
+    .status = "0 well-formed, 2 not, 3 I/O, memory or limit, 4 bug in Raddle",
+    .examples = VALIDATE_EXAMPLES,
+    .run = load_validate_run,
 };
 
 /* ---- toml ------------------------------------------------------------------------------------------------ */
@@ -309,14 +318,19 @@ static int load_toml_run(cli *c, int argc, char **argv)
     return EXIT_FINE;
 }
 
+static const char *const TOML_EXAMPLES[] = {
+    "raddle load toml examples/load/sim-ramp.toml",
+    "a scenario as JSON",
+    NULL,
+};
+
 const verb VERB_LOAD_TOML = {
-    "load toml",
-    "a TOML file as JSON",
-    "[FILE.toml]",
-    "Reads TOML 1.0 from a file or stdin and prints it as JSON in which each value says its type: "
-    "what conformance suites "
-    "of TOML expect of a decoder.\n\nExit status: 0, 2 it is no TOML, with line and column.",
-    NULL,
-    NULL,
-    load_toml_run,
+    .name = "load toml",
+    .about = "print a TOML file as typed JSON",
+    .usage = "[FILE.toml]",
+    .text = "Print TOML 1.0 from a file or stdin as JSON in which each value has its type: what "
+            "the conformance suites of TOML expect of a decoder.",
+    .status = "0 done, 2 not TOML (with line and column), 3 I/O, memory or limit, 4 bug in Raddle",
+    .examples = TOML_EXAMPLES,
+    .run = load_toml_run,
 };

@@ -14,23 +14,26 @@ typedef struct serve_words {
 
 #define AT(field) offsetof(serve_words, field)
 static const option SERVE_OPTIONS[] = {
-    {"host", OPTION_TEXT, AT(host), "ADDRESS", "preset: 127.0.0.1, this machine only", 0, 0, 0},
-    {"port", OPTION_COUNT, AT(port), "P", "preset: 8080; 0: any", 0, 65535, 'p'},
-    {"latency-ms", OPTION_COUNT, AT(latency_ms), "MS", "how long an answer takes (preset: 0)", 0,
-     3600000, 0},
+    {"host", OPTION_TEXT, AT(host), "ADDRESS",
+     "address to listen on (default: 127.0.0.1, this host only)", 0, 0, 0},
+    {"port", OPTION_COUNT, AT(port), "P", "port; 0: any free one (default: 8080)", 0, 65535, 'p'},
+    {"latency-ms", OPTION_COUNT, AT(latency_ms), "MS", "respond after MS milliseconds (default: 0)",
+     0, 3600000, 0},
     {"latency-max-ms", OPTION_COUNT, AT(latency_max_ms), "MS",
-     "drawn evenly from latency-ms up to this", 0, 3600000, 0},
-    {"body", OPTION_COUNT, AT(body), "BYTES", "of an answer (preset: 13)", 0, 100000000, 0},
+     "respond after a random time from --latency-ms up to MS", 0, 3600000, 0},
+    {"body", OPTION_COUNT, AT(body), "BYTES", "bytes of a response body (default: 13)", 0,
+     100000000, 0},
     {"keepalive", OPTION_COUNT, AT(keepalive), "N",
-     "requests of a connection before it is closed (preset: any number)", 0, 1000000000, 0},
-    {"errors-ppm", OPTION_COUNT, AT(errors), "N", "so many of a million are answered with 503", 0,
-     1000000, 0},
-    {"stall-every", OPTION_SECONDS, AT(stall_every), "S", "stalls at the end of each such period",
-     0, 0, 0},
-    {"stall", OPTION_SECONDS, AT(stall), "S", "for so long", 0, 0, 0},
+     "close a connection after N requests (default: never)", 0, 1000000000, 0},
+    {"errors-ppm", OPTION_COUNT, AT(errors), "N",
+     "answer N of a million requests with status 503 (default: 0)", 0, 1000000, 0},
+    {"stall-every", OPTION_SECONDS, AT(stall_every), "S",
+     "stall at the end of every S seconds (default: never)", 0, 0, 0},
+    {"stall", OPTION_SECONDS, AT(stall), "S", "length of a stall (default: 0)", 0, 0, 0},
     {"misbehave", OPTION_FLAG, AT(misbehave), NULL,
-     "/reset, /stall, /garbage, … do what no server should", 0, 0, 0},
-    {"seed", OPTION_COUNT, AT(seed), "S", "of latencies and errors (preset: 1)", 0, SEED_MAX, 0},
+     "/reset, /stall, /garbage and others do what no server should", 0, 0, 0},
+    {"seed", OPTION_COUNT, AT(seed), "S", "seed of latencies and errors (default: 1)", 0, SEED_MAX,
+     0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
 static void listening(void *context, uint32_t port)
@@ -70,17 +73,21 @@ static int load_serve_run(cli *c, int argc, char **argv)
 }
 
 static const char *const SERVE_EXAMPLES[] = {
-    "raddle load serve --port 8080", "answers at once",
-    "raddle load serve --stall-every 10 --stall 1",
-    "stalls for one second in ten: see what a closed run says, and one with -R", NULL};
+    "raddle load serve --port 8080",
+    "responds at once",
+    "raddle load serve --port 8080 --stall-every 10 --stall 1",
+    "stalls one second in ten: compare raddle load URL with and without -R",
+    NULL,
+};
 
 const verb VERB_LOAD_SERVE = {
-    "load serve",
-    "a small server to try load tests on",
-    "[options]",
-    "Answers every request with 200 and a small body, on this machine only unless told otherwise. "
-    "It runs until Ctrl-C, and ends with status 130.",
-    SERVE_OPTIONS,
-    SERVE_EXAMPLES,
-    load_serve_run,
+    .name = "load serve",
+    .about = "run a small HTTP server to test",
+    .usage = "[options]",
+    .text =
+        "Answer every request with status 200 and a small body, on this host only, until Ctrl-C.",
+    .status = "130 interrupted, " STATUS_ERRORS,
+    .options = SERVE_OPTIONS,
+    .examples = SERVE_EXAMPLES,
+    .run = load_serve_run,
 };

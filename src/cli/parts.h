@@ -7,7 +7,6 @@
 extern const verb VERB_TOUR, VERB_EXEC, VERB_SESSION, VERB_LOAD, VERB_FLOW;
 
 /* The parts are called "VERB PART" (parts.c). */
-int run_part(cli *c, const verb *whole, const verb *const *parts, size_t count, int argc,
-             char **argv);
+int run_part(cli *c, const verb *whole, int argc, char **argv);
 
 #endif

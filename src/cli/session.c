@@ -11,7 +11,7 @@ enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int session_run(cli *c, int argc, char **argv)
 {
-    return run_part(c, &VERB_SESSION, PARTS, PART_COUNT, argc, argv);
+    return run_part(c, &VERB_SESSION, argc, argv);
 }
 
 /* ---- Shared: the file --------------------------------------------------------------------------------- */
@@ -183,36 +183,28 @@ int session_hunt(hunt *h, const char *path, const run_words *r, const rad_sessio
 
 static const char *const SESSION_EXAMPLES[] = {
     "raddle session check examples/session/two_buyer.session",
-    "is it well-formed, what are the parts, how large must buffers be",
+    "is it well-formed, and how large do buffers have to be?",
     "raddle session run examples/session/two_buyer.session --n inf --policy round-robin",
     "run it once",
-    "raddle session invariant examples/session/two_buyer.session --sessions 5 --seeds 100",
-    "try to find two runs that some thread could tell apart",
+    "raddle session invariant examples/session/two_buyer.session",
+    "look for two runs that a coroutine could tell apart",
     "raddle explore examples/session/two_buyer.session n=2",
-    "let the lab pick, in every order",
-    NULL};
+    "try schedules one by one",
+    NULL,
+};
 
 const verb VERB_SESSION = {
-    "session",
-    "protocols between roles: check, run, invariant, project, trace, draw",
-    "check|run|invariant|project|trace|draw FILE [options]",
-    "A protocol file says who sends what to whom. It is checked, split into the part of each role, "
-    "and run by "
-    "a machine that lets nothing happen which the protocol does not allow; docs/session.md has the "
-    "language.\n\n"
-    "check      is it well-formed, what are its parts, how large must buffers be\n"
-    "run        runs it once and says how it ended\n"
-    "invariant  looks for two runs that some thread could tell apart: other N, policies, orders\n"
-    "project    the part of a role, in words or as C\n"
-    "trace      what happened, event by event\n"
-    "draw       the protocol as a picture (SVG)\n\n"
-    "The machine 'session' of the lab takes the same files: raddle explore FILE.session. Its "
-    "artifacts replay, shrink "
-    "and show.\n\n"
-    "Exit status: 0 all as it should be, 1 stuck, faulted, or not invariant, 2 bad usage or a bad "
-    "file, 3 trouble "
-    "with files or memory, 130 interrupted.",
-    NULL,
-    SESSION_EXAMPLES,
-    session_run,
+    .name = "session",
+    .about = "protocols between roles: check, run, invariant, project, trace, draw",
+    .text = "Check and run protocols: files that say who sends what to whom (docs/session.md).\n\n"
+            "A protocol is split into a local type for each role; the session machine then allows "
+            "only what the protocol allows. raddle explore FILE.session tries its schedules; "
+            "replay, shrink and show take what it finds.",
+    .status =
+        "0 all as it should be, 1 stuck, faulted, or dependent on the schedule, " STATUS_ERRORS
+        ", 130 interrupted",
+    .examples = SESSION_EXAMPLES,
+    .parts = PARTS,
+    .part_count = PART_COUNT,
+    .run = session_run,
 };

@@ -27,35 +27,31 @@ typedef struct run_words {
 #define OPTION_PROTOCOL(type, at)                                                                  \
     {                                                                                              \
         "protocol", OPTION_TEXT, offsetof(type, at), "NAME",                                       \
-            "of several in the file (preset: the last)", 0, 0, 0                                   \
+            "which protocol of the file (default: the last)", 0, 0, 0                              \
     }
 #define OPTION_SESSIONS(type, at)                                                                  \
     {                                                                                              \
-        "sessions", OPTION_COUNT, offsetof(type, at), "S", "how many are opened (preset: 1)", 1,   \
+        "sessions", OPTION_COUNT, offsetof(type, at), "S", "open S sessions (default: 1)", 1,      \
             1000000, 0                                                                             \
     }
 #define OPTION_CAPACITY(type, at)                                                                  \
     {                                                                                              \
-        "capacity", OPTION_COUNT, offsetof(type, at), "K", "messages a buffer holds (preset: 1)",  \
+        "capacity", OPTION_COUNT, offsetof(type, at), "K", "messages a buffer holds (default: 1)", \
             1, 4096, 0                                                                             \
     }
 #define OPTION_FULL(type, at)                                                                      \
     {                                                                                              \
         "full", OPTION_TEXT, offsetof(type, at), "RULE",                                           \
-            "of a full buffer: block (preset), error, drop, latest, resize", 0, 0, 0               \
+            "when a buffer is full: block, error, drop, latest or resize (default: block)", 0, 0,  \
+            0                                                                                      \
     }
-#define OPTION_FUEL(type, at)                                                                      \
-    {                                                                                              \
-        "fuel", OPTION_COUNT, offsetof(type, at), "F", "rounds at most (preset: until the end)",   \
-            0, UINT64_C(1000000000000), 0                                                          \
-    }
-#define OPTIONS_OF_RUN(type, at)                                                                   \
+#define OPTIONS_OF_RUN(type, at, rounds)                                                           \
     OPTION_PROTOCOL(type, at.protocol),                                                            \
         {"n",                                                                                      \
          OPTION_TEXT,                                                                              \
          offsetof(type, at.n),                                                                     \
          "N",                                                                                      \
-         "coroutines that advance in a round: 1 …, or inf (preset: 1)",                            \
+         "coroutines that advance in a round: a number or inf (default: 1)",                       \
          0,                                                                                        \
          0,                                                                                        \
          0},                                                                                       \
@@ -63,15 +59,23 @@ typedef struct run_words {
          OPTION_TEXT,                                                                              \
          offsetof(type, at.policy),                                                                \
          "P",                                                                                      \
-         "cooperative (preset), round-robin or progress",                                          \
+         "cooperative, round-robin or progress (default: cooperative)",                            \
          0,                                                                                        \
          0,                                                                                        \
          0},                                                                                       \
-        OPTION_FUEL(type, at.fuel), OPTION_SESSIONS(type, at.sessions),                            \
-        OPTION_CAPACITY(type, at.capacity), OPTION_FULL(type, at.full),                            \
+        {"fuel",                                                                                   \
+         OPTION_COUNT,                                                                             \
+         offsetof(type, at.fuel),                                                                  \
+         "F",                                                                                      \
+         "stop after F rounds (default: " rounds ")",                                              \
+         0,                                                                                        \
+         UINT64_C(1000000000000),                                                                  \
+         0},                                                                                       \
+        OPTION_SESSIONS(type, at.sessions), OPTION_CAPACITY(type, at.capacity),                    \
+        OPTION_FULL(type, at.full),                                                                \
     {                                                                                              \
         "threads", OPTION_COUNT, offsetof(type, at.threads), "T",                                  \
-            "advance sessions on so many threads (preset: this one only)", 0, 256, 0               \
+            "advance sessions on T OS threads (default: 1)", 0, 256, 0                             \
     }
 
 /* All return 0 or an exit status, message printed. */

@@ -10,8 +10,9 @@ typedef struct check_args {
 #define AT(field) offsetof(check_args, field)
 
 static const option CHECK_OPTIONS[] = {
-    {"most", OPTION_COUNT, AT(most), "K", "try buffers of 1 … K messages (preset: 16)", 1, 64, 0},
-    {"states", OPTION_COUNT, AT(states), "N", "give up after so many states (preset: 200,000)", 1,
+    {"most", OPTION_COUNT, AT(most), "K", "try buffers of 1 ... K messages (default: 16)", 1, 64,
+     0},
+    {"states", OPTION_COUNT, AT(states), "N", "give up after N states (default: 200,000)", 1,
      10000000, 0},
     OPTION_JSON(check_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
@@ -144,20 +145,22 @@ static int check_run(cli *c, int argc, char **argv)
 }
 
 static const char *const CHECK_EXAMPLES[] = {
-    "raddle session check examples/session/two_buyer.session", "all protocols of a file", NULL};
+    "raddle session check examples/session/two_buyer.session",
+    "all protocols of a file",
+    NULL,
+};
 
 const verb VERB_SESSION_CHECK = {
-    "session check",
-    "is a protocol file well-formed, and how large must buffers be",
-    "FILE [options]",
-    "Reads the file, checks it, and projects every protocol to its roles. A protocol in which some "
-    "role could not know "
-    "what to do is refused, with the line and the two branches it cannot tell apart. Then "
-    "everything that the roles may "
-    "do is tried with buffers of 1, 2, … messages, in every order.\n\n"
-    "Exit status: 0 well-formed, 1 it gets stuck or the parts do not fit together, 2 refused, or "
-    "bad usage.",
-    CHECK_OPTIONS,
-    CHECK_EXAMPLES,
-    check_run,
+    .name = "session check",
+    .about = "check a protocol file: well-formed, local types, buffer sizes",
+    .usage = "FILE.session [options]",
+    .text = "Read FILE, project every protocol to its roles, and try everything the roles can do "
+            "with buffers of 1, 2, ... K messages.\n\n"
+            "A protocol is refused if some role cannot know what to do; the message names the line "
+            "and the two branches it cannot tell apart.",
+    .status = "0 well-formed, 1 gets stuck, or the local types do not fit together, 2 refused, or "
+              "bad arguments, 3 I/O, memory or limit, 4 bug in Raddle",
+    .options = CHECK_OPTIONS,
+    .examples = CHECK_EXAMPLES,
+    .run = check_run,
 };

@@ -18,21 +18,22 @@ typedef struct invariant_args {
 
 static const option INVARIANT_OPTIONS[] = {
     OPTION_PROTOCOL(invariant_args, run.protocol),
-    {"n", OPTION_TEXT, AT(ns), "N,N,…", "values of N (preset: 1,2,3,7,inf)", 0, 0, 0},
-    {"policies", OPTION_TEXT, AT(policies), "P,P,…", "policies, or all (preset)", 0, 0, 0},
-    {"seeds", OPTION_COUNT, AT(seeds), "S", "how many seeds (preset: 20)", 1, 1000000, 0},
-    {"seed", OPTION_COUNT, AT(run.seed), "S", "the first one (preset: 1)", 0, SEED_MAX, 0},
+    {"n", OPTION_TEXT, AT(ns), "N,N,...", "values of N (default: 1,2,3,7,inf)", 0, 0, 0},
+    {"policies", OPTION_TEXT, AT(policies), "P,P,...", "policies to try, or all (default: all)", 0,
+     0, 0},
+    {"seeds", OPTION_COUNT, AT(seeds), "S", "try S seeds (default: 20)", 1, 1000000, 0},
+    {"seed", OPTION_COUNT, AT(run.seed), "S", "first seed (default: 1)", 0, SEED_MAX, 0},
     {"starts", OPTION_COUNT, AT(starts), "S",
-     "orders of beginning besides the plain one (preset: 2)", 1, 1000, 0},
-    {"fuel", OPTION_COUNT, AT(run.fuel), "F", "rounds of each run at most (preset: 100,000)", 1,
+     "shuffled start orders besides the plain one (default: 2)", 1, 1000, 0},
+    {"fuel", OPTION_COUNT, AT(run.fuel), "F", "stop each run after F rounds (default: 100,000)", 1,
      UINT64_C(1000000000), 0},
     OPTION_SESSIONS(invariant_args, run.sessions),
     OPTION_CAPACITY(invariant_args, run.capacity),
     OPTION_FULL(invariant_args, run.full),
-    {"threads", OPTION_COUNT, AT(run.threads), "T", "also on so many threads (preset: 2)", 0, 256,
-     0},
-    {"output", OPTION_TEXT, AT(output), "DIR", "folder for the artifact of a counterexample", 0, 0,
-     0},
+    {"threads", OPTION_COUNT, AT(run.threads), "T",
+     "also run on T OS threads; 0: do not (default: 2)", 0, 256, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR",
+     "existing directory for the schedule file of a difference (default: none)", 0, 0, 0},
     OPTION_JSON(invariant_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -376,26 +377,26 @@ static int invariant_run(cli *c, int argc, char **argv)
 }
 
 static const char *const INVARIANT_EXAMPLES[] = {
-    "raddle session invariant examples/session/two_buyer.session --sessions 5 --seeds 100",
-    "100 seeds, every N and policy, shuffled starts, two threads",
-    "raddle session invariant FILE --capacity 1 --full drop",
-    "with buffers that drop messages it does not hold: a counterexample", NULL};
+    "raddle session invariant examples/session/two_buyer.session --sessions 5 --seeds 50",
+    "50 seeds, every N and policy, shuffled starts, two OS threads",
+    "raddle session invariant examples/session/two_buyer.session --full drop --seeds 2",
+    "buffers that drop messages: stuck, and saved",
+    NULL,
+};
 
 const verb VERB_SESSION_INVARIANT = {
-    "session invariant",
-    "look for two runs that some thread could tell apart",
-    "FILE [options]",
-    "Runs the same sessions with every N, every policy and shuffled starts, and on threads, and "
-    "compares each run with N "
-    "= 1, round robin: the events of each thread with their causes, effects, final states and "
-    "registers. As far as "
-    "fuel goes: one may have come farther than the other. A difference is named, found again in "
-    "the lab, kept as "
-    "an artifact and shrunk.\n\n"
-    "Each run is counted once: complete, faulted (at its end, with a faulted session), exhausted "
-    "(out of fuel) or stuck.\n\n"
-    "Exit status: 0 the same, 1 a difference, or stuck, 2 bad usage or a bad file.",
-    INVARIANT_OPTIONS,
-    INVARIANT_EXAMPLES,
-    invariant_run,
+    .name = "session invariant",
+    .about = "check schedule independence: other N, policies, orders, threads",
+    .usage = "FILE.session [options]",
+    .text = "Check that no coroutine can tell two runs apart: run the same sessions with every N, "
+            "every policy, shuffled starts and on OS threads, and compare each run with N = 1, "
+            "round-robin.\n\n"
+            "Compared are the events of each coroutine with their causes, its effects, final state "
+            "and registers, as far as fuel goes. A difference is named, found again by the "
+            "explorer, saved and shrunk. Each run counts once: complete, faulted (complete, with a "
+            "faulted session), exhausted (out of fuel) or stuck.",
+    .status = "0 no difference, 1 a difference, or stuck, " STATUS_ERRORS,
+    .options = INVARIANT_OPTIONS,
+    .examples = INVARIANT_EXAMPLES,
+    .run = invariant_run,
 };

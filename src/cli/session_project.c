@@ -12,8 +12,8 @@ typedef struct project_args {
 
 static const option PROJECT_OPTIONS[] = {
     OPTION_PROTOCOL(project_args, protocol),
-    {"role", OPTION_TEXT, AT(role), "R", "of this role only", 0, 0, 0},
-    {"c", OPTION_FLAG, AT(as_c), NULL, "typed functions in C, over channels, with the monitor", 0,
+    {"role", OPTION_TEXT, AT(role), "R", "print only role R", 0, 0, 0},
+    {"c", OPTION_FLAG, AT(as_c), NULL, "print typed C functions over channels, with the monitor", 0,
      0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -90,20 +90,23 @@ static int project_run(cli *c, int argc, char **argv)
 }
 
 static const char *const PROJECT_EXAMPLES[] = {
-    "raddle session project examples/session/two_buyer.session --role Seller", "what Seller does",
-    "raddle session project examples/session/two_buyer.session --role Seller --c >seller.h",
-    "as a header for programs with fibers: see examples/session_shop.c", NULL};
+    "raddle session project examples/session/two_buyer.session --role Seller",
+    "what Seller does",
+    "raddle session project examples/session/two_buyer.session --role Seller --c > seller.h",
+    "a header for a program with fibers, such as examples/session_shop.c",
+    NULL,
+};
 
 const verb VERB_SESSION_PROJECT = {
-    "session project",
-    "the parts of roles",
-    "FILE [options]",
-    "Prints what each role, or one, sends and receives, in words; with --c as a header: a function "
-    "for each message, over channels, which refuses what the protocol does not allow.\n\n"
-    "Exit status: 0, or 2 for bad usage or a bad file.",
-    PROJECT_OPTIONS,
-    PROJECT_EXAMPLES,
-    project_run,
+    .name = "session project",
+    .about = "print a role's local type, as text or C",
+    .usage = "FILE.session [options]",
+    .text = "Print what each role, or one, sends and receives; with --c as a C header: one "
+            "function a message, over channels, which refuses what the protocol does not allow.",
+    .status = "0 done, " STATUS_ERRORS,
+    .options = PROJECT_OPTIONS,
+    .examples = PROJECT_EXAMPLES,
+    .run = project_run,
 };
 
 /* ---- draw -------------------------------------------------------------------------------------------------- */
@@ -138,17 +141,19 @@ static int draw_run(cli *c, int argc, char **argv)
 }
 
 static const char *const DRAW_EXAMPLES[] = {
-    "raddle session draw examples/session/two_buyer.session >two_buyer.svg",
-    "a picture for a browser", NULL};
+    "raddle session draw examples/session/two_buyer.session > two_buyer.svg",
+    "a diagram for a browser",
+    NULL,
+};
 
 const verb VERB_SESSION_DRAW = {
-    "session draw",
-    "the protocol as a picture",
-    "FILE [options]",
-    "Prints a sequence diagram as SVG: roles side by side, messages from top to bottom, frames "
-    "around choices, loops and parallel parts.\n\n"
-    "Exit status: 0, or 2 for bad usage or a bad file.",
-    DRAW_OPTIONS,
-    DRAW_EXAMPLES,
-    draw_run,
+    .name = "session draw",
+    .about = "print a sequence diagram (SVG)",
+    .usage = "FILE.session [options]",
+    .text = "Print a sequence diagram as SVG: roles side by side, messages from top to bottom, "
+            "frames around choices, loops and parallel parts.",
+    .status = "0 done, " STATUS_ERRORS,
+    .options = DRAW_OPTIONS,
+    .examples = DRAW_EXAMPLES,
+    .run = draw_run,
 };

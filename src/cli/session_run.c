@@ -16,21 +16,22 @@ typedef struct run_args {
 #define AT(field) offsetof(run_args, field)
 
 static const option RUN_OPTIONS[] = {
-    OPTIONS_OF_RUN(run_args, run),
-    {"seed", OPTION_COUNT, AT(run.seed), "S", "of drawn values and choices (preset: 1)", 0,
+    OPTIONS_OF_RUN(run_args, run, "run to the end"),
+    {"seed", OPTION_COUNT, AT(run.seed), "S", "seed for random values and choices (default: 1)", 0,
      SEED_MAX, 0},
-    {"output", OPTION_TEXT, AT(output), "DIR", "folder for artifacts of what went wrong", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR",
+     "existing directory for schedule files of what went wrong (default: none)", 0, 0, 0},
     OPTION_JSON(run_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
 static const option TRACE_OPTIONS[] = {
-    OPTIONS_OF_RUN(run_args, run),
-    {"seed", OPTION_COUNT, AT(run.seed), "S", "of drawn values and choices (preset: 1)", 0,
+    OPTIONS_OF_RUN(run_args, run, "100,000"),
+    {"seed", OPTION_COUNT, AT(run.seed), "S", "seed for random values and choices (default: 1)", 0,
      SEED_MAX, 0},
-    {"session", OPTION_COUNT, AT(session), "S", "of this session only", 0, 10000000, 0},
+    {"session", OPTION_COUNT, AT(session), "S", "print only session S", 0, 10000000, 0},
     {"normalize", OPTION_FLAG, AT(normalize), NULL,
-     "without ticks, thread by thread: the same for all N and policies", 0, 0, 0},
+     "leave out rounds; one coroutine after the other", 0, 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
@@ -234,40 +235,44 @@ static int trace_run(cli *c, int argc, char **argv)
 }
 
 static const char *const RUN_EXAMPLES[] = {
-    "raddle session run examples/session/two_buyer.session", "one session, one coroutine a round",
+    "raddle session run examples/session/two_buyer.session",
+    "one session, one coroutine a round",
     "raddle session run examples/session/ring.session --sessions 10000 --n inf --threads 2",
-    "ten thousand, on two threads", NULL};
+    "10,000 sessions on two OS threads",
+    NULL,
+};
 
 const verb VERB_SESSION_RUN = {
-    "session run",
-    "run a protocol once and say how it ended",
-    "FILE [options]",
-    "Opens sessions of a protocol and runs the parts of all roles, N coroutines a round, one "
-    "instruction each. "
-    "Values and choices are drawn from the seed: the same for every N and policy, and so is the "
-    "digest. A run that "
-    "gets stuck, or in which a session faults, is told, kept as an artifact and shrunk.\n\n"
-    "Exit status: 0 complete or out of fuel, 1 stuck or faulted, 2 bad usage or a bad file.",
-    RUN_OPTIONS,
-    RUN_EXAMPLES,
-    run_run,
+    .name = "session run",
+    .about = "run a protocol once; say how it ended",
+    .usage = "FILE.session [options]",
+    .text = "Open sessions of a protocol and run the coroutines of all roles, N a round, one "
+            "instruction each.\n\n"
+            "Values and choices come from the seed; they, and the digest, are the same for every N "
+            "and policy. A run that gets stuck, or in which a session faults, is saved as a "
+            "schedule file and shrunk.",
+    .status = "0 complete or out of fuel, 1 stuck or faulted, " STATUS_ERRORS,
+    .options = RUN_OPTIONS,
+    .examples = RUN_EXAMPLES,
+    .run = run_run,
 };
 
 static const char *const TRACE_EXAMPLES[] = {
     "raddle session trace examples/session/two_buyer.session --normalize",
-    "what each thread saw, in its order", NULL};
+    "what each coroutine saw, in its order",
+    NULL,
+};
 
 const verb VERB_SESSION_TRACE = {
-    "session trace",
-    "what happened, event by event",
-    "FILE [options]",
-    "Runs as 'session run' does and prints a line per event: round, session, thread, what "
-    "happened, and a hash of "
-    "everything it depends on. With --normalize there are no rounds, and threads come one after "
-    "the other: these "
-    "lines are the same for all N and policies, on threads and in WebAssembly.\n\n"
-    "Without --fuel it stops after 100,000 rounds.\n\nExit status: as 'session run'.",
-    TRACE_OPTIONS,
-    TRACE_EXAMPLES,
-    trace_run,
+    .name = "session trace",
+    .about = "print what happened, event by event",
+    .usage = "FILE.session [options]",
+    .text = "Run as session run does; print a line per event: round, session, coroutine, what "
+            "happened, and a hash of everything it depends on.\n\n"
+            "With --normalize, rounds are left out and coroutines follow one another. These lines "
+            "are the same for all N and policies, on threads and in WebAssembly.",
+    .status = "0 complete or out of fuel, 1 stuck or faulted, " STATUS_ERRORS,
+    .options = TRACE_OPTIONS,
+    .examples = TRACE_EXAMPLES,
+    .run = trace_run,
 };

@@ -20,7 +20,8 @@ typedef struct tour_args {
 } tour_args;
 
 static const option TOUR_OPTIONS[] = {
-    {"output", OPTION_TEXT, offsetof(tour_args, output), "DIR", "keep the artifacts in this folder",
+    {"output", OPTION_TEXT, offsetof(tour_args, output), "DIR",
+     "keep the files in DIR, which must exist (default: a temporary directory, removed at the end)",
      0, 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -351,23 +352,20 @@ static int tour_run(cli *c, int argc, char **argv)
 
 static const char *const TOUR_EXAMPLES[] = {
     "raddle tour",
-    "watch a bug being found, shrunk, replayed and explained",
-    "raddle tour --output /tmp",
-    "the same, and keep the artifacts",
+    "watch a bug being found, shrunk, drawn, replayed and fixed",
+    "mkdir tour && raddle tour --output tour",
+    "the same, and keep its files",
     NULL,
 };
 
 const verb VERB_TOUR = {
-    "tour",
-    "the main job in a minute: find, shrink, replay, explain a bug",
-    "[options]",
-    "Explores a bounded buffer that can deadlock, shrinks what it found, replays it from its file, "
-    "explains it, and does the same search on the repaired twin; then tries every state of a small "
-    "case of the executor. Takes seconds; leaves nothing "
-    "behind "
-    "unless --output is given.\n\n"
-    "Exit status: 0 everything went as told, 3 trouble with files or memory, 4 a bug in raddle.",
-    TOUR_OPTIONS,
-    TOUR_EXAMPLES,
-    tour_run,
+    .name = "tour",
+    .about = "find, shrink, read and replay a bug, and check its fix, in a minute",
+    .usage = "[options]",
+    .text = "Find a bug, shrink it, draw it, replay it, and check its fix; then one result each of "
+            "fibers, protocols, load tests and workflows.",
+    .status = "0 everything went as told, " STATUS_ERRORS,
+    .options = TOUR_OPTIONS,
+    .examples = TOUR_EXAMPLES,
+    .run = tour_run,
 };

@@ -152,16 +152,24 @@ bool join_path(char *path, size_t size, const char *dir, const char *name) RAD_C
 /* ---- Verbs --------------------------------------------------------------------------------------- */
 
 typedef struct option option;
+typedef struct verb verb;
 
-typedef struct verb {
+/* A command. docs/cli.md and docs/raddle.1 are made from its --help: tools/write_docs.sh. */
+struct verb {
     const char *name;
     const char *about; /* one line */
-    const char *usage; /* what follows the verb */
-    const char *text;  /* paragraphs of --help */
-    const option *options;
-    const char *const *examples; /* pairs: command, what it does; NULL at the end */
+    const char
+        *usage;       /* what follows the name, a line for each form; NULL: one of its parts does */
+    const char *text; /* paragraphs: an imperative sentence, then what it needs to be understood */
+    const char *status;          /* "0 done, " STATUS_ERRORS */
+    const option *options;       /* NULL: --help only */
+    const char *const *examples; /* pairs: what can be pasted, what it does; NULL at the end */
+    const verb *const *parts;    /* "exec run" and the like; NULL: none */
+    size_t part_count;
     int (*run)(cli *c, int argc, char **argv);
-} verb;
+};
+
+#define STATUS_ERRORS "2 bad arguments or file, 3 I/O, memory or limit, 4 bug in Raddle"
 
 extern const verb VERB_LIST RAD_COMMAND(list);
 extern const verb VERB_RUN RAD_COMMAND(run);

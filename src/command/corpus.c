@@ -17,9 +17,9 @@ typedef struct corpus_args {
 
 static const option CORPUS_OPTIONS[] = {
     {"accept", OPTION_FLAG, AT(accept), NULL,
-     "a recorded failure that now passes is expected to pass from now on", 0, 0, 0},
+     "expect a pass from now on where the recorded failure is gone", 0, 0, 0},
     {"realign", OPTION_FLAG, AT(realign), NULL,
-     "what differs is followed by actors and sites; lists what is stale", 0, 0, 0},
+     "follow what differs by actors and code locations; list what is stale", 0, 0, 0},
     OPTION_JSON(corpus_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -263,33 +263,30 @@ static int corpus_run(cli *c, int argc, char **argv)
 }
 
 static const char *const CORPUS_EXAMPLES[] = {
-    "raddle corpus tests/corpus",
-    "replay each artifact of the folder, sorted by name",
-    "raddle corpus tests/corpus --accept",
-    "after a bug was fixed: its artifact becomes a test that it stays away",
-    "raddle corpus tests/corpus --realign",
+    "raddle corpus corpus",
+    "every schedule file of the directory",
+    "raddle corpus corpus --accept",
+    "after a fix: from now on its schedule file has to pass",
+    "raddle corpus corpus --realign",
     "after an edit: which still hold, which differ, which are stale",
     NULL,
 };
 
 const verb VERB_CORPUS = {
-    "corpus",
-    "replay every artifact of a folder",
-    "DIR [options] [-- ./PROGRAM [ARGUMENTS]]",
-    "Replays each *.raddle.json of a folder, a line each. With --accept an artifact whose recorded "
-    "failure is gone is rewritten: from then on it expects to pass. One that still fails, in "
-    "whatever "
-    "way, is left as it is.\n\n"
-    "With --realign those that differ are followed by actors and sites, as 'replay --realign' "
-    "does: "
-    "'realigned' when what was recorded still holds, DIFFERS when the failure is gone or another "
-    "one, STALE when it cannot be told. --accept then rewrites the first, and those that are gone, "
-    "to what they are now. For programs with fibers, which are edited, this is the default.\n\n"
-    "Exit status: 0 all as recorded (or accepted, or realigned), 1 at least one differs or is "
-    "stale, 2 at least one cannot "
-    "be "
-    "read (all are tried first), 3 trouble with files or memory.",
-    CORPUS_OPTIONS,
-    CORPUS_EXAMPLES,
-    corpus_run,
+    .name = "corpus",
+    .about = "replay every schedule file of a directory",
+    .usage = "DIR [options] [-- ./PROGRAM [ARGUMENTS]]",
+    .text = "Replay each *.raddle.json of a directory, sorted by name; print one line each.\n\n"
+            "With --accept, a file whose recorded failure is gone is rewritten to expect a pass. A "
+            "file that still fails stays as it is.\n\n"
+            "With --realign, a file that differs is followed by actors and code locations, as "
+            "raddle replay --realign does: \"realigned\" if what was recorded still holds, DIFFERS "
+            "if the failure is gone or another one, STALE if that cannot be decided. --accept then "
+            "also rewrites the realigned ones. For programs under test --realign is the default.",
+    .status =
+        "0 all as recorded, accepted or realigned, 1 one differs or is stale, 2 bad arguments, or "
+        "one cannot be read (all are tried first), 3 I/O, memory or limit, 4 bug in Raddle",
+    .options = CORPUS_OPTIONS,
+    .examples = CORPUS_EXAMPLES,
+    .run = corpus_run,
 };

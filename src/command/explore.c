@@ -21,7 +21,8 @@ typedef struct explore_args {
 
 static const option EXPLORE_OPTIONS[] = {
     {"strategy", OPTION_TEXT, AT(strategy), "S",
-     "how to search: a name (preset: auto; see 'raddle list') or ./FILE.so", 0, 0, 0},
+     "search strategy: a name (default: auto; see 'raddle list') or a policy in ./FILE.so", 0, 0,
+     0},
     {"runs", OPTION_COUNT, AT(runs), "N", "stop after N runs (default: 20,000)", 1,
      UINT64_C(1000000000000), 0},
     {"steps", OPTION_COUNT, AT(steps), "N",
@@ -30,30 +31,35 @@ static const option EXPLORE_OPTIONS[] = {
     {"time", OPTION_SECONDS, AT(seconds), "S",
      "stop after S seconds (default: 600, none with --runs)", 0, 0, 0},
     OPTION_SEED(explore_args),
-    {"jobs", OPTION_COUNT, AT(jobs), "N", "so many processes; results do not depend on it", 1, 64,
-     'j'},
+    {"jobs", OPTION_COUNT, AT(jobs), "N",
+     "run N processes; results are the same for every N (default: 1)", 1, 64, 'j'},
     {"stop-on-first", OPTION_FLAG, AT(stop_on_first), NULL, "stop at the first failure", 0, 0, 0},
-    OPTION_REPAIRED(explore_args),
+    OPTION_FIXED(explore_args),
     OPTION_MAX_STEPS(explore_args),
-    {"apart", OPTION_FLAG, AT(apart), NULL, "of a program: a process for each run", 0, 0, 0},
-    {"twice", OPTION_FLAG, AT(twice), NULL, "run everything twice and compare", 0, 0, 0},
+    {"apart", OPTION_FLAG, AT(apart), NULL, "programs: give each run a process of its own", 0, 0,
+     0},
+    {"twice", OPTION_FLAG, AT(twice), NULL, "run each schedule twice; report nondeterminism", 0, 0,
+     0},
     {"races", OPTION_TEXT, AT(races), "WHAT",
      "after a data race: continue the run, or fatal (default: continue)", 0, 0, 0},
     {"suppress", OPTION_TEXT, AT(suppress), "FILE",
-     "races that do not count: lines race:FUNCTION or race:FILE, * for anything", 0, 0, 0},
+     "ignore the races FILE lists: lines race:FUNCTION or race:FILE, * for anything", 0, 0, 0},
     {"clock", OPTION_TEXT, AT(clock), "HOW",
-     "of programs: quiet, time passes when nothing can run; free, at any time", 0, 0, 0},
+     "programs: time passes when nothing can run (quiet) or at any time (free); default: quiet, "
+     "then free",
+     0, 0, 0},
     {"memory", OPTION_TEXT, AT(memory), "SIZE",
-     "of programs: a run that holds more fails, such as 64M (default: 1G)", 0, 0, 0},
+     "programs: fail a run that holds more than SIZE, such as 64M; 0: no limit (default: 1G)", 0, 0,
+     0},
     {"scratch", OPTION_FLAG, AT(scratch), NULL,
-     "of programs: each run has an empty directory (current, and TMPDIR)", 0, 0, 0},
+     "programs: give each run an empty directory, as current directory and TMPDIR", 0, 0, 0},
     {"closed", OPTION_FLAG, AT(closed), NULL,
-     "of programs: a send to a closed channel is a failure", 0, 0, 0},
+     "programs: treat a send to a closed channel as a failure", 0, 0, 0},
     {"stdin", OPTION_TEXT, AT(input), "FILE",
-     "of programs: what they read, each run from the beginning (default: nothing)", 0, 0, 0},
-    {"output", OPTION_TEXT, AT(output), "DIR", "where artifacts go (preset: the current folder)", 0,
-     0, 0},
-    {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "keep what was found as it is", 0, 0, 0},
+     "programs: read stdin from FILE, each run from the beginning (default: empty)", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
+     0, 0, 0},
+    {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(explore_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -358,42 +364,38 @@ static int explore_run(cli *c, int argc, char **argv)
 
 static const char *const EXPLORE_EXAMPLES[] = {
     "raddle explore buffer",
-    "look for failures of the machine 'buffer', keep and explain the first of each kind",
+    "find the failures of the machine buffer; save, shrink and draw each kind",
     "raddle explore reorder n=10 --strategy surw --runs 100000",
-    "another case, another strategy, a larger budget",
-    "raddle explore philosophers --repaired -j 4 --time 60",
-    "the twin without the bug, four processes, one minute",
+    "other parameters, another strategy, a larger budget",
+    "raddle explore philosophers --fixed -j 4",
+    "the fixed version, four processes",
     "raddle explore buffer --json | jq .findings[0].failure",
     "for scripts",
     "raddle explore mine.json",
-    "the case that is written in a file; see docs/cases.md",
-    "raddle explore --runs 5000 ./program input.txt",
-    "a program with fibers and its arguments",
+    "a test case in a file (docs/cases.md)",
+    "raddle explore --runs 5000 ./wait",
+    "a program with threads; its arguments would follow",
     NULL,
 };
 
 const verb VERB_EXPLORE = {
-    "explore",
-    "many runs: find failures, keep, shrink and explain them",
-    "[./PROGRAM] MACHINE|FILE.json [NAME=VALUE …] [options]",
-    "Runs a machine, or the case of a file, many times under a strategy. A path with a slash names "
-    "a program: with machines of its own, one of which follows (docs/machine.md), or with fibers, "
-    "which is explored as it is, with the arguments that follow it; options of raddle's come "
-    "before it (docs/fibers-under-test.md). Each new kind of "
-    "failure "
-    "is "
-    "written to NAME.raddle.json at once (the machine's name, or the file's), then shrunk to "
-    "NAME.min.raddle.json and explained. At the end "
-    "stands what was covered. The same arguments give the same results, whatever -j is (only "
-    "--time "
-    "depends on the speed of the computer).\n\n"
-    "A program without --clock is explored with a quiet clock, and then, if it has timers, with a "
-    "free one, as often: what fails only then needs a fiber to be slower than a timer, which the "
-    "report says, and does not count for the exit status.\n\n"
-    "Exit status: 0 nothing found, 1 a failure was found or every run was cut, 2 bad usage, 3 "
-    "trouble with files or "
-    "memory, 130 interrupted (what was found is kept).",
-    EXPLORE_OPTIONS,
-    EXPLORE_EXAMPLES,
-    explore_run,
+    .name = "explore",
+    .about = "run a target under many schedules; save, shrink and draw failures",
+    .usage = "TARGET [NAME=VALUE ...] [options]\n[options] ./PROGRAM [MACHINE] [ARGUMENTS]",
+    .text = "Run TARGET under many schedules; save, shrink and draw each kind of failure.\n\n"
+            "A TARGET is a machine ('raddle list') with parameters, or a file: a protocol "
+            "(.session), a workflow (.flow), a load scenario (.toml), a test case or a schedule "
+            "file (.json), a decision log. A path with a slash is a program: with threads or with "
+            "fibers, which is run as it is, or with machines of its own, one of which follows.\n\n"
+            "Each kind of failure is saved as NAME.raddle.json at once and shrunk to "
+            "NAME.min.raddle.json. A coverage summary ends the output. Results depend only on the "
+            "arguments; with --time also on the host.\n\n"
+            "Without --clock, a program is explored with a quiet clock first. If it has timers, it "
+            "is then explored with a free one: what fails only then needs a fiber or thread that "
+            "is slower than a timer. It is reported, but does not change the exit status.",
+    .status = "0 no failure, 1 failure, or every run was cut, " STATUS_ERRORS
+              ", 130 interrupted (failures are kept)",
+    .options = EXPLORE_OPTIONS,
+    .examples = EXPLORE_EXAMPLES,
+    .run = explore_run,
 };

@@ -8,7 +8,7 @@ typedef struct list_args {
 
 static const option LIST_OPTIONS[] = {
     {"all", OPTION_FLAG, offsetof(list_args, all), NULL,
-     "also the machines that test raddle itself", 0, 0, 0},
+     "also list machines that test Raddle itself", 0, 0, 0},
     OPTION_JSON(list_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -26,7 +26,7 @@ static void list_machine(cli *c, const rad_machine *m)
     }
     if (m->bug) {
         out(c, "    bug   %s\n", m->bug);
-        out(c, "    twin  without the bug: %s explore %s%s%s --repaired\n", c->self, c->program,
+        out(c, "    fixed without the bug: %s explore %s%s%s --fixed\n", c->self, c->program,
             *c->program ? " " : "", m->name);
     }
 }
@@ -148,25 +148,22 @@ static int list_run(cli *c, int argc, char **argv)
 
 static const char *const LIST_EXAMPLES[] = {
     "raddle list",
-    "what there is to explore, and how",
-    "raddle list --json | jq -r .machines[].name",
-    "only the names of the machines",
-    "raddle list --all",
-    "also those that test raddle itself: its executor, its runtime one memory operation at a time",
+    "everything that can be explored, and how",
+    "raddle list --all --json | jq -r .machines[].name",
+    "names only, also of the machines that test Raddle itself",
     NULL,
 };
 
 const verb VERB_LIST = {
-    "list",
-    "machines, their parameters and twins; policies; strategies",
-    "[./PROGRAM] [options]",
-    "Lists the machines that ship with raddle: what each is about, its parameters with preset and "
-    "range, what is wrong with it, and its repaired twin. Then the policies, which choose within "
-    "one "
-    "run, and the strategies, which arrange many runs. Machines that test raddle itself (exec, "
-    "load, "
-    "l2-…) are listed with --all only; the other verbs take them as they take any other.",
-    LIST_OPTIONS,
-    LIST_EXAMPLES,
-    list_run,
+    .name = "list",
+    .about = "list machines, policies and strategies",
+    .usage = "[./PROGRAM] [options]",
+    .text = "List machines with their parameters, bugs and fixed versions; policies, which choose "
+            "within a run; strategies, which plan many runs.\n\n"
+            "Machines that test Raddle itself (exec, load, l2-...) need --all to be listed; every "
+            "command takes them without it.",
+    .status = "0 done, " STATUS_ERRORS,
+    .options = LIST_OPTIONS,
+    .examples = LIST_EXAMPLES,
+    .run = list_run,
 };

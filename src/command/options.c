@@ -76,7 +76,7 @@ static int unknown_option(cli *c, const verb *v, const char *word)
     nearest_begin(&n, name);
     nearest_try(&n, "help");
     for (const option *o = v->options; o && o->name; o++) {
-        nearest_try(&n, o->name);
+        if (o->about) nearest_try(&n, o->name);
     }
     return bad_usage(c, "unknown option '%.80s'%s", word, nearest_hint(&n, "--"));
 }
@@ -208,31 +208,67 @@ int options_word(const verb *v, int argc, char **argv)
 
 /* ---- Help ------------------------------------------------------------------------------------------ */
 
+enum { HELP_COLUMN = 24 };
+
+/* "  head    about", the second from HELP_COLUMN on; a head that is too long stands alone. */
+static void help_row(cli *c, const char *head, const char *about)
+{
+    char text[512];
+    translate(c, about, text, sizeof text);
+    if (strlen(head) + 4 > HELP_COLUMN) {
+        out(c, "  %s\n%*s", head, HELP_COLUMN, "");
+    } else {
+        out(c, "  %-*s", HELP_COLUMN - 2, head);
+    }
+    out_wrapped(c, HELP_COLUMN, HELP_COLUMN, text);
+}
+
 static void help_option(cli *c, const option *o)
 {
-    char head[48], about[256];
+    char head[64];
     int used = o->letter ? snprintf(head, sizeof head, "-%c, ", o->letter) : 0;
     used += snprintf(head + used, sizeof head - (size_t)used, "--%s", o->name);
     if (o->value) {
         snprintf(head + used, sizeof head - (size_t)used, " %s", o->value);
     }
-    translate(c, o->about, about, sizeof about);
-    out(c, "  %-20s  %s\n", head, about);
+    help_row(c, head, o->about);
+}
+
+/* A line for each form of a command; returns what begins the next one. */
+static const char *help_usage(cli *c, const verb *v, const char *label)
+{
+    for (const char *at = v->usage; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        char form[200];
+        snprintf(form, sizeof form, "%.*s", (int)strcspn(at, "\n"), at);
+        out(c, "%s%s %s %s\n", label, c->self, v->name, form);
+        label = "       ";
+    }
+    for (size_t i = 0; i < v->part_count; i++) {
+        label = help_usage(c, v->parts[i], label);
+    }
+    return label;
 }
 
 void verb_help(cli *c, const verb *v)
 {
     char text[4096];
-    out(c, "%s %s%s%s\n\n", c->self, v->name, *v->usage ? " " : "", v->usage);
+    help_usage(c, v, "Usage: ");
+    out_text(c, "\n");
     translate(c, v->text, text, sizeof text);
     out_paragraph(c, 0, text);
-    out(c, "\nOptions\n");
-    for (const option *o = v->options; o && o->name; o++) {
-        help_option(c, o);
+    out_text(c, v->part_count ? "\nCommands\n" : "\nOptions\n");
+    for (size_t i = 0; i < v->part_count; i++) {
+        help_row(c, strchr(v->parts[i]->name, ' ') + 1, v->parts[i]->about);
     }
-    out(c, "  %-20s  %s\n", "--help", "this text");
-    out(c, "\nExamples\n");
-    for (const char *const *e = v->examples; e && *e; e += 2) {
+    for (const option *o = v->options; o && o->name; o++) {
+        if (o->about) help_option(c, o);
+    }
+    help_row(c, "--help", "print this text");
+    out_text(c, "\n");
+    snprintf(text, sizeof text, "Exit status: %s", v->status);
+    out_paragraph(c, 0, text);
+    out_text(c, "\nExamples\n");
+    for (const char *const *e = v->examples; *e; e += 2) {
         translate(c, e[0], text, sizeof text);
         out(c, "  %s\n      %s\n", text, e[1]);
     }

@@ -1,4 +1,4 @@
-/* options.h — the options of a verb as a table: parsing, ranges, suggestions and --help come from it. */
+/* options.h — the options of a command as a table: parsing, ranges, suggestions and --help come from it. */
 #ifndef RADDLE_CLI_OPTIONS_H
 #define RADDLE_CLI_OPTIONS_H
 
@@ -25,7 +25,7 @@ struct option {
     enum option_kind kind;
     size_t at;         /* offset of the variable in the verb's arguments */
     const char *value; /* "N"; what the help calls its value */
-    const char *about;
+    const char *about; /* NULL: another name of the one before, not in the help */
     uint64_t min, max;
     char letter; /* also -x; 0: none */
 };
@@ -40,17 +40,27 @@ struct option {
     }
 #define OPTION_SEED(type)                                                                          \
     {                                                                                              \
-        "seed", OPTION_COUNT, offsetof(type, seed), "S", "the seed (preset: 1)", 0, SEED_MAX, 0    \
-    }
-#define OPTION_REPAIRED(type)                                                                      \
-    {                                                                                              \
-        "repaired", OPTION_FLAG, offsetof(type, repaired), NULL, "the twin without the bug", 0, 0, \
+        "seed", OPTION_COUNT, offsetof(type, seed), "S", "random seed (default: 1)", 0, SEED_MAX,  \
             0                                                                                      \
+    }
+/* The first name of a thing is in the help, and says the other. */
+#define OPTION_FIXED(type)                                                                         \
+    {"fixed",                                                                                      \
+     OPTION_FLAG,                                                                                  \
+     offsetof(type, repaired),                                                                     \
+     NULL,                                                                                         \
+     "take the fixed version, without the bug; also --repaired",                                   \
+     0,                                                                                            \
+     0,                                                                                            \
+     0},                                                                                           \
+    {                                                                                              \
+        "repaired", OPTION_FLAG, offsetof(type, repaired), NULL, NULL, 0, 0, 0                     \
     }
 #define OPTION_MAX_STEPS(type)                                                                     \
     {                                                                                              \
         "max-steps", OPTION_COUNT, offsetof(type, max_steps), "N",                                 \
-            "cut a run after N steps (default: 100,000)", 1, UINT64_C(1000000000), 0               \
+            "cut a run after N steps: neither pass nor failure (default: 100,000)", 1,             \
+            UINT64_C(1000000000), 0                                                                \
     }
 
 typedef struct words {

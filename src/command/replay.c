@@ -15,16 +15,18 @@ typedef struct replay_args {
 #define AT(field) offsetof(replay_args, field)
 
 static const option REPLAY_OPTIONS[] = {
-    {"edited", OPTION_FLAG, AT(edited), NULL, "accept an artifact that was edited by hand", 0, 0,
-     0},
-    {"repaired", OPTION_FLAG, AT(repaired), NULL, "try its choices on the twin without the bug", 0,
+    {"edited", OPTION_FLAG, AT(edited), NULL, "accept a schedule file that was edited by hand", 0,
      0, 0},
-    {"original", OPTION_FLAG, AT(original), NULL, "try its choices on the machine with the bug", 0,
+    {"fixed", OPTION_FLAG, AT(repaired), NULL,
+     "try its choices on the fixed version; also --repaired", 0, 0, 0},
+    {"repaired", OPTION_FLAG, AT(repaired), NULL, NULL, 0, 0, 0},
+    {"original", OPTION_FLAG, AT(original), NULL, "try its choices on the version with the bug", 0,
      0, 0},
     {"realign", OPTION_FLAG, AT(realign), NULL,
-     "by actors and sites, in code that was edited since", 0, 0, 0},
-    {"gdb", OPTION_FLAG, AT(gdb), NULL, "of a program: stop in gdb where it fails", 0, 0, 0},
-    {"output", OPTION_TEXT, AT(output), "FILE", "with --realign: write the run made now", 0, 0, 0},
+     "find its steps by actor and code location, in edited code", 0, 0, 0},
+    {"gdb", OPTION_FLAG, AT(gdb), NULL, "programs: stop in gdb where the run fails", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "FILE", "with --realign: save the run as it is now", 0, 0,
+     0},
     OPTION_JSON(replay_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -310,36 +312,36 @@ static int replay_run(cli *c, int argc, char **argv)
 
 static const char *const REPLAY_EXAMPLES[] = {
     "raddle replay buffer.min.raddle.json",
-    "run the choices of the file again and compare",
-    "raddle replay buffer.min.raddle.json --repaired",
-    "is the bug gone from the repaired twin?",
+    "the recorded failure again",
+    "raddle replay buffer.min.raddle.json --fixed",
+    "does the fixed version pass?",
+    "raddle replay wait.min.raddle.json -- ./wait",
+    "a run of a program",
     "raddle replay buffer.raddle.json --realign --output now.raddle.json",
-    "the same schedule in code that was edited, and the run it is now",
-    "raddle replay order.min.raddle.json --realign order.flow",
-    "the same schedule in a document that was edited",
+    "the same schedule in edited code, saved as it is now",
+    "raddle replay order.raddle.json --realign order.flow",
+    "the same schedule in an edited document",
     "raddle replay bank.raddle.log",
-    "a log: every decision has to find the set of choices it was recorded with",
+    "a decision log: each decision must find the recorded set of choices",
     NULL,
 };
 
 const verb VERB_REPLAY = {
-    "replay",
-    "run an artifact or a log again and compare",
-    "FILE [DOCUMENT [NAME=VALUE …]] [options] [-- ./PROGRAM [ARGUMENTS]]",
-    "Replays an artifact (*.raddle.json) or a log written by 'raddle run --log'. If the machine is "
-    "in a program, that comes last: raddle replay FILE -- ./program. With --repaired "
-    "or "
-    "--original the choices are tried on the other twin, and the answer is 'still fails' or "
-    "'gone'.\n\n"
-    "With --realign the recorded steps are looked for by actor and site, not by the numbers of the "
-    "choices, so that the answer outlives edits: 'still fails', 'gone', 'fails differently', or "
-    "'diverged at step N because …' when recorded choices were not met; and where the two runs "
-    "come together again. --output FILE writes the run as it is now. An artifact of a protocol, a "
-    "workflow or a load scenario has its document in it; the edited one comes after it: raddle "
-    "replay FILE --realign DOCUMENT.\n\n"
-    "Exit status: 0 it behaves as recorded (or is gone), 1 it differs (or still fails), 2 the file "
-    "cannot be used, 3 trouble with files or memory.",
-    REPLAY_OPTIONS,
-    REPLAY_EXAMPLES,
-    replay_run,
+    .name = "replay",
+    .about = "run a schedule file or a decision log again and compare",
+    .usage = "FILE [options] [-- ./PROGRAM [ARGUMENTS]]\nFILE --realign [DOCUMENT [NAME=VALUE "
+             "...]] [options]",
+    .text = "Run a schedule file (*.raddle.json) or a decision log (raddle run --log) again, and "
+            "compare with what was recorded.\n\n"
+            "If the run was recorded in a program, name it after --. With --fixed or --original, "
+            "the recorded choices are tried on the other version: the answer is \"still fails\", "
+            "\"fails differently\" or \"gone\".\n\n"
+            "With --realign, the recorded steps are found again by actor and code location instead "
+            "of by choice number, so the answer survives edits: \"still fails\", \"gone\", \"fails "
+            "differently\", or \"diverged at step N because ...\". A file of a protocol, workflow, "
+            "load scenario or test case holds that document; DOCUMENT replaces it.",
+    .status = "0 as recorded, or gone, 1 differs, or still fails, " STATUS_ERRORS,
+    .options = REPLAY_OPTIONS,
+    .examples = REPLAY_EXAMPLES,
+    .run = replay_run,
 };

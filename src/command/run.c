@@ -12,15 +12,15 @@ typedef struct run_args {
 
 static const option RUN_OPTIONS[] = {
     {"policy", OPTION_TEXT, AT(policy), "P",
-     "who chooses: a name (preset: random; see 'raddle list') or ./FILE.so", 0, 0, 0},
+     "policy: a name (default: random; see 'raddle list') or ./FILE.so", 0, 0, 0},
     OPTION_SEED(run_args),
-    {"log", OPTION_TEXT, AT(log), "FILE", "record every decision; 'raddle replay' checks it", 0, 0,
-     0},
-    {"log-limit", OPTION_COUNT, AT(log_limit), "BYTES", "the largest log (preset: 256 MiB)", 1,
-     UINT64_C(1) << 40, 0},
-    {"artifact", OPTION_TEXT, AT(artifact), "FILE", "write the run as an artifact, pass or fail", 0,
+    {"log", OPTION_TEXT, AT(log), "FILE", "record every decision in FILE, for 'raddle replay'", 0,
      0, 0},
-    OPTION_REPAIRED(run_args),
+    {"log-limit", OPTION_COUNT, AT(log_limit), "BYTES",
+     "fail if the log gets larger (default: 256 MiB)", 1, UINT64_C(1) << 40, 0},
+    {"artifact", OPTION_TEXT, AT(artifact), "FILE", "save the run as a schedule file, pass or fail",
+     0, 0, 0},
+    OPTION_FIXED(run_args),
     OPTION_MAX_STEPS(run_args),
     OPTION_JSON(run_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
@@ -112,25 +112,27 @@ static int run_run(cli *c, int argc, char **argv)
 
 static const char *const RUN_EXAMPLES[] = {
     "raddle run counter",
-    "one run with random choices and seed 1",
+    "random choices, seed 1",
     "raddle run buffer --policy pct:3 --seed 7",
     "another policy, another seed",
-    "raddle run bank --log bank.raddle.log && raddle replay bank.raddle.log",
-    "record a run, then check that it repeats decision by decision",
+    "raddle run bank --log bank.raddle.log; raddle replay bank.raddle.log",
+    "record a run; check that it repeats, decision by decision",
     "raddle run mine.json --policy fair",
-    "the case that is written in a file; see docs/cases.md",
+    "a test case in a file (docs/cases.md)",
     NULL,
 };
 
 const verb VERB_RUN = {
-    "run",
-    "one run under a policy, perhaps recorded",
-    "[./PROGRAM] MACHINE|FILE.json [NAME=VALUE …] [options]",
-    "Runs a machine once, or the case of a file: a case file, an artifact or a log. With --log "
-    "every decision is recorded: what could have been chosen and what was. A log replays "
-    "strictly.\n\n"
-    "Exit status: 0 the run passed, 1 it failed, 2 bad usage, 3 trouble with files or memory.",
-    RUN_OPTIONS,
-    RUN_EXAMPLES,
-    run_run,
+    .name = "run",
+    .about = "run a target once; record it with --log or --artifact",
+    .usage = "TARGET [NAME=VALUE ...] [options]\n[options] ./PROGRAM [MACHINE] [ARGUMENTS]",
+    .text = "Run TARGET once under a policy, and say how it ended.\n\n"
+            "A TARGET is a machine ('raddle list') with parameters, or a file: a protocol "
+            "(.session), a workflow (.flow), a load scenario (.toml), a test case or a schedule "
+            "file (.json), a decision log. A path with a slash is a program: with threads or with "
+            "fibers, which is run as it is, or with machines of its own, one of which follows.",
+    .status = "0 passed, 1 failed or cut, " STATUS_ERRORS,
+    .options = RUN_OPTIONS,
+    .examples = RUN_EXAMPLES,
+    .run = run_run,
 };

@@ -51,13 +51,12 @@ void look_around(cli *c, const char *self)
 static void print_help(cli *c, const verbs *all)
 {
     all->head(c);
-    out(c, "  %s VERB [words] [options]\n\n", c->self);
+    out(c, "Usage: %s COMMAND [arguments] [options]\n\n", c->self);
     for (size_t i = 0; i < all->count; i++) {
         out(c, "  %-8s  %s\n", all->at[i]->name, all->at[i]->about);
     }
-    out(c, "\n%s'%s VERB --help' has the options and examples.\n",
-        strcmp(all->at[0]->name, "tour") == 0 ? "'raddle tour' shows it all in a minute; " : "",
-        c->self);
+    out(c, "\n%s'%s COMMAND --help' has options, exit status and examples.\n",
+        strcmp(all->at[0]->name, "tour") == 0 ? "Begin with 'raddle tour'. " : "", c->self);
 }
 
 static void print_version(cli *c)
@@ -84,7 +83,7 @@ static int unknown_verb(cli *c, const verbs *all, const char *word)
     for (size_t i = 0; i < all->count; i++) {
         nearest_try(&n, all->at[i]->name);
     }
-    const char *what = word[0] == '-' ? "option" : "verb";
+    const char *what = word[0] == '-' ? "option" : "command";
     return bad_usage(c, "unknown %s '%.80s'%s", what, word, nearest_hint(&n, ""));
 }
 

@@ -11,11 +11,12 @@ typedef struct show_args {
 #define AT(field) offsetof(show_args, field)
 
 static const option SHOW_OPTIONS[] = {
-    {"all", OPTION_FLAG, AT(all), NULL, "also the steps that do not matter", 0, 0, 0},
-    {"width", OPTION_COUNT, AT(width), "N", "columns (preset: the terminal's, otherwise 100)", 40,
+    {"all", OPTION_FLAG, AT(all), NULL,
+     "also draw the steps outside the causal past of the failure", 0, 0, 0},
+    {"width", OPTION_COUNT, AT(width), "N", "columns (default: the terminal's, otherwise 100)", 40,
      1000, 0},
-    {"case", OPTION_FLAG, AT(only_case), NULL, "print its case, as a file for 'raddle explore'", 0,
-     0, 0},
+    {"case", OPTION_FLAG, AT(only_case), NULL,
+     "print its test case instead, as a file for 'raddle explore'", 0, 0, 0},
     OPTION_JSON(show_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -207,27 +208,25 @@ static int show_run(cli *c, int argc, char **argv)
 
 static const char *const SHOW_EXAMPLES[] = {
     "raddle show buffer.min.raddle.json",
-    "who did what, and the switches that matter",
+    "who did what, and which switches mattered",
     "raddle show buffer.raddle.json --all --width 160 | less -R",
     "every step of the run as it was found",
     "raddle show buffer.min.raddle.json --case > mine.json && raddle explore mine.json",
-    "its case as a file, to be edited and tried again",
+    "its test case as a file, to edit and explore",
     NULL,
 };
 
 const verb VERB_SHOW = {
-    "show",
-    "draw an artifact's run as a swimlane",
-    "FILE [options] [-- ./PROGRAM [ARGUMENTS]]",
-    "Runs an artifact and draws what happened: one lane per actor, one row per step, the decisive "
-    "switches marked with >>>, steps that have nothing to do with the failure left out, and below "
-    "it "
-    "who waits for whom. A run that is not shrunk can be long; shrink it first. "
-    "If the machine has changed since, and what is drawn is not the recorded run, the first lines "
-    "say so.\n\n"
-    "Exit status: 0 done, 1 it is not the recorded run, 2 the file cannot be used, 3 trouble with "
-    "files or memory.",
-    SHOW_OPTIONS,
-    SHOW_EXAMPLES,
-    show_run,
+    .name = "show",
+    .about = "draw a schedule file's run; print what another file of Raddle holds",
+    .usage = "FILE [options] [-- ./PROGRAM [ARGUMENTS]]",
+    .text = "Draw the run of a schedule file: time runs down, one lane per actor, >>> marks the "
+            "decisive switches. Steps outside the causal past of the failure are left out. Below "
+            "it: who waits for whom.\n\n"
+            "A long run is easier to read after raddle shrink. If the run is no longer the "
+            "recorded one, the first lines say so.",
+    .status = "0 done, 1 not the recorded run, " STATUS_ERRORS,
+    .options = SHOW_OPTIONS,
+    .examples = SHOW_EXAMPLES,
+    .run = show_run,
 };

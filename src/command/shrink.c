@@ -12,10 +12,10 @@ typedef struct shrink_args {
 #define AT(field) offsetof(shrink_args, field)
 
 static const option SHRINK_OPTIONS[] = {
-    {"output", OPTION_TEXT, AT(output), "FILE", "where it goes (preset: NAME.min.raddle.json)", 0,
+    {"output", OPTION_TEXT, AT(output), "FILE", "file to write (default: NAME.min.raddle.json)", 0,
      0, 0},
     {"time", OPTION_SECONDS, AT(seconds), "S",
-     "stop after S seconds, and so the certificate (default: 120 each)", 0, 0, 0},
+     "stop after S seconds, and the certificate after S more (default: 120)", 0, 0, 0},
     OPTION_JSON(shrink_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -111,25 +111,22 @@ static int shrink_run(cli *c, int argc, char **argv)
 static const char *const SHRINK_EXAMPLES[] = {
     "raddle shrink buffer.raddle.json",
     "writes buffer.min.raddle.json",
-    "raddle shrink found.raddle.json --output small.raddle.json --json",
-    "another name; a report for scripts",
+    "raddle shrink buffer.raddle.json --output small.raddle.json --json",
+    "another name; one JSON object for scripts",
     NULL,
 };
 
 const verb VERB_SHRINK = {
-    "shrink",
-    "make an artifact smaller while it fails in the same way",
-    "FILE [options] [-- ./PROGRAM [ARGUMENTS]]",
-    "Makes the case, the list of choices and the number of preemptions smaller as long as the "
-    "failure "
-    "keeps its identity, then tries every schedule with one preemption fewer: when none of them "
-    "fails "
-    "the result is certified as minimal. Shrinking is deterministic; shrinking a shrunk artifact "
-    "changes nothing.\n\n"
-    "Exit status: 0 done, 2 the file cannot be used, 3 trouble with files or memory (the artifact "
-    "is "
-    "then printed base64-encoded), 130 interrupted.",
-    SHRINK_OPTIONS,
-    SHRINK_EXAMPLES,
-    shrink_run,
+    .name = "shrink",
+    .about = "make a schedule file smaller; the failure stays the same",
+    .usage = "FILE [options] [-- ./PROGRAM [ARGUMENTS]]",
+    .text = "Make the test case, the list of choices and the number of preemptions smaller while "
+            "the failure stays the same.\n\n"
+            "Then every schedule with fewer preemptions is tried; if none fails, the result is "
+            "certified as minimal. Shrinking is deterministic, and shrinking the result again "
+            "changes nothing.",
+    .status = "0 done, " STATUS_ERRORS " (the file is then printed as base64), 130 interrupted",
+    .options = SHRINK_OPTIONS,
+    .examples = SHRINK_EXAMPLES,
+    .run = shrink_run,
 };

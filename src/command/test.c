@@ -20,9 +20,10 @@ typedef struct test_args {
 #define AT(field) offsetof(test_args, field)
 
 static const option TEST_OPTIONS[] = {
-    {"list", OPTION_FLAG, AT(list), NULL, "print the names of the tests and explore none", 0, 0, 0},
+    {"list", OPTION_FLAG, AT(list), NULL, "print the names of the tests, and explore none", 0, 0,
+     0},
     {"threads", OPTION_FLAG, AT(threads), NULL,
-     "run each test on threads, 100 times or --runs, instead of exploring it", 0, 0, 0},
+     "run each test on real threads instead, 100 times or --runs", 0, 0, 0},
     {"tap", OPTION_FLAG, AT(tap), NULL, "print TAP, for 'meson test' and 'prove'", 0, 0, 0},
     {"junit", OPTION_TEXT, AT(junit), "FILE", "also write the results to FILE, as JUnit does", 0, 0,
      0},
@@ -34,16 +35,17 @@ static const option TEST_OPTIONS[] = {
     {"time", OPTION_SECONDS, AT(seconds), "S", "stop a test after S seconds (default: none)", 0, 0,
      0},
     OPTION_SEED(test_args),
-    {"jobs", OPTION_COUNT, AT(jobs), "N", "run N processes; results are the same for every N", 1,
-     64, 'j'},
-    {"strategy", OPTION_TEXT, AT(strategy), "S", "how to search (default: auto; 'raddle list')", 0,
-     0, 0},
+    {"jobs", OPTION_COUNT, AT(jobs), "N",
+     "run N processes; results are the same for every N (default: 1)", 1, 64, 'j'},
+    {"strategy", OPTION_TEXT, AT(strategy), "S",
+     "search strategy (default: auto; see 'raddle list')", 0, 0, 0},
     OPTION_MAX_STEPS(test_args),
     {"clock", OPTION_TEXT, AT(clock), "HOW",
-     "time passes when nothing can run: quiet; or at any time: free", 0, 0, 0},
+     "time passes when nothing can run (quiet) or at any time (free); default: quiet, then free", 0,
+     0, 0},
     {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
      0, 0, 0},
-    {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "keep failures as they were found", 0, 0, 0},
+    {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(test_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -461,29 +463,29 @@ static int test_run(cli *c, int argc, char **argv)
 
 static const char *const TEST_EXAMPLES[] = {
     "raddle test ./tests",
-    "explore each test, a line each; what fails is shrunk and drawn",
-    "raddle test ./tests 'cache_*' writers=3 --runs 20000",
-    "some of them, with another parameter and a larger budget",
+    "one line a test; failures are shrunk and drawn",
+    "raddle test ./tests 'two_*' --runs 20000",
+    "some of them, with a larger budget",
     "raddle test ./tests --tap",
-    "for 'meson test' (protocol: 'tap') and 'prove'",
-    "RADDLE_OPTIONS='--runs 500 --junit out.xml' ctest",
-    "options where the command line is somebody else's: ./tests calls raddle",
+    "for meson test (protocol: 'tap') and prove",
+    "RADDLE_OPTIONS='--runs 500 --junit out.xml' ./tests",
+    "options where ctest or meson types the command",
     NULL,
 };
 
 const verb VERB_TEST = {
-    "test",
-    "explore each test of a program",
-    "./PROGRAM [NAME ...] [PARAMETER=VALUE ...] [options]",
-    "Explores each test of a program that has some (raddle/test.h, docs/guide-testing.md), or each "
-    "machine of a program with machines (docs/machine.md); any other program with fibers is one "
-    "test. In a NAME * stands for anything. A test is explored until it fails or its budget is "
-    "used up. What fails is written to PROGRAM-NAME.raddle.json, shrunk to "
-    "PROGRAM-NAME.min.raddle.json, and drawn. Words of the variable RADDLE_OPTIONS come before "
-    "those of the command line.\n\n"
-    "Exit status: 0 all tests passed, 1 a test failed, 2 bad usage, or the program has no tests, 3 "
-    "trouble with files or memory, 130 interrupted.",
-    TEST_OPTIONS,
-    TEST_EXAMPLES,
-    test_run,
+    .name = "test",
+    .about = "explore each test of a program",
+    .usage = "./PROGRAM [NAME ...] [PARAMETER=VALUE ...] [options]",
+    .text = "Explore each test of a program until it fails or its budget is used up.\n\n"
+            "Tests come from raddle/test.h (docs/guide-testing.md). In a program with machines "
+            "each machine is a test; any other program with fibers or threads is one test. In a "
+            "NAME * matches anything. A failure is saved as PROGRAM-NAME.raddle.json, shrunk to "
+            "PROGRAM-NAME.min.raddle.json, and drawn. Words of the variable RADDLE_OPTIONS come "
+            "before those of the command line.",
+    .status = "0 all passed, 1 one failed, 2 bad arguments, or no tests, 3 I/O, memory or limit, 4 "
+              "bug in Raddle, 130 interrupted",
+    .options = TEST_OPTIONS,
+    .examples = TEST_EXAMPLES,
+    .run = test_run,
 };

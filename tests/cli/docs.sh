@@ -1,26 +1,12 @@
 #!/bin/sh
-# The documents say what the command does: verbs, options, the first program and its picture.
+# The documents say what the command does: its help, the first program and its diagram.
 . "$(dirname "$0")/tap"
 . "$(dirname "$0")/user"
 
-sed 's/\\-/-/g' "$src/docs/raddle.1" >man
-for verb in tour list run explore replay shrink show corpus test "exec gen" "exec run" "exec explore" "exec stress" \
-    "session check" "session run" "session invariant" "session project" "session trace" "session draw" "load run" \
-    "load replay" "load analyze" "load diff" "load validate" "load report" "load serve" "load strip" "load export" \
-    "load toml" "flow check" "flow run" "flow resume" "flow status" "flow logs" "flow signal" "flow cancel" "flow replay" \
-    "flow draw" "flow validate"; do
-    # shellcheck disable=SC2086
-    "$RADDLE" $verb --help >help
-    has man "raddle $verb" "the man page has $verb"
-    check "cli.md has a section on $verb" grep -qx "## $verb" "$src/docs/cli.md"
-    sed -n "/^## $verb\$/,/^## /p" "$src/docs/cli.md" >section
-    grep -oE '^  (-[a-z], )?--[a-z-]+' help | grep -oE -e '--[a-z-]+' | grep -vx -e '--help' >options
-    while read -r option; do
-        has man "$option" "the man page has $option of $verb"
-        if [ "$option" = --jobs ]; then option="-j N"; fi
-        has section "$option" "cli.md has $option of $verb"
-    done <options
-done
+check "docs/cli.md and docs/raddle.1 say what the help says" "$src/tools/write_docs.sh" --check "$RADDLE"
+if command -v groff >/dev/null; then
+    check "the man page is well-formed" sh -c '[ -z "$(groff -man -Tascii -ww -z "$1" 2>&1)" ]' - "$src/docs/raddle.1"
+fi
 
 # The program of the README, its commands, and the picture, which is what `show` draws today.
 LC_ALL=C.UTF-8

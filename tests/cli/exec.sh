@@ -31,9 +31,9 @@ for part in gen run explore stress; do
     try exec help $part
     same out first "exec help $part is the same"
 done
-bad "raddle exec: which part? Expected: raddle exec gen, run, explore or stress" exec
-bad "raddle exec: unknown part 'gne'; did you mean 'gen'?" exec gne
-bad "raddle exec: unknown part 'zzzzzz': expected gen, run, explore or stress" exec zzzzzz
+bad "raddle exec: missing command; use gen, run, explore or stress" exec
+bad "raddle exec: unknown command 'gne'; did you mean 'gen'?" exec gne
+bad "raddle exec: unknown command 'zzzzzz'; use gen, run, explore or stress" exec zzzzzz
 bad "raddle exec gen: unknown option '--sede'; did you mean '--seed'?" exec gen --sede 3
 bad "raddle exec gen: gen takes no words: 'x'" exec gen x
 bad "raddle exec gen: --workers: 17 is out of range, 1 ... 16" exec gen --workers 17

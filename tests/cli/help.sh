@@ -1,13 +1,15 @@
 #!/bin/sh
-# Every verb explains itself; the front door answers without a verb.
+# Every command explains itself; the front door answers without a command. Their examples: help_examples.sh.
 . "$(dirname "$0")/tap"
 
-for verb in tour list run explore replay shrink show corpus test exec; do
+for verb in tour list run explore replay shrink show corpus test exec session load flow; do
     try "$verb" --help
     status 0 "$verb --help"
     silent "$verb --help"
     has out "raddle $verb" "$verb --help names the verb"
-    line out "Options" "$verb --help has options"
+    check "$verb --help says how it is called first" grep -q "^Usage: raddle $verb " out
+    check "$verb --help has options" grep -qxE "Options|Commands" out
+    has out "Exit status: " "$verb --help has the exit status"
     line out "Examples" "$verb --help has examples"
     has out "  raddle $verb" "$verb --help has an example of its own"
     cp out first
@@ -25,8 +27,8 @@ status 0 "--help"
 silent "--help"
 cp out first
 try
-status 2 "no verb at all"
-same out first "no verb prints the help"
+status 2 "no command at all"
+same out first "no command prints the help"
 try help
 same out first "help is --help"
 

@@ -320,11 +320,10 @@ done
 check "all JSON is JSON" python3 -c 'import json, sys
 for name in sys.argv[1:]: json.load(open(name, encoding="utf-8"))' json.*
 
-# Every verb has a row: those of --help, and of the help of each that has parts.
+# Every command has a row: those of --help, and of the help of each that has commands of its own.
 "$RADDLE" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' >verbs
 for verb in $(cat verbs); do
-    parts=$("$RADDLE" "$verb" --help | sed -n '1s/^raddle [a-z]* \([A-Za-z]*|[A-Za-z|]*\).*/\1/p')
-    for part in ${parts//|/ }; do echo "$verb $part" >>verbs; done
+    "$RADDLE" "$verb" --help | sed -n '/^Commands$/,/^$/s/^  \([A-Za-z]*\)  .*/\1/p' | sed "s/^/$verb /" >>verbs
 done
 check "verbs were found" [ "$(wc -l <verbs)" -ge 42 ]
 sort -u tried >tried.sorted

@@ -8,7 +8,7 @@ silent "list"
 for name in counter buffer buffer-if philosophers locks event aba reorder twostage stringbuffer bluetooth wsq \
     wsq-interlocked wsq-state qsort-mt safestack bank; do
     check "$name is listed" grep -q "^$name  " out
-    has out "raddle explore $name --repaired" "$name has a twin"
+    has out "raddle explore $name --fixed" "$name has a fixed version"
 done
 line out "    n=2  threads (2 to 64)" "a parameter with preset, text and range"
 for name in first random fair pct surw pos own; do

@@ -33,7 +33,7 @@ check "the example compiles" $cc -std=gnu11 -O2 $strict machine_program.c $lab -
 
 try list ./machine_program
 status 0 "list ./machine_program"
-has out "raddle explore ./machine_program seats --repaired" "it lists the machines of the program"
+has out "raddle explore ./machine_program seats --fixed" "it lists the machines of the program"
 hasnt out "philosophers" "and no others"
 has out "more ship with raddle: raddle list ./machine_program --all" "but says where they are"
 try explore ./machine_program
@@ -181,7 +181,7 @@ own explore nosuch
 status 2 "an unknown machine"
 has err "'../machine_program list' shows the machines" "the next step is the program's own"
 own explode
-has err "../machine_program: unknown verb 'explode'; did you mean 'explore'?" "an unknown verb"
+has err "../machine_program: unknown command 'explode'; did you mean 'explore'?" "an unknown verb"
 own --version
 has out "machine_program with raddle " "--version"
 own help explore

@@ -13,8 +13,8 @@ bad() { # MESSAGE ARGS…: the first line on stderr is MESSAGE
     check "raddle $*: a next step" grep -qE "raddle( [a-z]+)? --help|raddle list|raddle [a-z]+" err
 }
 
-bad "raddle: unknown verb 'exlpore'; did you mean 'explore'?" exlpore
-bad "raddle: unknown verb 'zzz'" zzz
+bad "raddle: unknown command 'exlpore'; did you mean 'explore'?" exlpore
+bad "raddle: unknown command 'zzz'" zzz
 bad "raddle: unknown option '--bogus'" --bogus
 bad "raddle explore: unknown option '--run'; did you mean '--runs'?" explore counter --run 5
 bad "raddle explore: unknown option '--strateg=x'; did you mean '--strategy'?" explore counter --strateg=x
