@@ -460,6 +460,7 @@ typedef struct rad_source_place {
         [240]; /* as the compiler was given it; "": the program has no debug information there */
     uint32_t line;
     char source[128]; /* the line itself; "": the file is not there */
+    bool own;         /* the program's own code: not in a library, or in a header of one */
 } rad_source_place;
 
 /* The calls in which a fiber of such a program was at the end of the run, the innermost first. */

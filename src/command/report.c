@@ -112,12 +112,34 @@ static void report_frame(cli *c, const rad_source_place *f)
     }
 }
 
-/* The innermost calls, and the outermost one: between them may be a recursion. */
+/* Calls in libraries, before the next one of the program's own code or the end. 0: there is none that is its own. */
+static uint32_t library_calls(const rad_source_stack *stack, uint32_t from)
+{
+    uint32_t k = from;
+    bool own = false;
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        own |= stack->frames[i].own;
+    }
+    while (own && k < stack->frame_count && !stack->frames[k].own) {
+        k++;
+    }
+    return k - from;
+}
+
+/* The innermost calls, and the outermost one: between them may be a recursion. Libraries are passed over. */
 static void report_stack(cli *c, const rad_source_stack *stack)
 {
     enum { INNERMOST = 8 };
-    uint32_t count = stack->frame_count;
+    uint32_t count = stack->frame_count, passed;
     for (uint32_t k = 0; k < count; k++) {
+        if ((passed = library_calls(stack, k)) > 0) {
+            k += passed - 1;
+            if (k + 1 < count) {
+                out(c, "      … %u call%s in libraries …\n", (unsigned)passed,
+                    passed > 1 ? "s" : "");
+            }
+            continue;
+        }
         if (k == INNERMOST && count > INNERMOST + 2) {
             out(c, "      … %u more calls …\n", (unsigned)(count - INNERMOST - 1));
             k = count - 1;
@@ -165,7 +187,7 @@ void report_output(cli *c, const rad_story *s)
 {
     report_blame(c, s);
     report_stacks(c, s, true, "Where it failed");
-    report_stacks(c, s, false, "Where fibers wait");
+    report_stacks(c, s, false, "Where they wait");
     report_lines(c, "Output of this run", s->output);
 }
 

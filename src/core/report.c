@@ -301,7 +301,8 @@ static bool stuck_message(rad_kernel *k, const uint32_t *actors, uint32_t count)
         rad__object_name(k, a->waits_for, what);
         rad__actor_name(k, a->holder, holder);
         append(f->message, sizeof f->message, "%s %s waits for %s", any ? ";" : "", who, what);
-        if (a->holder != RAD_NONE) append(f->message, sizeof f->message, " (held by %s)", holder);
+        bool held = a->holder != RAD_NONE && strcmp(holder, what) != 0; /* not its end */
+        if (held) append(f->message, sizeof f->message, " (held by %s)", holder);
         any = true;
     }
     return any;

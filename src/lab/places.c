@@ -81,7 +81,8 @@ struct rad_places {
     char *program;
     char *modules[MODULES_MAX];
     uint32_t module_count;
-    spot *actors, *objects, *steps;
+    spot *actors, *steps; /* RAD_STREAM_AT_MOST for each */
+    spot *objects;
     spot *cases; /* of select, in `offset` */
     uint32_t actor_capacity, object_capacity, step_capacity, case_capacity;
     uint64_t step;
@@ -160,6 +161,16 @@ static void put_call(rad_places *p, const rad_record *r, const char *text)
         snprintf(c->name, sizeof c->name, "%s", text);
 }
 
+/* The first of a call takes the place of the last call's. */
+static void put_at(rad_places *p, const rad_record *r, spot at)
+{
+    uint64_t first = (uint64_t)r->a * RAD_STREAM_AT_MOST;
+    for (uint32_t i = r->b; i < RAD_STREAM_AT_MOST; i++) {
+        put_spot(p, &p->actors, &p->actor_capacity, first + i, at);
+        at.module = RAD_NONE;
+    }
+}
+
 bool rad__places_take(rad_places *p, const rad_record *r, const char *text)
 {
     spot at = {r->c, (uint64_t)r->value};
@@ -169,7 +180,7 @@ bool rad__places_take(rad_places *p, const rad_record *r, const char *text)
         p->modules[p->module_count] = rad__copy_text(*text ? text : p->program);
         if (p->modules[p->module_count++] == NULL) p->failed = true;
         return true;
-    case RAD_STREAM_AT: put_spot(p, &p->actors, &p->actor_capacity, r->a, at); return true;
+    case RAD_STREAM_AT: put_at(p, r, at); return true;
     case RAD_STREAM_MADE: put_spot(p, &p->objects, &p->object_capacity, r->a, at); return true;
     case RAD_STREAM_SELECTED:
         put_spot(p, &p->cases, &p->case_capacity, p->step, (spot){0, r->a});
@@ -182,9 +193,12 @@ bool rad__places_take(rad_places *p, const rad_record *r, const char *text)
 
 void rad__places_step(rad_places *p, uint64_t step, uint32_t actor)
 {
-    spot at = actor < p->actor_capacity ? p->actors[actor] : (spot){.module = RAD_NONE};
     p->step = step;
-    put_spot(p, &p->steps, &p->step_capacity, step, at);
+    for (uint32_t i = 0; i < RAD_STREAM_AT_MOST; i++) {
+        uint64_t from = (uint64_t)actor * RAD_STREAM_AT_MOST + i;
+        spot at = from < p->actor_capacity ? p->actors[from] : (spot){.module = RAD_NONE};
+        put_spot(p, &p->steps, &p->step_capacity, step * RAD_STREAM_AT_MOST + i, at);
+    }
 }
 
 /* ---- Looking up ----------------------------------------------------------------------------------------------- */
@@ -193,6 +207,14 @@ static void clean(char *text)
 {
     rad__text_clean(text);
     rad__text_plain(text);
+}
+
+static bool is_own(const rad_source_place *at)
+{
+    static const char *const others[] = {"/usr/include/", "/usr/lib/", NULL};
+    for (const char *const *o = others; *o; o++)
+        if (strncmp(at->file, *o, strlen(*o)) == 0) return false;
+    return at->line > 0 && at->source[0];
 }
 
 static void fill_frame(rad_places *p, rad_source_place *to, const rad_debug_frame *from)
@@ -208,6 +230,7 @@ static void fill_frame(rad_places *p, rad_source_place *to, const rad_debug_fram
     clean(to->function);
     clean(to->file);
     clean(to->source);
+    to->own = is_own(to);
 }
 
 static const found *look_up(rad_places *p, spot at)
@@ -230,20 +253,30 @@ static const found *look_up(rad_places *p, spot at)
     return f;
 }
 
-static const rad_source_place *innermost(rad_places *p, spot at)
+/* The innermost in the program's own code, or else the innermost that is known. */
+static const rad_source_place *innermost(rad_places *p, const spot *at, uint32_t count)
 {
-    const found *f = look_up(p, at);
-    return f && f->count > 0 && f->frames[0].line > 0 ? &f->frames[0] : NULL;
+    const rad_source_place *known = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const found *f = look_up(p, at[i]);
+        for (uint32_t j = 0; f && j < f->count; j++) {
+            if (f->frames[j].own) return &f->frames[j];
+            if (known == NULL && f->frames[j].line > 0) known = &f->frames[j];
+        }
+    }
+    return known;
 }
 
 const rad_source_place *rad__places_made(rad_places *p, uint32_t object)
 {
-    return object < p->object_capacity ? innermost(p, p->objects[object]) : NULL;
+    return object < p->object_capacity ? innermost(p, &p->objects[object], 1) : NULL;
 }
 
 const rad_source_place *rad__places_step_at(rad_places *p, uint64_t step)
 {
-    return step < p->step_capacity ? innermost(p, p->steps[step]) : NULL;
+    uint64_t at = step * RAD_STREAM_AT_MOST;
+    if (at + RAD_STREAM_AT_MOST > p->step_capacity) return NULL;
+    return innermost(p, &p->steps[at], RAD_STREAM_AT_MOST);
 }
 
 int rad__places_case(const rad_places *p, uint64_t step)
@@ -298,8 +331,7 @@ static bool tell_stacks(rad_places *p, rad_story *s)
 bool rad__places_tell(rad_places *p, rad_story *s)
 {
     for (uint64_t i = 0; i < s->line_count; i++) {
-        uint64_t step = s->lines[i].step;
-        if (step < p->step_capacity) s->lines[i].at = innermost(p, p->steps[step]);
+        s->lines[i].at = rad__places_step_at(p, s->lines[i].step);
     }
     bool told = tell_stacks(p, s);
     rad__debug_close();

@@ -13,6 +13,9 @@
 
 #include "base/bytes.h"
 
+/* Calls told of one operation. */
+enum { RAD_STREAM_AT_MOST = 4 };
+
 enum rad_stream_what {
     /* To the machine. */
     RAD_STREAM_RESET = 1,
@@ -37,9 +40,9 @@ enum rad_stream_what {
     RAD_STREAM_FAIL,   /* a: oracle, b: object, c: bytes of the site; text: the site, the message */
     RAD_STREAM_CALLED, /* a: object; text: a name of its own */
     /* Where in the code: c: module, value: offset in it; RAD_NONE: not known. */
-    RAD_STREAM_MODULE,   /* a: its number, the next one; text: its path, "" for the program */
-    RAD_STREAM_MADE,     /* a: object: the call that made it */
-    RAD_STREAM_AT,       /* a: actor: the call that it is about to make, or waits in */
+    RAD_STREAM_MODULE, /* a: its number, the next one; text: its path, "" for the program */
+    RAD_STREAM_MADE,   /* a: object: the call that made it */
+    RAD_STREAM_AT, /* a: actor: the call that it is about to make, or waits in; b: 0, or how far out */
     RAD_STREAM_SELECTED, /* a: what rad_select returns, in the step that is made */
     RAD_STREAM_STACK,    /* a: actor, b: 1: it has failed. Its calls follow, the innermost first */
     RAD_STREAM_FRAME,    /* text: the function's name, if it is known */

@@ -92,10 +92,12 @@ static void tell_waits(rad_teller *t)
         const rad_wait_edge *edge = &s->waits[i];
         const char *who = edge->actor < s->actor_count ? s->actors[edge->actor] : "nobody";
         bool held = edge->holder[0] && strcmp(edge->holder, "-") != 0;
+        bool end = strcmp(edge->holder, edge->object) == 0; /* it waits for an actor to end */
         const char *unknown = s->stack_count > 0 ? "a timer or the system" : "something";
         bool known = edge->object[0] && strcmp(edge->object, "-") != 0;
         char text[200 + RAD_PLACE_MAX];
-        bool bare = !held && s->stack_count > 0; /* not all that fibers wait for can be held */
+        bool bare =
+            end || (!held && s->stack_count > 0); /* not all that fibers wait for can be held */
         int used = snprintf(text, sizeof text, "%s waits for %s%s%s", who,
                             known ? edge->object : unknown, bare ? "" : ", held by ",
                             bare   ? ""

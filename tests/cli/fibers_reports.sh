@@ -202,7 +202,7 @@ if ! command -v gdb >/dev/null; then
 elif in_gdb abba && grep -qi "ptrace: operation not permitted" err; then
     skip "in gdb" "attaching is not permitted here"
 else
-    has out "Where fibers wait" "the calls of all fibers come first"
+    has out "Where they wait" "the calls of all fibers come first"
     check "a deadlock stops in its last step" grep -qE '^#[0-9]+ .*rad_mutex_lock' out
     check "on the stack of the fiber that makes it" grep -qE '^#[0-9]+ .*(in_order|one|two) \(' out
     in_gdb select_miss

@@ -32,11 +32,11 @@ finds() { # PROGRAM NAME IDENTITY STEPS: found, shrunk to at most so many steps,
 # shellcheck disable=SC2086 # CC may have words
 check "threads.c compiles" $cc -std=gnu11 -g -O1 -Wall -Wextra -pthread "$programs/threads.c" -o threads
 finds threads abba deadlock:forward+mutex 12
-finds threads lost deadlock:condition+waiter 14
+finds threads lost deadlock:condition+waiter 18
 finds threads consumed deadlock:condition+taker 35
-finds threads oversold "assertion@stock >= 0" 16
+finds threads oversold "assertion@stock >= 0" 24
 finds threads stranger misuse:mutex@pthread_mutex_unlock 10
-finds threads upgrade "assertion@version == 2" 16
+finds threads upgrade "assertion@version == 2" 24
 finds threads crowd "assertion@inside == 1" 18
 finds threads life deadlock:lives+mutex 16
 finds threads c11 deadlock:condition+plays 30
@@ -52,7 +52,7 @@ why consumed "instead: a signal wakes one thread, a broadcast wakes all"
 
 # ---- What is told -----------------------------------------------------------------------------------------
 try explore --runs 150 ./threads abba
-has out "main waits for forward (held by forward); forward waits for mutex n" "threads have the names of their functions, locks those of variables"
+has out "main waits for forward; forward waits for mutex n (held by" "threads have the names of their functions, locks those of variables"
 has out "switch to backward: forward could have gone on" "the switch that matters"
 has out "threads.c:" "and places in the source"
 for times in 1 2; do
@@ -74,7 +74,7 @@ else
     check "threads.cpp compiles" "$cxx" -std=c++20 -pthread "$programs/threads.cpp" -o threads_cxx
     finds threads_cxx bank deadlock:mutex+thread 12
     finds threads_cxx shutdown deadlock:condition+thread 60
-    finds threads_cxx promised deadlock:object 12
+    finds threads_cxx promised deadlock:object 18
     finds threads_cxx waits "assertion@inside == 1" 40
     for bug in thrown:crash:SIGABRT crash:crash:SIGSEGV; do
         try explore --runs 40 ./threads_cxx "${bug%%:*}"

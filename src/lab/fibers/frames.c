@@ -5,6 +5,7 @@
 
 #include "lab/fibers/tell.h"
 #include "lab/stream.h"
+#include "lab/threads/threads.h"
 #include "os/backtrace.h"
 
 #include <link.h>
@@ -75,30 +76,40 @@ static void calls_of(const rad_runner *r, rad_backtrace *calls)
         rad__backtrace(calls, &r->context, r->stack, r->stack_size);
 }
 
-/* The innermost call that the program makes: where an operation returns to, if the program itself called it. */
-static bool find_call(search *s, const rad_runner *r)
+static void tell_at(const rad_runner *r, uint32_t depth, const search *s)
 {
+    rad__tell_apart(RAD_STREAM_AT, r->number, depth, s->module, (int64_t)s->offset, NULL);
+}
+
+/* The innermost calls that the program makes: where an operation returns to, if the program itself called it. Of a
+ * thread several, for it may have called it by way of headers: raddle takes the first that is not in one. */
+static void tell_call(const rad_runner *r)
+{
+    search s;
     rad_backtrace calls;
+    uint32_t told = 0, most = r->kind == RAD_RUNNER_THREAD ? RAD_STREAM_AT_MOST : 1;
     uintptr_t caller = (uintptr_t)r->caller; /* told as an offset. tidy: address ok */
-    if (r->caller != NULL && find(s, caller - 1)) return true;
+    if (r->caller != NULL && find(&s, caller - 1)) {
+        tell_at(r, 0, &s);
+        return;
+    }
     calls_of(r, &calls);
-    for (uint32_t i = 0; i < calls.count; i++)
-        if (find(s, calls.at[i])) return true;
-    return false;
+    for (uint32_t i = 0; i < calls.count && told < most; i++)
+        if (find(&s, calls.at[i])) tell_at(r, told++, &s);
+    if (told == 0) tell_at(r, 0, &s);
 }
 
 void rad__frames_tell_call(const rad_runner *r)
 {
     search s = {.module = RAD_NONE};
     bool begins = r->site == RAD_AT_BEGIN && r->kind == RAD_RUNNER_FIBER;
+    bool none = r->site == RAD_AT_END || r->kind == RAD_RUNNER_CLOCK;
     uintptr_t function = (uintptr_t)r->fn; /* told as an offset. tidy: address ok */
-    if (r->site == RAD_AT_END || r->kind == RAD_RUNNER_CLOCK)
-        s.module = RAD_NONE;
-    else if (begins)
-        find(&s, function);
+    if (begins) find(&s, function);
+    if (begins || none)
+        tell_at(r, 0, &s);
     else
-        find_call(&s, r);
-    rad__tell_apart(RAD_STREAM_AT, r->number, 0, s.module, (int64_t)s.offset, NULL);
+        tell_call(r);
 }
 
 void rad__frames_tell_made(uint32_t object, const void *caller)
@@ -125,7 +136,8 @@ static void tell_waiting(const rad_runner *but)
     rad_backtrace calls;
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         const rad_runner *r = &rad__stage.runners[i];
-        if (r->kind != RAD_RUNNER_FIBER || r->ended || r->enabled || r == but) continue;
+        bool waits = r->kind == RAD_RUNNER_FIBER || rad__thread_is_waiting(r);
+        if (!waits || r->ended || r->enabled || r == but) continue;
         calls_of(r, &calls);
         tell_stack(r, &calls, false);
     }

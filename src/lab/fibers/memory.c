@@ -13,11 +13,9 @@
 #include <stdlib.h>
 
 /* The C library's, under names that need no search. */
-extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *p, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
-extern void __libc_free(void *p);
 
 enum { KEPT_MAX = 256 };
 

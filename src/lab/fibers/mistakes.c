@@ -7,10 +7,12 @@
 #include "lab/fibers/mistakes.h"
 
 #include "lab/fibers/tell.h"
+#include "lab/threads/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 
 static const rad_runner *current(void)
 {
@@ -88,6 +90,8 @@ static bool lies_in(const void *address, const char *block, size_t size)
 
 static bool waits_in(const rad_runner *r, const char *block, size_t size)
 {
+    if (r->thread != NULL) return rad__thread_waits_in(r, block, size);
+    if (r->kind != RAD_RUNNER_FIBER) return false;
     uint64_t what = atomic_load_explicit(&r->slot->waits_for, memory_order_relaxed);
     enum rad_kind kind = (enum rad_kind)(what >> 56);
     uint64_t at = what << 8 >> 8;
@@ -100,14 +104,40 @@ static bool waits_in(const rad_runner *r, const char *block, size_t size)
     return false;
 }
 
+/* The C library marks a block that it keeps for the next one of its size (tcache) by a number that is random, and the
+ * same for all: in its second word. It looks at the mark only when the same thread frees the block again. */
+static uint64_t mark_of_freed(void)
+{
+    enum { SMALL = 24 };
+    static uint64_t mark;
+    if (mark == 0) {
+        uint64_t *block = __libc_malloc(SMALL);
+        if (block == NULL) return 0;
+        block[1] = 0;
+        __libc_free(block);
+        memcpy(&mark, (const char *)block + 8, sizeof mark);
+    }
+    return mark;
+}
+
+static void freed_twice(const void *block, size_t size)
+{
+    uint64_t word;
+    memcpy(&word, (const char *)block + 8, sizeof word);
+    if (word == 0 || word != mark_of_freed()) return;
+    rad__stage.current->object = NULL;
+    rad__program_fails(RAD_ORACLE_MISUSE, "free",
+                       "free: this block of %zu bytes was given back already", size);
+}
+
 void rad__free_check(const void *block, size_t size)
 {
     rad_stage *s = &rad__stage;
+    if (size >= 16) freed_twice(block, size);
     if (s->runner_count > FIBERS_FEW) return;
     for (uint32_t i = 0; i < s->runner_count; i++) {
         const rad_runner *r = &s->runners[i];
-        if (r->kind != RAD_RUNNER_FIBER || r->ended || r->enabled || !waits_in(r, block, size))
-            continue;
+        if (r->ended || r->enabled || !waits_in(r, block, size)) continue;
         s->current->object = NULL;
         rad__program_fails(RAD_ORACLE_MISUSE, "free",
                            "free: %s waits for an object in this memory (%s)", r->role,

@@ -27,10 +27,17 @@ static bool until_woken(const rad_thread *self, pthread_cond_t *c, pthread_mutex
     return self->late;
 }
 
+static void check_use(const pthread_cond_t *c, const char *call)
+{
+    if (c->__data.__wrefs == RAD_DESTROYED) rad__used_destroyed(call, "condition");
+}
+
+/* A recursive mutex is unlocked once: if it was locked twice, the thread keeps it while it waits, as with glibc. */
 static int wait_for(pthread_cond_t *c, pthread_mutex_t *m, uint32_t site, uint64_t deadline_ns)
 {
     rad_thread *self = rad__thread_self();
     rad__point(site, c);
+    check_use(c, "pthread_cond_wait");
     if (!rad__mutex_is_mine(m)) {
         if ((m->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK) return EPERM;
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_cond_wait",
@@ -42,11 +49,12 @@ static int wait_for(pthread_cond_t *c, pthread_mutex_t *m, uint32_t site, uint64
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_cond_wait",
                            "pthread_cond_wait: %s and %s wait for one condition with two mutexes",
                            other->runner->role, self->runner->role);
-    uint32_t count = m->__data.__count;
+    uint32_t kept = m->__data.__count - 1;
     self->mutex = m;
-    rad__mutex_release(m);
+    m->__data.__count = kept;
+    if (kept == 0) rad__mutex_release(m);
     bool late = until_woken(self, c, m, deadline_ns);
-    rad__mutex_take_again(m, count);
+    rad__mutex_take_again(m, kept + 1);
     return late ? ETIMEDOUT : 0;
 }
 
@@ -80,7 +88,9 @@ RAD_ANSWER(int, pthread_cond_signal, (pthread_cond_t * c))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_signal)(c);
     rad__point(RAD_AT_pthread_cond_signal, c);
+    check_use(c, "pthread_cond_signal");
     rad__threads_signal(RAD_AT_pthread_cond_signal, RAD_WAIT_CONDITION, c, 1);
+    rad__thread_released();
     return 0;
 }
 
@@ -88,7 +98,9 @@ RAD_ANSWER(int, pthread_cond_broadcast, (pthread_cond_t * c))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_broadcast)(c);
     rad__point(RAD_AT_pthread_cond_broadcast, c);
+    check_use(c, "pthread_cond_broadcast");
     rad__threads_signal(RAD_AT_pthread_cond_broadcast, RAD_WAIT_CONDITION, c, UINT32_MAX);
+    rad__thread_released();
     return 0;
 }
 
@@ -96,10 +108,12 @@ RAD_ANSWER(int, pthread_cond_destroy, (pthread_cond_t * c))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_destroy)(c);
     rad__point(RAD_AT_pthread_cond_destroy, c);
+    check_use(c, "pthread_cond_destroy");
     const rad_thread *t = rad__thread_waiting(RAD_WAIT_CONDITION, c, 0);
     if (t != NULL)
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_cond_destroy",
                            "pthread_cond_destroy: %s waits for the condition", t->runner->role);
+    c->__data.__wrefs = RAD_DESTROYED;
     return 0;
 }
 

@@ -31,7 +31,9 @@ static long futex(uint32_t *word, int what, uint32_t value, const struct timespe
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:
         rad__point(RAD_AT_futex_wake, word);
-        return (long)rad__threads_signal(RAD_AT_futex_wake, RAD_WAIT_WORD, word, value);
+        value = rad__threads_signal(RAD_AT_futex_wake, RAD_WAIT_WORD, word, value);
+        rad__thread_released();
+        return (long)value;
     default: rad__program_refused("futex", "with an operation other than wait and wake");
     }
 }

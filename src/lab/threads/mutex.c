@@ -16,6 +16,12 @@ static bool is_mine(const pthread_mutex_t *m, const rad_thread *self)
     return m->__data.__lock != 0 && rad__owner_of(m->__data.__owner) == self;
 }
 
+/* A thread that waits for a condition with a recursive mutex which it has locked twice still has it. */
+bool rad__mutex_can_be_taken(const pthread_mutex_t *m, const rad_thread *t)
+{
+    return m->__data.__lock == 0 || ((m->__data.__kind & KIND) == RECURSIVE && is_mine(m, t));
+}
+
 static void take(pthread_mutex_t *m, const rad_thread *self)
 {
     m->__data.__lock = 1;
@@ -32,8 +38,10 @@ void rad__mutex_release(pthread_mutex_t *m)
     rad__threads_review(m);
 }
 
-static void refuse_robust(const pthread_mutex_t *m, const char *call)
+/* glibc marks one that was destroyed by its kind. */
+static void check_kind(const pthread_mutex_t *m, const char *call)
 {
+    if (m->__data.__kind == -1) rad__used_destroyed(call, "mutex");
     if (m->__data.__kind & ROBUST)
         rad__program_refused(call, "of a robust mutex, which cannot be explored yet");
 }
@@ -41,7 +49,7 @@ static void refuse_robust(const pthread_mutex_t *m, const char *call)
 static int lock(pthread_mutex_t *m, uint32_t site, const char *call, uint64_t deadline_ns)
 {
     rad_thread *self = rad__thread_self();
-    refuse_robust(m, call);
+    check_kind(m, call);
     if (is_mine(m, self) && (m->__data.__kind & KIND) == RECURSIVE) {
         rad__point(site, m);
         m->__data.__count++;
@@ -91,7 +99,7 @@ RAD_ANSWER(int, pthread_mutex_trylock, (pthread_mutex_t * m))
 {
     rad_thread *self = rad__thread_self();
     if (self == NULL) return RAD_REAL(pthread_mutex_trylock)(m);
-    refuse_robust(m, "pthread_mutex_trylock");
+    check_kind(m, "pthread_mutex_trylock");
     rad__point(RAD_AT_pthread_mutex_trylock, m);
     if (m->__data.__lock == 0) {
         take(m, self);
@@ -110,6 +118,7 @@ RAD_ANSWER(int, pthread_mutex_unlock, (pthread_mutex_t * m))
     rad_thread *self = rad__thread_self();
     if (self == NULL) return RAD_REAL(pthread_mutex_unlock)(m);
     rad__point(RAD_AT_pthread_mutex_unlock, m);
+    check_kind(m, "pthread_mutex_unlock");
     if (!is_mine(m, self)) {
         if ((m->__data.__kind & KIND) == CHECKS) return EPERM;
         const rad_thread *owner = m->__data.__lock ? rad__owner_of(m->__data.__owner) : NULL;
@@ -118,7 +127,9 @@ RAD_ANSWER(int, pthread_mutex_unlock, (pthread_mutex_t * m))
                            owner ? "is held by " : "is not locked",
                            owner ? owner->runner->role : "");
     }
-    if (--m->__data.__count == 0) rad__mutex_release(m);
+    if (--m->__data.__count > 0) return 0;
+    rad__mutex_release(m);
+    rad__thread_released();
     return 0;
 }
 
@@ -158,9 +169,11 @@ static void *plain(pthread_spinlock_t *l)
 
 RAD_ANSWER(int, pthread_spin_lock, (pthread_spinlock_t * l))
 {
-    if (rad__thread_self() != NULL)
+    rad_thread *self = rad__thread_self();
+    if (self != NULL)
         rad__thread_waits(RAD_AT_pthread_spin_lock, RAD_WAIT_SPIN, plain(l), UINT64_MAX);
     int code = RAD_REAL(pthread_spin_lock)(l);
+    if (self != NULL) rad__share_take(self, plain(l));
     rad__threads_review(plain(l));
     return code;
 }
@@ -169,7 +182,10 @@ RAD_ANSWER(int, pthread_spin_trylock, (pthread_spinlock_t * l))
 {
     rad__point(RAD_AT_pthread_spin_trylock, plain(l));
     int code = RAD_REAL(pthread_spin_trylock)(l);
-    if (code != 0) rad__thread_tried();
+    if (code != 0)
+        rad__thread_tried();
+    else if (rad__thread_self() != NULL)
+        rad__share_take(rad__thread_self(), plain(l));
     rad__threads_review(plain(l));
     return code;
 }
@@ -177,8 +193,14 @@ RAD_ANSWER(int, pthread_spin_trylock, (pthread_spinlock_t * l))
 RAD_ANSWER(int, pthread_spin_unlock, (pthread_spinlock_t * l))
 {
     rad__point(RAD_AT_pthread_spin_unlock, plain(l));
+    rad_thread *self = rad__thread_self();
+    if (self != NULL && !rad__share_give(self, plain(l)))
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_spin_unlock",
+                           "pthread_spin_unlock: %s unlocks a spin lock that it does not hold",
+                           self->runner->role);
     int code = RAD_REAL(pthread_spin_unlock)(l);
     rad__threads_review(plain(l));
+    rad__thread_released();
     return code;
 }
 

@@ -13,22 +13,37 @@ static bool writes(const pthread_rwlock_t *l, const rad_thread *t)
     return l->__data.__cur_writer != 0 && rad__owner_of(l->__data.__cur_writer) == t;
 }
 
+/* As many as 0x6b6b6b6b / 8 do not read. */
+static void check_use(const pthread_rwlock_t *l, const char *call)
+{
+    if (l->__data.__readers == RAD_DESTROYED) rad__used_destroyed(call, "rwlock");
+}
+
+static void begin_read(pthread_rwlock_t *l, rad_thread *self)
+{
+    l->__data.__readers += READER;
+    rad__share_take(self, l);
+    rad__threads_review(l);
+}
+
 static int read_until(pthread_rwlock_t *l, uint64_t deadline_ns)
 {
-    if (writes(l, rad__thread_self())) {
+    rad_thread *self = rad__thread_self();
+    check_use(l, "pthread_rwlock_rdlock");
+    if (writes(l, self)) {
         rad__point(RAD_AT_pthread_rwlock_rdlock, l);
         return EDEADLK;
     }
     if (!rad__thread_waits(RAD_AT_pthread_rwlock_rdlock, RAD_WAIT_READ, l, deadline_ns))
         return ETIMEDOUT;
-    l->__data.__readers += READER;
-    rad__threads_review(l);
+    begin_read(l, self);
     return 0;
 }
 
 static int write_until(pthread_rwlock_t *l, uint64_t deadline_ns)
 {
     const rad_thread *self = rad__thread_self();
+    check_use(l, "pthread_rwlock_wrlock");
     if (writes(l, self)) {
         rad__point(RAD_AT_pthread_rwlock_wrlock, l);
         return EDEADLK;
@@ -76,12 +91,12 @@ RAD_ANSWER(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * l))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_rwlock_tryrdlock)(l);
     rad__point(RAD_AT_pthread_rwlock_tryrdlock, l);
+    check_use(l, "pthread_rwlock_tryrdlock");
     if (l->__data.__cur_writer != 0) {
         rad__thread_tried();
         return EBUSY;
     }
-    l->__data.__readers += READER;
-    rad__threads_review(l);
+    begin_read(l, rad__thread_self());
     return 0;
 }
 
@@ -90,6 +105,7 @@ RAD_ANSWER(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * l))
     const rad_thread *self = rad__thread_self();
     if (self == NULL) return RAD_REAL(pthread_rwlock_trywrlock)(l);
     rad__point(RAD_AT_pthread_rwlock_trywrlock, l);
+    check_use(l, "pthread_rwlock_trywrlock");
     if (l->__data.__cur_writer != 0 || l->__data.__readers >= READER) {
         rad__thread_tried();
         return EBUSY;
@@ -99,12 +115,12 @@ RAD_ANSWER(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * l))
     return 0;
 }
 
-/* Readers are not known by name: that somebody else reads is not seen here. */
 RAD_ANSWER(int, pthread_rwlock_unlock, (pthread_rwlock_t * l))
 {
-    const rad_thread *self = rad__thread_self();
+    rad_thread *self = rad__thread_self();
     if (self == NULL) return RAD_REAL(pthread_rwlock_unlock)(l);
     rad__point(RAD_AT_pthread_rwlock_unlock, l);
+    check_use(l, "pthread_rwlock_unlock");
     if (l->__data.__cur_writer != 0 && !writes(l, self)) {
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_rwlock_unlock",
                            "pthread_rwlock_unlock: %s unlocks what another thread writes",
@@ -112,6 +128,10 @@ RAD_ANSWER(int, pthread_rwlock_unlock, (pthread_rwlock_t * l))
     } else if (l->__data.__cur_writer != 0) {
         l->__data.__cur_writer = 0;
     } else if (l->__data.__readers >= READER) {
+        if (!rad__share_give(self, l))
+            rad__program_fails(RAD_ORACLE_MISUSE, "pthread_rwlock_unlock",
+                               "pthread_rwlock_unlock: %s unlocks what other threads read",
+                               self->runner->role);
         l->__data.__readers -= READER;
     } else {
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_rwlock_unlock",
@@ -119,6 +139,7 @@ RAD_ANSWER(int, pthread_rwlock_unlock, (pthread_rwlock_t * l))
                            self->runner->role);
     }
     rad__threads_review(l);
+    rad__thread_released();
     return 0;
 }
 
@@ -126,8 +147,10 @@ RAD_ANSWER(int, pthread_rwlock_destroy, (pthread_rwlock_t * l))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_rwlock_destroy)(l);
     rad__point(RAD_AT_pthread_rwlock_destroy, l);
+    check_use(l, "pthread_rwlock_destroy");
     if (l->__data.__cur_writer != 0 || l->__data.__readers >= READER)
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_rwlock_destroy",
                            "pthread_rwlock_destroy: the lock is held");
+    l->__data.__readers = RAD_DESTROYED;
     return 0;
 }

@@ -142,6 +142,7 @@ RAD_ANSWER(int, pthread_create,
     t->runner->pointer = d->pointer;
     rad__object_begins(t, RAD_AT_pthread_begin, t->runner->role, NULL);
     rad__runner_enable(t->runner);
+    rad__thread_released();
     return 0;
 }
 

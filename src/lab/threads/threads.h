@@ -40,6 +40,8 @@ enum rad_waited { RAD_WAITED_DONE, RAD_WAITED_LATE, RAD_WAITED_BROKEN };
 
 typedef struct rad_donor rad_donor;
 
+enum { RAD_SHARES_MAX = 16 };
+
 typedef struct rad_thread {
     rad_runner *runner;
     rad_donor *donor; /* NULL: main */
@@ -53,9 +55,12 @@ typedef struct rad_thread {
     pthread_mutex_t *mutex; /* of a condition: what it needs after that */
     uint64_t deadline_ns;
     uint64_t turn; /* when it came: the order of waiters */
-    bool woken;    /* a condition, barrier, word */
-    bool expired;  /* the deadline has passed, and it waits no more */
-    bool late;     /* the deadline of a condition has passed: it waits for the mutex */
+    /* What it reads or spins on, which glibc's words do not say. */
+    const void *shares[RAD_SHARES_MAX];
+    uint32_t share_count; /* more than there is room for: not known */
+    bool woken;           /* a condition, barrier, word */
+    bool expired;         /* the deadline has passed, and it waits no more */
+    bool late;            /* the deadline of a condition has passed: it waits for the mutex */
     /* Signals: a bit each, 1 << (number - 1). */
     uint64_t blocked;
     uint64_t awaited; /* by sigwait */
@@ -115,6 +120,9 @@ RAD_INTERNAL uint64_t rad__threads_wakes(void);
 /* The runner is a thread that waits in a call of libc's: for one of the above. */
 RAD_INTERNAL bool rad__thread_is_waiting(const rad_runner *r);
 
+/* … and what for lies in this block of memory. */
+RAD_INTERNAL bool rad__thread_waits_in(const rad_runner *r, const void *block, size_t size);
+
 /* For the stage: the deadline of a runner has come; what it waits for, for reports; whether its next step may ask the
  * kernel to pick. */
 RAD_INTERNAL void rad__thread_expired(rad_runner *r);
@@ -132,15 +140,32 @@ RAD_INTERNAL int rad__main_runs(int (*main)(int, char **, char **), int argc, ch
 RAD_INTERNAL int rad__owner_word(const rad_thread *t);
 RAD_INTERNAL rad_thread *rad__owner_of(int word);
 
+/* A lock that several can hold, or whose word does not name its holder: a thread has taken it; gives it back (false: it
+ * does not have it); the first that has it. */
+RAD_INTERNAL void rad__share_take(rad_thread *t, const void *lock);
+RAD_INTERNAL bool rad__share_give(rad_thread *t, const void *lock);
+RAD_INTERNAL rad_thread *rad__share_holder(const void *lock);
+
+/* The word that destroying puts into an object, until the program makes it anew: no state in use looks so. Using such
+ * an object is misuse. */
+enum { RAD_DESTROYED = 0x6b6b6b6b };
+RAD_INTERNAL void rad__used_destroyed(const char *call, const char *what);
+
 /* The virtual time at which this clock shows `at`. */
 RAD_INTERNAL uint64_t rad__deadline_of(clockid_t clock, const struct timespec *at);
 
 /* A call that looked and found nothing to take. */
 RAD_INTERNAL void rad__thread_tried(void);
 
+/* A call that lets others continue has done so. What the program does next, up to its next call, is a step of its own:
+ * others may come first, now that they can. Without it no thread would ever come between `unlock` and the assignment
+ * behind it. */
+RAD_INTERNAL void rad__thread_released(void);
+
 /* For conditions. */
 RAD_INTERNAL bool rad__mutex_is_mine(const pthread_mutex_t *m);
 RAD_INTERNAL void rad__mutex_release(pthread_mutex_t *m);
+RAD_INTERNAL bool rad__mutex_can_be_taken(const pthread_mutex_t *m, const rad_thread *t);
 RAD_INTERNAL void rad__mutex_take_again(pthread_mutex_t *m, uint32_t count);
 
 /* ---- Signals (signals.c) --------------------------------------------------------------------------------------- */

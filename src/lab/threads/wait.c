@@ -75,6 +75,42 @@ rad_thread *rad__owner_of(int word)
     return rad__thread_at((uint32_t)(word - OWNER));
 }
 
+void rad__share_take(rad_thread *t, const void *lock)
+{
+    if (t->share_count < RAD_SHARES_MAX) t->shares[t->share_count] = lock;
+    t->share_count++;
+}
+
+static uint32_t share_at(const rad_thread *t, const void *lock)
+{
+    for (uint32_t i = 0; i < t->share_count && i < RAD_SHARES_MAX; i++)
+        if (t->shares[i] == lock) return i;
+    return RAD_NONE;
+}
+
+bool rad__share_give(rad_thread *t, const void *lock)
+{
+    uint32_t at = share_at(t, lock);
+    if (at == RAD_NONE && t->share_count <= RAD_SHARES_MAX) return false;
+    t->share_count--;
+    if (at != RAD_NONE && t->share_count < RAD_SHARES_MAX)
+        t->shares[at] = t->shares[t->share_count];
+    return true;
+}
+
+rad_thread *rad__share_holder(const void *lock)
+{
+    for (uint32_t i = 0; i < thread_count; i++)
+        if (share_at(&threads[i], lock) != RAD_NONE) return &threads[i];
+    return NULL;
+}
+
+void rad__used_destroyed(const char *call, const char *what)
+{
+    rad__program_fails(RAD_ORACLE_MISUSE, call, "%s: %s uses a %s that was destroyed", call,
+                       rad__thread_self()->runner->role, what);
+}
+
 /* ---- Who can continue ---------------------------------------------------------------------------------------- */
 
 static bool writer_waits(const void *lock)
@@ -102,7 +138,7 @@ static bool can_continue(const rad_thread *t)
 {
     const pthread_rwlock_t *rwlock = t->address;
     switch (t->wait) {
-    case RAD_WAIT_MUTEX: return ((const pthread_mutex_t *)t->address)->__data.__lock == 0;
+    case RAD_WAIT_MUTEX: return rad__mutex_can_be_taken(t->address, t);
     case RAD_WAIT_READ: return can_read(rwlock);
     case RAD_WAIT_WRITE:
         return rwlock->__data.__cur_writer == 0 && rwlock->__data.__readers < READER;
@@ -264,6 +300,13 @@ bool rad__thread_is_waiting(const rad_runner *r)
     return r->thread != NULL && r->thread->wait != RAD_WAIT_NONE;
 }
 
+bool rad__thread_waits_in(const rad_runner *r, const void *block, size_t size)
+{
+    const char *low = block, *at = r->thread->address;
+    if (!rad__thread_is_waiting(r)) return false;
+    return at >= low && at < low + size; /* tidy: address ok: one block */
+}
+
 void rad__thread_expired(rad_runner *r)
 {
     rad_thread *t = r->thread;
@@ -282,8 +325,13 @@ static const rad_thread *holder_of(const rad_thread *t)
     case RAD_WAIT_MUTEX:
         return rad__owner_of(((const pthread_mutex_t *)t->address)->__data.__owner);
     case RAD_WAIT_READ:
-    case RAD_WAIT_WRITE:
-        return rad__owner_of(((const pthread_rwlock_t *)t->address)->__data.__cur_writer);
+    case RAD_WAIT_WRITE: {
+        const pthread_rwlock_t *l = t->address;
+        return l->__data.__cur_writer ? rad__owner_of(l->__data.__cur_writer)
+                                      : rad__share_holder(l);
+    }
+    case RAD_WAIT_SPIN: return rad__share_holder(t->address);
+    case RAD_WAIT_ONCE: return rad__thread_at((uint32_t) * (const int *)t->address >> 2);
     case RAD_WAIT_JOIN: return t->address;
     default: return NULL;
     }

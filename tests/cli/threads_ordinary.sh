@@ -1,0 +1,65 @@
+#!/bin/bash
+# What programs with threads commonly consist of (tests/programs/ordinary.c, ordinary.cpp), each with a mistake that people
+# make: it is found, shrunk, replayed and explained, and the fixed version is silent. RUNS=20000 at night.
+. "$(dirname "$0")/tap"
+. "$(dirname "$0")/user"
+cc=${CC:-cc}
+LC_ALL=C.UTF-8
+export LC_ALL
+runs=${RUNS:-150}
+programs=$src/tests/programs
+
+if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+    skip "ordinary programs" "this build has no library for them"
+    finish
+fi
+
+finds() { # PROGRAM NAME IDENTITY TEXT: found, replayed as recorded, and the report has the text; the fixed version is silent
+    try explore --runs "$runs" "./$1" "$2"
+    status 1 "explore ./$1 $2"
+    silent "explore ./$1 $2"
+    has out "$3: first in run" "$2: $3"
+    tr -s '\n ' ' ' <out >words
+    has words "$4" "$2: the report says $4"
+    for times in ${TIMES:-1}; do
+        try replay "$1.min.raddle.json" -- "./$1" "$2"
+        status 0 "$2: replay $times, at other addresses"
+    done
+    try explore --runs "$runs" "./$1" "$2" fixed
+    status 0 "explore ./$1 $2 fixed"
+    has out "nothing found in" "$2 fixed: silent"
+}
+
+# shellcheck disable=SC2086 # CC may have words
+check "ordinary.c compiles" $cc -std=gnu11 -g -O1 -Wall -Wextra -pthread "$programs/ordinary.c" -o ordinary
+finds ordinary pool deadlock:condition "main waits for condition pool.idle: the last signal came from pool_worker"
+finds ordinary queue "assertion@queue.count > 0" "assert(queue.count > 0);"
+finds ordinary closing deadlock:condition+consumer "condition queue.not_empty: the last broadcast came from main at step"
+finds ordinary cache "assertion@cache.used == 1" "assert(cache.used == 1);"
+finds ordinary dining deadlock:mutex+philosopher "waits for mutex forks[2], held by philosopher"
+finds ordinary init crash:SIGSEGV "return name[0] == 'c' ? arg : NULL;"
+finds ordinary stages "assertion@cells[1 - i] == round" "assert(cells[1 - i] == round);"
+finds ordinary timed "assertion@answered + given_up == 1" "assert(answered + given_up == 1);"
+finds ordinary semaphores deadlock:sem_user+semaphore "waits for semaphore guard"
+finds ordinary local "assertion@strcmp(lent, \"1\") == 0" "assert(strcmp(lent, \"1\") == 0);"
+finds ordinary logging "assertion@logger.written == 2" "assert(logger.written == 2);"
+finds ordinary recursive deadlock:condition+mutex "sets waits for mutex again: taken by main at step"
+finds ordinary counted misuse@free "was given back already"
+finds ordinary notified deadlock:condition "when no thread waited, so it woke none"
+
+cxx=
+for one in ${CXX:-} g++ clang++; do
+    if command -v "$one" >/dev/null; then cxx=$one && break; fi
+done
+if [ -z "$cxx" ]; then
+    skip "C++" "there is no compiler for it"
+else
+    check "ordinary.cpp compiles" "$cxx" -std=c++20 -g -O1 -pthread "$programs/ordinary.cpp" -o ordinary_cxx
+    finds ordinary_cxx async deadlock:mutex+thread "held by main"
+    finds ordinary_cxx promise crash:SIGABRT "p.set_value(n);"
+    finds ordinary_cxx table deadlock:rwlock+thread "thread 0 waits for rwlock, held by thread 0"
+    finds ordinary_cxx once misuse:condition@pthread_cond_signal "uses a condition that was destroyed"
+    finds ordinary_cxx lazily "assertion@made == 1" "assert(made == 1);"
+    finds ordinary_cxx stopping deadlock:condition+thread "main waits for thread"
+fi
+finish
