@@ -301,11 +301,29 @@ RAD_INTERNAL _Noreturn void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object
 /* Memory ran out, or a limit was met: the run is void. */
 RAD_INTERNAL _Noreturn void rad__l2_error(l2 *l, int code, const char *text);
 
+enum { L2_WAY_MAX = 16 /* calls, from the innermost on */ };
+
+/* By which calls of the model the running thread came here. A function of one load has one site, whoever calls it:
+ * three calls one after another are no loop. Instrumented code keeps frame pointers; what has called it first does
+ * not. */
+RAD_INLINE uint64_t l2_way(void)
+{
+    const void *const *frame = __builtin_frame_address(0);
+    uint64_t way = 0;
+    for (uint32_t i = 0; i < L2_WAY_MAX; i++) {
+        size_t offset = (size_t)((const char *)frame[1] - __start_l2text);
+        if (offset > rad__l2_text_size) break;
+        way = (way ^ offset) * UINT64_C(0x9e3779b97f4a7c15);
+        frame = frame[0];
+    }
+    return way;
+}
+
 /* What the running thread did in its step, for core/spin.h: it saw a value without changing it, or wrote. A location
  * that only this thread has touched is its own. */
-static inline void l2_saw(l2 *l, uint32_t location, uint32_t site, uint64_t value)
+RAD_INLINE void l2_saw(l2 *l, uint32_t location, uint32_t site, uint64_t value)
 {
-    l->saw = rad__mix2(l->saw ^ ((uint64_t)site << 32 | location), value) | 1;
+    l->saw = rad__mix2(l->saw ^ ((uint64_t)site << 32 | location), value ^ l2_way()) | 1;
     l->private = false;
 }
 
