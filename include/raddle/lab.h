@@ -369,7 +369,8 @@ typedef struct rad_exploration {
     uint32_t site_count; /* sites the machine names */
     uint8_t site_reached[1024];
     rad_outside outside;
-    bool timed; /* some run of a program under test had a timer or a deadline */
+    bool timed;  /* some run of a program under test had a timer or a deadline */
+    bool waited; /* … a thread that waited for a condition */
 } rad_exploration;
 
 RAD_API int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out,

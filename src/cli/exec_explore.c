@@ -339,7 +339,8 @@ static void totals_json(tier *t, const rad_exploration *e)
     char text[300];
     verdict_text(t, text, sizeof text);
     put_text(j, "verdict", text);
-    hunt_json(j, t->hunt, e, NULL);
+    const rad_exploration *done[PHASES] = {[PHASE_FIRST] = e};
+    hunt_json(j, t->hunt, done);
     put_end(j);
 }
 

@@ -294,7 +294,8 @@ static void report_json(stress *s, const rad_exploration *e)
     }
     put_close(&j, '}');
     put_evaluations(&j, sum->evaluations);
-    hunt_json(&j, s->hunt, e, NULL);
+    const rad_exploration *done[PHASES] = {[PHASE_FIRST] = e};
+    hunt_json(&j, s->hunt, done);
     put_end(&j);
 }
 

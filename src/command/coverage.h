@@ -2,12 +2,12 @@
 #ifndef RADDLE_CLI_COVERAGE_H
 #define RADDLE_CLI_COVERAGE_H
 
-#include "json.h"
+#include "hunt.h"
 
 void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed)
     RAD_COMMAND(coverage_report);
-/* The same of a program with a free clock, after the quiet one: a line. */
-void coverage_late(cli *c, const rad_target *t, const rad_exploration *e)
+/* The same of a later phase: a line. */
+void coverage_late(cli *c, enum hunt_phase phase, const rad_target *t, const rad_exploration *e)
     RAD_COMMAND(coverage_late);
 void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     RAD_COMMAND(coverage_json);

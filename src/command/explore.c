@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct explore_args {
-    const char *strategy, *output, *races, *suppress, *clock, *memory, *input;
+    const char *strategy, *output, *races, *suppress, *clock, *spurious, *memory, *input;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
     bool stop_on_first, repaired, twice, apart, no_shrink, json, scratch, closed;
@@ -48,6 +48,8 @@ static const option EXPLORE_OPTIONS[] = {
      "programs: time passes when nothing can run (quiet) or at any time (free); default: quiet, "
      "then free",
      0, 0, 0},
+    {"spurious", OPTION_TEXT, AT(spurious), "HOW",
+     "programs with threads: waits that end without a signal: no, or yes", 0, 0, 0},
     {"memory", OPTION_TEXT, AT(memory), "SIZE",
      "programs: fail a run that holds more than SIZE, such as 64M; 0: no limit (default: 1G)", 0, 0,
      0},
@@ -104,15 +106,16 @@ static void write_head(hunt *h, const rad_target *t, const explore_args *a)
              (unsigned long long)a->seed);
 }
 
-/* A program without --clock is explored with a quiet clock, and with a free one if it has timers. */
+/* A program is explored as it is, then with a free clock if it has timers, and with spurious wakeups if its threads
+ * wait for conditions, unless --clock and --spurious say how. */
 typedef struct searched {
     rad_target target;
     rad_exploration result;
     bool done;
 } searched;
 
-static void report_json(hunt *h, const rad_target *t, const explore_args *a,
-                        const rad_exploration *e, const searched *late, const catalog *k)
+static void report_json(hunt *h, const rad_target *t, const explore_args *a, const searched *s,
+                        const catalog *k)
 {
     writer j;
     put_begin(&j, h->c);
@@ -121,18 +124,23 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a,
     put_text(&j, "strategy", a->strategy ? a->strategy : "auto");
     put_count(&j, "seed", a->seed);
     put_count(&j, "runs_budget", a->runs ? a->runs : RAD_RUNS_PRESET);
-    coverage_json(&j, t, e);
-    if (k->text) goals_json(&j, k, program_test(), e);
+    const rad_exploration *done[PHASES];
+    for (uint32_t i = 0; i < PHASES; i++) done[i] = s[i].done ? &s[i].result : NULL;
+    coverage_json(&j, t, &s->result);
+    if (k->text) goals_json(&j, k, program_test(), &s->result);
     if (h->c->program_words) {
         put_bool(&j, "repeatable", h->differs[0] == 0);
         put_text(&j, "difference", h->differs[0] ? h->differs : NULL);
     }
-    if (late->done) {
-        put_object(&j, "free_clock");
-        coverage_json(&j, &late->target, &late->result);
+    for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++) {
+        if (!s[i].done) {
+            continue;
+        }
+        put_object(&j, i == PHASE_FREE_CLOCK ? "free_clock" : "spurious_wakeups");
+        coverage_json(&j, &s[i].target, &s[i].result);
         put_close(&j, '}');
     }
-    hunt_json(&j, h, e, late->done ? &late->result : NULL);
+    hunt_json(&j, h, done);
     put_end(&j);
 }
 
@@ -157,6 +165,22 @@ static int set_clock(cli *c, const char *word, rad_target *t)
     }
     int code = rad_target_set(t, is_free ? "clock=1" : "clock=0", &error);
     return code == 0 ? 0 : bad_usage(c, "--clock is for programs with fibers");
+}
+
+/* `word` may be NULL. */
+static int set_spurious(cli *c, const char *word, rad_target *t)
+{
+    rad_error error = {.code = 0};
+    if (word == NULL) {
+        return 0;
+    }
+    bool is_on = strcmp(word, "yes") == 0;
+    if (!is_on && strcmp(word, "no") != 0) {
+        return bad_usage(c, "--spurious '%.80s': expected yes or no", word);
+    }
+    bool known = c->program_words != NULL;
+    int code = known ? rad_target_set(t, is_on ? "spurious=1" : "spurious=0", &error) : -1;
+    return code == 0 ? 0 : bad_usage(c, "--spurious is for programs with threads");
 }
 
 /* `word` may be NULL. The memory of a program is counted in MiB. */
@@ -200,14 +224,14 @@ static int set_around(cli *c, const explore_args *a, rad_target *t)
 }
 
 /* 0: looked for, what was found is in the hunt; otherwise the exit status. */
-static int search(hunt *h, const explore_args *a, double seconds, const char *const *suppressed,
-                  searched *s)
+static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds,
+                  const char *const *suppressed, searched *s)
 {
     rad_error error = {.code = 0};
     rad_exploration *e = &s->result;
     rad_explore_options options = {
         .strategy = a->strategy,
-        .runs = a->runs,
+        .runs = runs,
         .steps = a->steps,
         .seconds = seconds,
         .seed = a->seed,
@@ -233,30 +257,46 @@ static int search(hunt *h, const explore_args *a, double seconds, const char *co
     return hunt_explain(h, e, !a->no_shrink);
 }
 
-/* With a free clock, what was not found with a quiet one, in the time that is left. */
-static int search_late(hunt *h, const explore_args *a, const char *const *suppressed,
-                       const searched *quiet, searched *late)
+/* Whether the program has what this phase is about, and no option says how to explore it. */
+static bool is_wanted(enum hunt_phase phase, const explore_args *a, const rad_exploration *first)
 {
-    const rad_exploration *e = &quiet->result;
-    rad_error ignored = {.code = 0};
-    double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_PRESET : 0;
-    bool wanted = h->c->program_words && a->clock == NULL && e->timed && !e->interrupted &&
-                  !(a->stop_on_first && e->failures > 0) && (most == 0 || e->elapsed < most);
-    if (!wanted) {
-        return 0;
-    }
-    late->target = quiet->target;
-    rad_target_set(&late->target, "clock=1", &ignored); /* every program has it */
-    h->late = true;
-    return search(h, a, most == 0 ? 0 : most - e->elapsed, suppressed, late);
+    return phase == PHASE_FREE_CLOCK ? a->clock == NULL && first->timed
+                                     : a->spurious == NULL && first->waited;
 }
 
-/* What needs no delay, and anything that was found with a quiet clock. */
+/* What was not found so far, in the time that is left. A wait without a loop needs few runs. */
+static int search_late(hunt *h, const explore_args *a, const char *const *suppressed, searched *s,
+                       enum hunt_phase phase)
+{
+    enum { SHARE_OF_SPURIOUS = 10 };
+    rad_error ignored = {.code = 0};
+    uint64_t runs = a->runs;
+    double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_PRESET : 0, used = 0;
+    bool wanted = h->c->program_words && is_wanted(phase, a, &s->result);
+    for (uint32_t i = 0; i < phase; i++) {
+        const rad_exploration *e = &s[i].result;
+        wanted = wanted && !e->interrupted && !(a->stop_on_first && e->failures > 0);
+        used += e->elapsed;
+    }
+    if (!wanted || (most > 0 && used >= most)) {
+        return 0;
+    }
+    s[phase].target = s->target;
+    rad_target_set(&s[phase].target, hunt_phase_setting(phase), &ignored); /* programs have it */
+    h->phase = phase;
+    if (phase == PHASE_SPURIOUS) {
+        runs = ((runs ? runs : RAD_RUNS_PRESET) + SHARE_OF_SPURIOUS - 1) / SHARE_OF_SPURIOUS;
+    }
+    return search(h, a, runs, most == 0 ? 0 : most - used, suppressed, &s[phase]);
+}
+
+/* What needs neither a delay nor a spurious wakeup. */
 static bool has_found(const hunt *h, const rad_exploration *e)
 {
     bool found = e->finding_count > 0 || rad_exploration_all_cut(e);
     for (uint32_t i = 0; i < h->bug_count; i++) {
-        found = found || !hunt_needs_delay(&h->bugs[i]);
+        const bug *b = &h->bugs[i];
+        found = found || (!hunt_needs(b, PHASE_FREE_CLOCK) && !hunt_needs(b, PHASE_SPURIOUS));
     }
     return found;
 }
@@ -264,40 +304,48 @@ static bool has_found(const hunt *h, const rad_exploration *e)
 static int explore(hunt *h, const rad_target *t, const explore_args *a,
                    const char *const *suppressed, const catalog *k)
 {
-    static searched first, late; /* too large for a stack */
-    first = (searched){.target = *t};
-    late = (searched){.done = false};
-    bool differs = h->c->program_words && !repeats(t, a->seed, h->differs);
+    static searched s[PHASES]; /* too large for a stack */
+    for (uint32_t i = 0; i < PHASES; i++) {
+        s[i] = (searched){.done = false};
+    }
+    s->target = *t;
+    const rad_exploration *first = &s->result;
+    bool differs = h->c->program_words && !repeats(t, a->seed, h->differs), interrupted = false;
     if (differs && !h->json) {
         hunt_head(h);
         report_unrepeatable(h->c, h->differs);
     }
-    int status = search(h, a, a->seconds, suppressed, &first);
-    if (status == 0) {
-        status = search_late(h, a, suppressed, &first, &late);
+    int status = search(h, a, a->runs, a->seconds, suppressed, s);
+    for (uint32_t i = PHASE_FIRST + 1; i < PHASES && status == 0; i++) {
+        status = search_late(h, a, suppressed, s, i);
     }
-    goals_join(k, &first.result, &late.result);
-    bool interrupted = first.result.interrupted || late.result.interrupted;
-    if (first.done && h->json) {
-        report_json(h, t, a, &first.result, &late, k);
-    } else if (first.done) {
+    for (uint32_t i = 0; i < PHASES; i++) {
+        if (i > 0) goals_join(k, &s->result, &s[i].result);
+        interrupted = interrupted || s[i].result.interrupted;
+    }
+    if (s->done && h->json) {
+        report_json(h, t, a, s, k);
+    } else if (s->done) {
         out_text(h->c, "\n");
-        coverage_report(h->c, t, &first.result, a->seed);
-        if (late.done) {
-            coverage_late(h->c, &late.target, &late.result);
+        coverage_report(h->c, t, first, a->seed);
+        for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++) {
+            if (s[i].done) {
+                coverage_late(h->c, i, &s[i].target, &s[i].result);
+            }
         }
         if (k->text) {
-            goals_report(h->c, k, program_test(), &first.result);
+            goals_report(h->c, k, program_test(), first);
         }
     }
-    bool found = h->differs[0] || has_found(h, &first.result);
-    found = found || (k->text && goals_bad(k, program_test(), &first.result, NULL, 0) > 0);
+    bool found = h->differs[0] || has_found(h, first);
+    found = found || (k->text && goals_bad(k, program_test(), first, NULL, 0) > 0);
     if (found && h->c->program_lacks && !h->json) {
         report_label(h->c, "lacks");
         out(h->c, "%s\n", h->c->program_lacks);
     }
-    rad_exploration_free(&first.result);
-    rad_exploration_free(&late.result);
+    for (uint32_t i = 0; i < PHASES; i++) {
+        rad_exploration_free(&s[i].result);
+    }
     return status ? status : interrupted ? EXIT_INTERRUPTED : found ? EXIT_FOUND : EXIT_FINE;
 }
 
@@ -340,6 +388,7 @@ static int explore_run(cli *c, int argc, char **argv)
             a.strategy);
     } else {
         status = set_clock(c, a.clock, &t);
+        status = status ? status : set_spurious(c, a.spurious, &t);
         status = status ? status : set_memory(c, a.memory, &t);
         status = status ? status : set_around(c, &a, &t);
     }

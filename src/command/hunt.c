@@ -5,7 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CLOCK_PARAM = 0 }; /* of programs: 1 is a free clock */
+static const struct {
+    const char *text, *setting;
+    uint32_t param; /* of programs */
+} phases[PHASES] = {[PHASE_FREE_CLOCK] = {"a free clock", "clock=1", 0},
+                    [PHASE_SPURIOUS] = {"spurious wakeups", "spurious=1", 4}};
+
+const char *hunt_phase_text(enum hunt_phase phase)
+{
+    return phases[phase].text;
+}
+
+const char *hunt_phase_setting(enum hunt_phase phase)
+{
+    return phases[phase].setting;
+}
 
 void hunt_name(hunt *h, const char *path, const char *machine)
 {
@@ -62,7 +76,7 @@ bug *hunt_keep(hunt *h, const rad_artifact *a)
     }
     char path[KEEP_PATH_MAX];
     bug *b = &h->bugs[h->bug_count];
-    *b = (bug){.verdict = *v, .late = h->late};
+    *b = (bug){.verdict = *v, .phase = h->phase};
     snprintf(b->identity, sizeof b->identity, "%s", v->identity);
     if (!hunt_path(h, h->bug_count, ".raddle.json", path, sizeof path)) {
         complain(h->c, "the path of --output is too long");
@@ -72,7 +86,10 @@ bug *hunt_keep(hunt *h, const rad_artifact *a)
     keep_artifact(h->c, a, path, &b->found);
     if (!h->json) {
         hunt_head(h);
-        out_text(h->c, h->late ? "\nOnly with a free clock:\n" : "\n");
+        out_text(h->c, "\n");
+        if (h->phase != PHASE_FIRST) {
+            out(h->c, "Only with %s:\n", phases[h->phase].text);
+        }
         report_verdict(h->c, 0, v);
         keep_report(h->c, "written", &b->found);
         out_flush(h->c);
@@ -180,18 +197,21 @@ static const rad_finding *finding_of(const bug *b, const rad_exploration *e)
     return NULL;
 }
 
-bool hunt_needs_delay(const bug *b)
+bool hunt_needs(const bug *b, enum hunt_phase phase)
 {
-    return b->late &&
-           (!b->is_shrunk || rad_artifact_target(b->small.artifact)->c.params[CLOCK_PARAM] != 0);
+    if (b->phase != phase || phase == PHASE_FIRST) {
+        return false;
+    }
+    return !b->is_shrunk ||
+           rad_artifact_target(b->small.artifact)->c.params[phases[phase].param] != 0;
 }
 
-void hunt_json(writer *j, hunt *h, const rad_exploration *e, const rad_exploration *late)
+void hunt_json(writer *j, hunt *h, const rad_exploration *const e[PHASES])
 {
     put_array(j, "findings");
     for (uint32_t i = 0; i < h->bug_count; i++) {
         const bug *b = &h->bugs[i];
-        const rad_finding *f = finding_of(b, b->late ? late : e);
+        const rad_finding *f = finding_of(b, e[b->phase]);
         char text[2 * KEEP_PATH_MAX];
         put_object(j, NULL);
         if (f) {
@@ -199,8 +219,11 @@ void hunt_json(writer *j, hunt *h, const rad_exploration *e, const rad_explorati
             put_count(j, "failures", f->failures);
         }
         put_bool(j, "second", b->second);
-        if (late) {
-            put_bool(j, "needs_delay", hunt_needs_delay(b));
+        if (e[PHASE_FREE_CLOCK]) {
+            put_bool(j, "needs_delay", hunt_needs(b, PHASE_FREE_CLOCK));
+        }
+        if (e[PHASE_SPURIOUS]) {
+            put_bool(j, "needs_spurious", hunt_needs(b, PHASE_SPURIOUS));
         }
         put_failure(j, "failure", &b->verdict);
         put_text(j, "trace_hash", b->verdict.trace_hash);

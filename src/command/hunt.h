@@ -9,6 +9,9 @@
 #include "progress.h"
 #include "repeat.h"
 
+/* What a program is explored with, one after the other. */
+enum hunt_phase { PHASE_FIRST, PHASE_FREE_CLOCK, PHASE_SPURIOUS, PHASES };
+
 typedef struct bug {
     char identity[RAD_IDENTITY_MAX];
     rad_verdict verdict;
@@ -17,7 +20,7 @@ typedef struct bug {
     shrunk small;
     bool is_shrunk;
     bool second; /* met while another one was shrunk */
-    bool late;   /* of a program: found with a free clock */
+    enum hunt_phase phase;
 } bug;
 
 typedef struct hunt {
@@ -30,7 +33,7 @@ typedef struct hunt {
     progress_limits limits;
     char differs
         [REPEAT_TEXT];     /* how two runs of a program differ that should not; "": they do not */
-    bool late;             /* what is found now, is found with a free clock, after the quiet one */
+    enum hunt_phase phase; /* what is found now, is found in it */
     double shrink_seconds; /* at most, for each bug; 0: as `raddle shrink` */
     uint32_t bug_count;
     bug bugs[KEEP_BUGS_MAX];
@@ -59,12 +62,16 @@ int hunt_explain(hunt *h, rad_exploration *e, bool wanted) RAD_COMMAND(hunt_expl
 
 void hunt_replay_line(hunt *h, const bug *b) RAD_COMMAND(hunt_replay_line);
 
-/* `late` is the exploration with a free clock, or NULL. */
-void hunt_json(writer *j, hunt *h, const rad_exploration *e, const rad_exploration *late)
-    RAD_COMMAND(hunt_json);
+/* The explorations of the phases, or NULL for those that were not made. */
+void hunt_json(writer *j, hunt *h, const rad_exploration *const e[PHASES]) RAD_COMMAND(hunt_json);
 
-/* Needs a fiber to be slower than a timer: found with a free clock, and not without it, when it was shrunk. */
-bool hunt_needs_delay(const bug *b) RAD_COMMAND(hunt_needs_delay);
+/* "With a free clock", …; the setting of a program that makes it, or NULL. */
+const char *hunt_phase_text(enum hunt_phase phase) RAD_COMMAND(hunt_phase_text);
+const char *hunt_phase_setting(enum hunt_phase phase) RAD_COMMAND(hunt_phase_setting);
+
+/* Needs what the program was explored with in this phase: found with it, and not without it, when it was shrunk. A free
+ * clock: a fiber that is slower than a timer. */
+bool hunt_needs(const bug *b, enum hunt_phase phase) RAD_COMMAND(hunt_needs);
 
 void hunt_free(hunt *h) RAD_COMMAND(hunt_free);
 

@@ -187,6 +187,7 @@ static void fold_result(explorer *x, const rad_unit_result *r)
     out->held += r->held;
     out->races_suppressed += r->suppressed;
     out->timed |= r->timed;
+    out->waited |= r->waited;
     rad__outside_join(&out->outside, &r->outside);
     out->in_process += r->here;
     out->audits += r->audits;

@@ -17,6 +17,7 @@ enum rad_setup_apart { RAD_APART_NOT, RAD_APART_ASKED, RAD_APART_HUNG };
 typedef struct rad_setup {
     uint64_t max_steps;
     uint64_t clock_free;   /* 1: fibers/time.c */
+    uint64_t spurious;     /* 1: threads/cond.c */
     uint64_t closed_fails; /* 1: fibers/mistakes.c */
     uint64_t memory_limit; /* bytes; 0: none */
     uint64_t debugged;     /* 1: it waits for a debugger, and stops where it fails */

@@ -13,7 +13,8 @@ typedef struct rad_rig_shared {
     volatile uint64_t trouble; /* the process gave up for a reason of ours, not the machine's */
     volatile int64_t pid;      /* in which the run is; 0: in the process that raddle has started */
     volatile uint64_t here;    /* that process makes many runs */
-    volatile uint64_t timed;   /* a run of the current unit had a timer or a deadline … */
+    volatile uint64_t timed;   /* a run of the current unit had a timer or a deadline, … */
+    volatile uint64_t waited;  /* … or a thread that waited for a condition … */
     rad_outside outside;       /* … and what its runs did outside of their processes */
     rad_beacon beacon;
 } rad_rig_shared;

@@ -31,7 +31,8 @@ enum {
     PARAM_CLOCK = 0,
     PARAM_MEMORY,
     PARAM_SCRATCH,
-    PARAM_CLOSED
+    PARAM_CLOSED,
+    PARAM_SPURIOUS
 };
 
 /* About 20 s. */
@@ -106,6 +107,7 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const rad_cas
     rad_setup setup = {.max_steps = c->max_steps,
                        .clock_free = c->params[PARAM_CLOCK] != 0,
                        .debugged = under_test.debugged,
+                       .spurious = c->params[PARAM_SPURIOUS] != 0,
                        .closed_fails = c->params[PARAM_CLOSED] != 0,
                        .memory_limit = (uint64_t)c->params[PARAM_MEMORY] << 20,
                        .apart = apart};
@@ -444,10 +446,11 @@ static const char *machine_site(const void *self, uint32_t site)
 static const char *machine_kind(const void *self, uint32_t kind)
 {
     (void)self;
-    return kind == RAD_NOTE_TIME    ? "to % us"
-           : kind == RAD_NOTE_FAULT ? "fault: #"
-           : kind == RAD_FIBER_TICK ? "tick"
-                                    : "run";
+    return kind == RAD_NOTE_TIME       ? "to % us"
+           : kind == RAD_NOTE_FAULT    ? "fault: #"
+           : kind == RAD_NOTE_SPURIOUS ? "wakes without a signal"
+           : kind == RAD_FIBER_TICK    ? "tick"
+                                       : "run";
 }
 
 static const char *machine_limits(const rad_machine *m, const rad_case *c)
@@ -472,6 +475,9 @@ static const rad_param machine_params[] = {
      .max = 1,
      .about = "1: a send to a closed channel is a failure",
      .fixed = true},
+    {.name = "spurious",
+     .max = 1,
+     .about = "1: a wait for a condition can end without a signal, twice in a run"},
     {.name = NULL}};
 
 static rad_machine the_machine = {

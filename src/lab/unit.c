@@ -335,6 +335,7 @@ void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
     memset(k->reached, 0, sizeof k->reached);
     rad__set128_clear(&b->seen);
     b->rig->shared->timed = 0;
+    b->rig->shared->waited = 0;
     b->rig->shared->outside = (rad_outside){0};
     switch (u->kind) {
     case RAD_UNIT_SAMPLE: unit_sample(b, u, out); break;
@@ -351,6 +352,7 @@ void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
     memcpy(out->why, b->rig->why, sizeof out->why);
     out->suppressed = k->suppressed;
     out->timed = b->rig->shared->timed != 0;
+    out->waited = b->rig->shared->waited != 0;
     out->outside = b->rig->shared->outside;
     memcpy(out->evaluations, k->evaluations, sizeof out->evaluations);
     memcpy(out->reached, k->reached, sizeof out->reached);

@@ -79,6 +79,7 @@ typedef struct rad_unit_result {
     uint8_t reached[RAD_SITES_MAX];
     rad_outside outside;
     bool timed;     /* a run had a timer or a deadline */
+    bool waited;    /* a run had a thread that waited for a condition */
     bool exhausted; /* tree: nothing is left */
     bool pruned;    /* tree: the bound cut something off */
     bool endless;   /* a run was cut off at the step limit, or came back to a state of its own */

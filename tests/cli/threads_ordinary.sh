@@ -47,6 +47,27 @@ finds ordinary recursive deadlock:condition+mutex "sets waits for mutex again: t
 finds ordinary counted misuse@free "was given back already"
 finds ordinary notified deadlock:condition "when no thread waited, so it woke none"
 
+# A wait without a loop: only a wait that ends without a signal shows it. Found last, and then it does not count.
+try explore --runs "$runs" ./ordinary spurious
+status 0 "explore ./ordinary spurious"
+has out "Only with spurious wakeups:" "shown apart"
+has out "With spurious wakeups: " "and counted apart"
+finds_spurious() { # OPTIONS: STATUS
+    try explore --runs "$runs" "$1" "$2" ./ordinary spurious
+    status "$3" "explore $1 $2 ./ordinary spurious"
+}
+finds_spurious --spurious no 0
+hasnt out "purious wakeups:" "with none nothing is said of them"
+finds_spurious --spurious yes 1
+has out "assertion@queue.count > 0: first in run" "found"
+try replay ordinary.min.raddle.json -- ./ordinary spurious
+status 0 "replayed: the file says that there are spurious wakeups"
+try explore --runs "$runs" --spurious yes ./ordinary spurious fixed
+status 0 "the fixed version has a loop"
+try explore --spurious maybe ./ordinary spurious
+status 2 "--spurious maybe"
+has err "expected yes or no" "--spurious says what it expects"
+
 cxx=
 for one in ${CXX:-} g++ clang++; do
     if command -v "$one" >/dev/null; then cxx=$one && break; fi

@@ -93,7 +93,7 @@ enum {
 RAD_INTERNAL extern const char *const rad__fiber_oracles[];
 
 /* Kinds of actions and notes. */
-enum { RAD_FIBER_RUN = 0, RAD_FIBER_TICK, RAD_NOTE_TIME, RAD_NOTE_FAULT };
+enum { RAD_FIBER_RUN = 0, RAD_FIBER_TICK, RAD_NOTE_TIME, RAD_NOTE_FAULT, RAD_NOTE_SPURIOUS };
 
 /* "mutex_lock", and "lock" for stories; NULL beyond the last. */
 RAD_INTERNAL const char *rad__site_name(uint32_t site);

@@ -495,6 +495,7 @@ static void machine_reset(void *self, rad_kernel *k)
     if (s->shared) { /* what the beginning did, it did in each run */
         rad__outside_join(&s->shared->outside, &s->outside);
         s->shared->timed |= s->timed;
+        s->shared->waited |= s->waited;
     }
     rad__goals_tell();
     if (s->points == 0)

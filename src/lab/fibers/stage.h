@@ -101,22 +101,25 @@ typedef struct rad_stage {
     uint64_t now_ns;   /* virtual */
     bool clock_free;   /* the clock may move while others can run: time.c */
     uint64_t delay_ns; /* the longest time by which the clock overtook a runner that could run … */
-    const char *delayed;    /* … and which: its role; NULL: none */
-    bool uncontrolled;      /* it asked or changed what is outside of its process */
-    rad_outside outside;    /* … by these calls; empty: it only waited */
-    bool external;          /* it has descriptors that others can make ready */
-    bool timed;             /* there was a timer or a deadline */
-    bool closed_fails;      /* a send to a closed channel is a failure: mistakes.c */
-    uint64_t memory_limit;  /* bytes; 0: none. memory.c */
-    char folders[200];      /* in which each run has one; "": none has */
-    char scratch[256];      /* the directory of the run; "": none */
-    rad_rig_shared *shared; /* with raddle; NULL: the run is told */
-    uint32_t looks_in_step; /* at the clock */
-    uint32_t idle_ticks;    /* in a row, for nobody but those who look at the clock */
-    bool listed;            /* raddle asks which tests there are, and runs none */
-    bool testing;           /* a test of raddle/test.h is under way: it does not end the program */
-    bool is_seeded;         /* the generator of rad_random, … */
-    uint64_t random;        /* … and its state */
+    const char *delayed;     /* … and which: its role; NULL: none */
+    bool uncontrolled;       /* it asked or changed what is outside of its process */
+    rad_outside outside;     /* … by these calls; empty: it only waited */
+    bool external;           /* it has descriptors that others can make ready */
+    bool timed;              /* there was a timer or a deadline */
+    bool spurious;           /* conditions wake without a signal: threads/cond.c */
+    uint32_t spurious_count; /* that did, in this run */
+    bool waited;             /* a thread waited for a condition */
+    bool closed_fails;       /* a send to a closed channel is a failure: mistakes.c */
+    uint64_t memory_limit;   /* bytes; 0: none. memory.c */
+    char folders[200];       /* in which each run has one; "": none has */
+    char scratch[256];       /* the directory of the run; "": none */
+    rad_rig_shared *shared;  /* with raddle; NULL: the run is told */
+    uint32_t looks_in_step;  /* at the clock */
+    uint32_t idle_ticks;     /* in a row, for nobody but those who look at the clock */
+    bool listed;             /* raddle asks which tests there are, and runs none */
+    bool testing;            /* a test of raddle/test.h is under way: it does not end the program */
+    bool is_seeded;          /* the generator of rad_random, … */
+    uint64_t random;         /* … and its state */
     uint8_t goals[RAD_GOALS_MAX]; /* of rad_sometimes, in this run: RAD_GOAL_… */
     bool debugged;                /* by gdb: debugged.c */
     bool stops;                   /* in this step */

@@ -86,6 +86,7 @@ static int lab_main(int argc, char **argv, char **envp)
     rad__stage.argv = argv;
     rad__stage.envp = envp;
     rad__stage.clock_free = setup.clock_free != 0;
+    rad__stage.spurious = setup.spurious != 0;
     rad__stage.closed_fails = setup.closed_fails != 0;
     rad__stage.memory_limit = setup.memory_limit;
     if (setup.debugged) rad__debugger_await();

@@ -348,6 +348,8 @@ void rad__thread_tell_wait(const rad_runner *r)
 bool rad__thread_may_pick(const rad_runner *r)
 {
     switch (r->site) {
+    case RAD_AT_pthread_cond_wait:
+    case RAD_AT_pthread_cond_timedwait: return rad__stage.spurious;
     case RAD_AT_pthread_cond_signal: return rad__threads_waiting(RAD_WAIT_CONDITION, r->object) > 1;
     case RAD_AT_futex_wake: return rad__threads_waiting(RAD_WAIT_WORD, r->object) > 1;
     case RAD_AT_kill: return rad__signals_choose();
