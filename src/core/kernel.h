@@ -303,9 +303,9 @@ RAD_INTERNAL void rad__enabled_aside(rad_kernel *k, uint32_t actor, bool aside);
 RAD_INTERNAL bool rad__enabled_valid(const rad_kernel *k);
 RAD_INTERNAL void rad__deadlock_report(rad_kernel *k);
 
-/* The same of some actors that nothing can wake, whatever the others do. */
+/* The same of some actors that wait in vain, whatever the others do; `why` is a sentence without its stop. */
 RAD_INTERNAL void rad__stuck_report(rad_kernel *k, uint32_t oracle, const uint32_t *actors,
-                                    uint32_t count);
+                                    uint32_t count, const char *why);
 
 /* rad_value and rad_announce, for machines of the lab that make very short steps. */
 static inline void rad__kernel_value(rad_kernel *k, uint64_t value)

@@ -318,15 +318,15 @@ void rad__deadlock_report(rad_kernel *k)
     stuck_identity(k, "deadlock", NULL, 0);
 }
 
-void rad__stuck_report(rad_kernel *k, uint32_t oracle, const uint32_t *actors, uint32_t count)
+void rad__stuck_report(rad_kernel *k, uint32_t oracle, const uint32_t *actors, uint32_t count,
+                       const char *why)
 {
     if (!failure_begin(k, oracle)) return;
     rad_failure *f = &k->failure;
     const char *name = rad_oracle_name(k->machine, oracle);
     snprintf(f->message, sizeof f->message, "%s:", name ? name : "unnamed");
     stuck_message(k, actors, count);
-    append(f->message, sizeof f->message, ". Nothing can wake %s any more",
-           count > 1 ? "them" : "it");
+    append(f->message, sizeof f->message, ". %s", why);
     stuck_identity(k, name ? name : "unnamed", actors, count);
 }
 

@@ -23,7 +23,7 @@ int rad__lab_can_debug(const rad_artifact *a, rad_error *error)
 static bool is_standstill(const char *kind)
 {
     return strcmp(kind, "deadlock") == 0 || strcmp(kind, "partial-deadlock") == 0 ||
-           strcmp(kind, "leak") == 0;
+           strcmp(kind, "leak") == 0 || strcmp(kind, "starvation") == 0;
 }
 
 /* The innermost function of the program where it failed, or makes its last step. */

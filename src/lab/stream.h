@@ -47,9 +47,9 @@ enum rad_stream_what {
     RAD_STREAM_STACK,    /* a: actor, b: 1: it has failed. Its calls follow, the innermost first */
     RAD_STREAM_FRAME,    /* text: the function's name, if it is known */
     RAD_STREAM_STATE,    /* value: a hash of the state */
-    RAD_STREAM_STUCK,    /* a: oracle; text: the actors that nothing can wake, "3 4 " */
-    RAD_STREAM_ERROR,    /* value: code; text */
-    RAD_STREAM_DONE      /* a: of IDLE an enum rad_end */
+    RAD_STREAM_STUCK, /* a: oracle; text: the actors, and why they wait in vain: "3 4 Nothing …" */
+    RAD_STREAM_ERROR, /* value: code; text */
+    RAD_STREAM_DONE   /* a: of IDLE an enum rad_end */
 };
 
 enum { RAD_STREAM_TEXT_MAX = 1024 };

@@ -197,7 +197,7 @@ static void teller_stuck(const teller *t, rad_kernel *k, const rad_record *r)
         if (end == at) break;
         actors[count++] = (uint32_t)actor;
     }
-    rad__stuck_report(k, r->a, actors, count);
+    rad__stuck_report(k, r->a, actors, count, at + strspn(at, " "));
 }
 
 /* True: there is more. */

@@ -304,7 +304,8 @@ static uint64_t find_failing_line(const rad_story *s)
 {
     const rad_verdict *v = &s->verdict;
     if (v->result != RAD_RESULT_FAILURE || strcmp(v->kind, "deadlock") == 0 ||
-        strcmp(v->kind, "livelock") == 0 || strcmp(v->kind, "step-limit") == 0) {
+        strcmp(v->kind, "livelock") == 0 || strcmp(v->kind, "starvation") == 0 ||
+        strcmp(v->kind, "step-limit") == 0) {
         return UINT64_MAX; /* no single step is at fault */
     }
     for (uint64_t i = s->line_count; i-- > 0;) {

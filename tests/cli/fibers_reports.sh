@@ -163,6 +163,26 @@ for how in rand heap random clock pipe; do
     status 0 "a loop that $how ends is no livelock"
 done
 
+# ---- Starvation, and livelocks without a yield ---------------------------------------------------------------
+makes starved starved -g -O1
+starves() { # HOW IDENTITY TEXT…
+    try explore --stop-on-first --no-shrink --runs 40 --clock quiet ./starved $1
+    status 1 "starved $1"
+    has out "FAILED: ${2%:*} at step" "starved $1: ${2%:*}"
+    has starved.raddle.json "\"$2\"" "starved $1: $2"
+    for text in "${@:3}"; do check "starved $1: $text" grep -qE "$text" <(tr '\n' ' ' <out | tr -s ' '); done
+    try replay starved.raddle.json -- ./starved $1
+    status 0 "starved $1: replayed"
+}
+starves "" starvation:rwlock "reader waits for rwlock lock \(held by writer [01]\). Steps [0-9]+ to [0-9]+ can repeat for ever"
+starves tally starvation:rwlock "In 1000 rounds, in each of which everybody who could go on did, others got it"
+starves errand livelock:nursery "first waits for nursery. Steps [0-9]+ to [0-9]+ can repeat for ever"
+for how in fixed rounds mutex; do
+    try explore --runs 300 --clock quiet ./starved $how
+    status 0 "starved $how: silent"
+    check "starved $how: evaluations are counted" grep -qE "evaluated: .*starvation [1-9]" out
+done
+
 # ---- Who should have woken whom ---------------------------------------------------------------------------
 blames() { # PROGRAM IDENTITY TEXT: on one line, whatever was wrapped
     makes "$1" "$1" -g -O1

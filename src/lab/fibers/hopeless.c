@@ -233,7 +233,8 @@ static void report(void)
     }
     rad__frames_tell_all(false);
     rad__stage.over = true;
-    rad__tell_stuck(deadlock ? RAD_ORACLE_PARTIAL : RAD_ORACLE_LEAK, stuck, count);
+    rad__tell_stuck(deadlock ? RAD_ORACLE_PARTIAL : RAD_ORACLE_LEAK, stuck, count,
+                    count > 1 ? "Nothing can wake them any more" : "Nothing can wake it any more");
 }
 
 /* Of many fibers only those that wait for a lock are looked at: a look takes time for each of them. */

@@ -3,6 +3,8 @@
  * Part      of each runner what it is about to do and what it waits for, and the live part of its stack.
  * Whole     besides, all memory that the program can write, the C library's variables (rand has its state there), and
  *           the blocks of the heap, but for the runtime's own: what that knows of a fiber is in the part.
+ * Passed    who was woken for a mutex, and found it taken, is passed by for a millisecond, not for ever: what comes
+ *           after that is another state.
  * Unknown   time may pass (a timer, a loop that looks at the clock), descriptors are in use, the run is uncontrolled,
  *           or the scan is in doubt (reach.h): then nothing comes back. So a round may be missed, and none is made up.
  *
@@ -54,12 +56,18 @@ static bool is_turn(uint64_t n)
 
 bool rad__program_round(void *self, bool whole, rad_digest *digest)
 {
+    (void)self;
+    if (!is_known() || (whole && ++asked > ROUNDS_FIRST && !is_turn(asked))) return false;
+    return rad__round_state(whole, digest);
+}
+
+bool rad__round_state(bool whole, rad_digest *digest)
+{
     const rad_stage *s = &rad__stage;
     rad_state_hash h = {{0, 0}};
-    (void)self;
     if (!is_known()) return false;
-    if (whole && ++asked > ROUNDS_FIRST && !is_turn(asked)) return false;
-    uint64_t all[] = {s->now_ns, s->random, s->is_seeded, s->runner_count, rad__random_state()};
+    uint64_t all[] = {s->now_ns,       s->random,           s->is_seeded,
+                      s->runner_count, rad__random_state(), s->passed_by};
     rad_state_add(&h, all, sizeof all);
     for (uint32_t i = 0; i < s->runner_count; i++) {
         const rad_runner *r = &s->runners[i];

@@ -4,8 +4,8 @@
 #include <string.h>
 
 const char *const rad__fiber_oracles[] = {
-    "misuse",     "exit", "uncontrolled",     "memory",         "check", "always",
-    "eventually", "leak", "partial-deadlock", "send-on-closed", NULL};
+    "misuse",     "exit", "uncontrolled",     "memory",         "check",      "always",
+    "eventually", "leak", "partial-deadlock", "send-on-closed", "starvation", NULL};
 
 const char rad__files = 0;
 

@@ -87,7 +87,9 @@ enum {
     /* Fibers that nothing can wake any more, while others run: hopeless.c. */
     RAD_ORACLE_LEAK,
     RAD_ORACLE_PARTIAL,
-    RAD_ORACLE_CLOSED
+    RAD_ORACLE_CLOSED,
+    /* A fiber that waits for ever while others use what it waits for: laps.c. */
+    RAD_ORACLE_STARVED
 };
 
 RAD_INTERNAL extern const char *const rad__fiber_oracles[];

@@ -351,6 +351,14 @@ static void runner_ended(rad_runner *r)
         rad__threads_wake(r, UINT32_MAX); /* who joins it */
 }
 
+/* Woken for a mutex, it found it taken, and waits again. In production that ends after a millisecond (rt/mutex.c), so
+ * it is part of no round that repeats for ever (round.c). */
+static bool was_passed_by(const rad_runner *r)
+{
+    uint64_t what = atomic_load_explicit(&r->slot->waits_for, memory_order_relaxed);
+    return r->site == RAD_AT_RESUME && what >> 56 == RAD_KIND_MUTEX;
+}
+
 static void runner_waits(rad_runner *r)
 {
     uint32_t object = RAD_NONE, holder = RAD_NONE;
@@ -361,6 +369,7 @@ static void runner_waits(rad_runner *r)
         rad__thread_tell_wait(r);
     }
     if (r->kind != RAD_RUNNER_FIBER) return;
+    rad__stage.passed_by += was_passed_by(r);
     rad__fiber_waits(r, &object, &holder);
     rad__tell_wait(r->number, object, holder);
 }
@@ -368,6 +377,8 @@ static void runner_waits(rad_runner *r)
 void rad__stage_step(rad_runner *r)
 {
     rad_stage *s = &rad__stage;
+    const void *object = r->object;
+    bool unlocks = r->site == RAD_AT_rwlock_unlock || r->site == RAD_AT_pthread_rwlock_unlock;
     s->current = r;
     s->looks_in_step = 0;
     if (r->kind == RAD_RUNNER_CLOCK) {
@@ -398,7 +409,10 @@ void rad__stage_step(rad_runner *r)
         rad__time_changed(r);
     }
     rad__time_settle();
-    if (!s->prefix) rad__hopeless_look(r);
+    if (s->prefix) return;
+    rad__hopeless_look(r);
+    if (RAD_UNLIKELY(++s->steps >= s->next_look)) rad__laps_look(r, object);
+    if (RAD_UNLIKELY(unlocks | s->bypasses)) rad__bypass_look(r, unlocks, object);
 }
 
 /* ---- From the beginning to the first decision ---------------------------------------------------------- */

@@ -139,7 +139,11 @@ typedef struct rad_stage {
     int (*main)(int argc, char **argv, char **envp);
     int argc;
     char **argv, **envp;
-    rad_runner *exits; /* calls what atexit has registered; NULL: none does */
+    uint64_t steps, next_look; /* of the run; when laps.c is asked next */
+    bool bypasses;             /* somebody waits for an RW lock while others get it: bypass.c */
+    uint64_t picks;            /* that the kernel made in steps */
+    uint64_t passed_by;        /* fibers that were woken for a mutex, and found it taken */
+    rad_runner *exits;         /* calls what atexit has registered; NULL: none does */
 } rad_stage;
 
 RAD_INTERNAL extern rad_stage rad__stage;
@@ -247,6 +251,17 @@ RAD_INTERNAL void rad__hopeless_look(const rad_runner *r);
 
 /* Nothing can run. The first fiber has returned: what waits was left behind. */
 RAD_INTERNAL void rad__hopeless_end(void);
+
+/* This runner has made a step, with this object: do the steps of the run repeat, while another one waits? That is a
+ * failure (laps.c). */
+RAD_INTERNAL void rad__laps_look(const rad_runner *r, const void *object);
+
+/* This runner has made a step; `unlocks`: it gave this RW lock back. Is somebody passed by for ever? That is a failure
+ * (bypass.c). */
+RAD_INTERNAL void rad__bypass_look(const rad_runner *r, bool unlocks, const void *lock);
+
+/* The state of the program, all of it or a part; false: it cannot be known (round.c). */
+RAD_INTERNAL bool rad__round_state(bool whole, rad_digest *digest);
 
 /* The state of the program, for livelocks: rad_round_state of core/fair.h (round.c). */
 RAD_INTERNAL bool rad__program_round(void *self, bool whole, rad_digest *digest);

@@ -87,6 +87,7 @@ void rad__tell_announce_far(uint32_t action, uint32_t site, uint32_t object, enu
 uint32_t rad__tell_pick(enum rad_pick_kind kind, uint32_t site, uint32_t count)
 {
     rad_record r;
+    rad__stage.picks++;
     if (rad__tell_kernel) return rad_pick(rad__tell_kernel, kind, site, count);
     if (count <= 1 || tell.over) return 0;
     put(RAD_STREAM_PICK, kind, site, count, 0, NULL);
@@ -168,17 +169,18 @@ void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site, const
     tell.over = true;
 }
 
-void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count)
+void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count, const char *why)
 {
     char text[RAD_STREAM_TEXT_MAX];
     size_t used = 0;
     if (rad__tell_kernel) {
-        rad__stuck_report(rad__tell_kernel, oracle, actors, count);
+        rad__stuck_report(rad__tell_kernel, oracle, actors, count, why);
         return;
     }
     text[0] = 0;
-    for (uint32_t i = 0; i < count && used + 16 < sizeof text; i++)
+    for (uint32_t i = 0; i < count && used + 300 < sizeof text; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%u ", (unsigned)actors[i]);
+    snprintf(text + used, sizeof text - used, "%s", why);
     put(RAD_STREAM_STUCK, oracle, 0, 0, 0, text);
     tell.over = true;
 }

@@ -34,8 +34,9 @@ RAD_INTERNAL void rad__tell_evaluated(uint32_t oracle);
 RAD_INTERNAL void rad__tell_reached(uint32_t site); /* not by a stream */
 RAD_INTERNAL void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site,
                                     const char *message);
-/* Nothing can wake these actors. Those of a stream are cut after some hundred. */
-RAD_INTERNAL void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count);
+/* These actors wait in vain, and `why`: a sentence, without its stop. Those of a stream are cut after some hundred. */
+RAD_INTERNAL void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count,
+                                  const char *why);
 RAD_INTERNAL void rad__tell_error(int code, const char *text);
 
 /* A record that only a stream has: what people want to know, and the kernel does not. Without effect when there is a

@@ -1,0 +1,118 @@
+/* starved.c — a reader that two writers shut out for ever: as long as one waits no reader gets in. With `fixed` they
+ * wait for him. `tally`: they count what they do, so no state comes back. `errand`: two fibers send one value to and
+ * fro, and nobody tells them to end. With other words somebody waits for long, and not for ever: until a writer has
+ * made its rounds (`rounds`), or for a mutex that is taken again and again (`mutex`; production hands it over after a
+ * millisecond). */
+#define OWN_MAIN
+#include "planted.h"
+
+static rad_rwlock lock;
+static rad_mutex mutex;
+static rad_chan *to, *fro;
+static volatile bool done, wanted;
+static bool gives_way, counts;
+static unsigned rounds, tally; /* 0 rounds: for ever */
+
+static int writer(void *arg)
+{
+    (void)arg;
+    while (!done && (rounds == 0 || tally < rounds)) {
+        if (gives_way && wanted) rad_mutex_lock(&mutex);
+        rad_rwlock_write(&lock);
+        rad_rwlock_unlock(&lock);
+        if (rad_mutex_is_mine(&mutex)) rad_mutex_unlock(&mutex);
+        tally += counts;
+    }
+    return 0;
+}
+
+static int reader(void *arg)
+{
+    (void)arg;
+    if (gives_way) rad_mutex_lock(&mutex);
+    wanted = true;
+    rad_rwlock_read(&lock);
+    done = true;
+    rad_rwlock_unlock(&lock);
+    if (gives_way) rad_mutex_unlock(&mutex);
+    return 0;
+}
+
+static int start(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, writer, NULL);
+    rad_nursery_go(&n, writer, NULL);
+    rad_nursery_go(&n, reader, NULL);
+    return rad_nursery_wait(&n);
+}
+
+/* ---- A mutex ---------------------------------------------------------------------------------------------- */
+
+static int hog(void *arg)
+{
+    (void)arg;
+    while (!done) {
+        rad_mutex_lock(&mutex);
+        rad_yield();
+        rad_mutex_unlock(&mutex);
+        rad_yield();
+    }
+    return 0;
+}
+
+static int patient(void *arg)
+{
+    (void)arg;
+    rad_mutex_lock(&mutex);
+    done = true;
+    rad_mutex_unlock(&mutex);
+    return 0;
+}
+
+static int start_mutex(void *arg)
+{
+    (void)arg;
+    return both(hog, patient);
+}
+
+/* ---- Errands ------------------------------------------------------------------------------------------------ */
+
+static int there(void *arg)
+{
+    int value = 1;
+    (void)arg;
+    while (rad_send(to, &value, RAD_FOREVER) == 0 && rad_recv(fro, &value, RAD_FOREVER) == 0) {
+    }
+    return 0;
+}
+
+static int back(void *arg)
+{
+    int value;
+    (void)arg;
+    while (rad_recv(to, &value, RAD_FOREVER) == 0 && rad_send(fro, &value, RAD_FOREVER) == 0) {
+    }
+    return 0;
+}
+
+static int start_errand(void *arg)
+{
+    (void)arg;
+    if (rad_chan_create(&to, sizeof(int), 0, RAD_CHAN_BLOCKS) != 0) return 1;
+    if (rad_chan_create(&fro, sizeof(int), 0, RAD_CHAN_BLOCKS) != 0) return 1;
+    return both(there, back);
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    gives_way = strcmp(how, "fixed") == 0;
+    rounds = strcmp(how, "rounds") == 0 ? 300 : 0;
+    counts = rounds > 0 || strcmp(how, "tally") == 0;
+    if (strcmp(how, "mutex") == 0) return rad_main(NULL, start_mutex, NULL, NULL);
+    if (strcmp(how, "errand") == 0) return rad_main(NULL, start_errand, NULL, NULL);
+    return rad_main(NULL, start, NULL, NULL);
+}
