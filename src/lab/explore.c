@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
+#include "core/policy_user.h"
 #include "lab/outside.h"
 #include "lab/pool.h"
 #include "lab/strategy.h"
@@ -629,7 +630,11 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
     x.classes.limit = CLASSES_MAX;
     x.started = x.told = rad__os_now_seconds();
     count_sites(t, out);
-    code = rad__pool_open(&x.pool, t, o->jobs, o->hang_seconds, o->suppressed, o->apart, error);
+    enum rad_pool_way way = rad__user_policy_find(o->strategy ? o->strategy : "auto")
+                                ? RAD_POOL_TOLD
+                            : o->apart ? RAD_POOL_APART
+                                       : RAD_POOL_USUAL;
+    code = rad__pool_open(&x.pool, t, o->jobs, o->hang_seconds, o->suppressed, way, error);
     if (code == 0) code = explorer_lanes(&x, &plan);
     out->elapsed = rad__os_now_seconds() - x.started;
     explorer_drop(&x);

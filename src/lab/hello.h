@@ -23,6 +23,7 @@ typedef struct rad_setup {
     uint64_t debugged;     /* 1: it waits for a debugger, and stops where it fails */
     char folders[200];     /* in which each run has a directory; "": none has */
     uint64_t apart;        /* enum rad_setup_apart */
+    uint64_t dies;         /* 1: where it dies of a signal it says nothing (fibers/crash.c) */
 } rad_setup;
 
 typedef struct rad_hello {

@@ -20,6 +20,7 @@ typedef struct worker {
     rad_watch watch;
     rad_bytes unit;             /* what it does, as it was sent */
     enum rad_setup_apart apart; /* of a program */
+    bool told;                  /* of a program: it tells its runs, and the kernel is here */
 } worker;
 
 struct rad_pool {
@@ -44,6 +45,7 @@ static int worker_main(void *context)
 {
     worker_fds *f = context;
     rad__panic_mark = &f->w->rig.shared->panic;
+    if (f->w->told) rad__under_test_serves(f->w->rig.self, &f->w->rig.shared->pid);
     rad__os_signals_leave_to_parent();
     signal(SIGTERM, SIG_DFL); /* a machine that terminates itself has failed */
     return rad__serve_units(&f->w->rig, f->in, f->out);
@@ -67,7 +69,7 @@ static void worker_stop(worker *w)
 static int worker_start_program(worker *w, rad_error *error)
 {
     rad_tested t;
-    int code = rad__tested_start(&t, w->rig.memory, w->apart, &w->rig.target.c, error);
+    int code = rad__tested_start(&t, w->rig.memory, w->apart, false, &w->rig.target.c, error);
     if (code != 0) return code;
     rad__os_close(t.output);
     w->pid = t.pid;
@@ -81,7 +83,7 @@ static int worker_start(rad_pool *p, worker *w, rad_error *error)
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     (void)p;
     w->rig.shared->pid = 0;
-    if (rad__program_is(w->rig.target.machine)) return worker_start_program(w, error);
+    if (rad__program_is(w->rig.target.machine) && !w->told) return worker_start_program(w, error);
     if (rad__os_pipe(request, error) != 0) return error->code;
     if (rad__os_pipe(answer, error) != 0) {
         rad__os_close(request[0]);
@@ -104,7 +106,7 @@ static int worker_start(rad_pool *p, worker *w, rad_error *error)
 }
 
 int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double hang_seconds,
-                   const char *const *suppressed, bool apart, rad_error *error)
+                   const char *const *suppressed, enum rad_pool_way way, rad_error *error)
 {
     if (jobs == 0) jobs = 1;
     if (jobs > RAD_JOBS_MAX)
@@ -121,7 +123,8 @@ int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double ha
         code = rad__rig_open(&w->rig, t, error);
         if (code != 0) break;
         w->rig.suppressed = suppressed;
-        w->apart = apart ? RAD_APART_ASKED : RAD_APART_NOT;
+        w->apart = way == RAD_POOL_APART ? RAD_APART_ASKED : RAD_APART_NOT;
+        w->told = way == RAD_POOL_TOLD && rad__program_is(t->machine);
         p->count = i + 1;
         code = worker_start(p, w, error);
     }

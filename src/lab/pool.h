@@ -20,10 +20,14 @@ typedef struct rad_pool rad_pool;
 
 enum { RAD_JOBS_MAX = 64 };
 
-/* `suppressed` and `apart` as in rad_explore_options; `suppressed` may be NULL. */
+/* Runs of a program under test: as ever, each in a process of its own, or told by a new process each, with the kernel,
+ * and so the policy, in the worker. */
+enum rad_pool_way { RAD_POOL_USUAL, RAD_POOL_APART, RAD_POOL_TOLD };
+
+/* `suppressed` as in rad_explore_options, or NULL. */
 RAD_INTERNAL int rad__pool_open(rad_pool **p, const rad_target *t, uint32_t jobs,
-                                double hang_seconds, const char *const *suppressed, bool apart,
-                                rad_error *error);
+                                double hang_seconds, const char *const *suppressed,
+                                enum rad_pool_way way, rad_error *error);
 RAD_INTERNAL void rad__pool_close(rad_pool *p); /* kills what still works */
 
 /* How many workers somebody else has killed so far. */

@@ -127,7 +127,7 @@ static bool shrink_pool(rad_shrinker *s, const rad_target *t)
     s->pool = NULL;
     s->pool_case = wanted;
     rad_error own = {0};
-    int code = rad__pool_open(&s->pool, t, 1, s->options->hang_seconds, NULL, false, &own);
+    int code = rad__pool_open(&s->pool, t, 1, s->options->hang_seconds, NULL, RAD_POOL_USUAL, &own);
     bool refused = code == RAD_EINPUT && s->best.choices; /* a reducer's case without sense */
     if (code != 0 && !refused) rad__error(s->error, code, "%s", own.text);
     return code == 0;

@@ -1,7 +1,6 @@
 #include "lab/strategy.h"
 
 #include "core/policy_user.h"
-#include "lab/under_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,11 +182,6 @@ int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error
                               m->name);
         return 0;
     }
-    if (rad__user_policy_find(strategy) != NULL && rad__program_is(m)) /* the kernel is there */
-        return rad__error(error, RAD_EINPUT,
-                          "strategy '%s': explore runs a program under test in its own process, "
-                          "which has no policies of yours; 'run --policy' can use them",
-                          strategy);
     rad_policy *policy = NULL;
     rad_error unknown = {0};
     int code = rad__policy_create(&policy, strategy, &unknown);

@@ -7,6 +7,7 @@
 #include "lab/log_value.h"
 #include "lab/pool.h"
 #include "lab/program.h"
+#include "lab/under_test.h"
 #include "os/process.h"
 #include "os/shared.h"
 #include "os/signal.h"
@@ -56,6 +57,8 @@ static int trial_child(void *context)
     rad_trial *t = context;
     rad__os_close(t->ends[0]);
     rad__panic_mark = &t->rig.shared->panic;
+    if (rad__program_is(t->rig.target.machine))
+        rad__under_test_serves(t->rig.self, &t->rig.shared->pid);
     trial_run(t);
     t->answer->done = true;
     return 0;
@@ -245,7 +248,7 @@ static int replay_once(const rad_artifact *a, const rad_target *t, bool unfair,
                   .path = path,
                   .path_count = a->choice_count};
     memcpy(u.ends_at, a->expected.identity, sizeof u.ends_at);
-    int code = rad__pool_open(&pool, t, 1, 0, NULL, false, error);
+    int code = rad__pool_open(&pool, t, 1, 0, NULL, RAD_POOL_USUAL, error);
     if (code == 0) code = rad__pool_start(pool, &u, answer, error);
     while (code == 0 && answer->ticket == NULL) {
         code = rad__pool_wait(pool, 100, answer, error);

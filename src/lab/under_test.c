@@ -101,7 +101,7 @@ static int send_variables(rad_tested *t, rad_error *error)
     return code;
 }
 
-static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const rad_case *c,
+static int tested_greet(rad_tested *t, enum rad_setup_apart apart, bool dies, const rad_case *c,
                         rad_error *error)
 {
     rad_setup setup = {.max_steps = c->max_steps,
@@ -110,7 +110,8 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const rad_cas
                        .spurious = c->params[PARAM_SPURIOUS] != 0,
                        .closed_fails = c->params[PARAM_CLOSED] != 0,
                        .memory_limit = (uint64_t)c->params[PARAM_MEMORY] << 20,
-                       .apart = apart};
+                       .apart = apart,
+                       .dies = dies};
     rad_hello hello, own;
     if (c->params[PARAM_SCRATCH]) snprintf(setup.folders, sizeof setup.folders, "%s", folders);
     bool ready = false;
@@ -130,8 +131,8 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const rad_cas
     return code == 0 ? send_variables(t, error) : code;
 }
 
-int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart, const rad_case *c,
-                      rad_error *error)
+int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart, bool dies,
+                      const rad_case *c, rad_error *error)
 {
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     *t = (rad_tested){0, -1, -1, -1};
@@ -149,7 +150,7 @@ int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart, con
     if (code == 0) code = rad__os_start(&t->pid, &t->output, &start, error);
     rad__os_close(request[0]);
     rad__os_close(answer[1]);
-    if (code == 0) code = tested_greet(t, apart, c, error);
+    if (code == 0) code = tested_greet(t, apart, dies, c, error);
     if (code != 0) rad__tested_stop(t);
     return code;
 }
@@ -163,9 +164,10 @@ typedef struct teller {
     rad_symbols roles; /* they have to outlive the run */
     rad_places *places;
     rad_blame *blame;
-    rad_kernel *kernel; /* of the run */
-    uint64_t state;     /* that was told last */
-    bool dies;          /* as it did when it was recorded */
+    rad_kernel *kernel;    /* of the run */
+    uint64_t state;        /* that was told last */
+    bool dies;             /* as it did when it was recorded */
+    volatile int64_t *pid; /* of a worker: rad__under_test_serves */
     bool debugged;
     int debugger; /* process */
     uint64_t stop;
@@ -232,6 +234,14 @@ static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
     return true;
 }
 
+/* The program has died, and so does this worker. */
+static _Noreturn void teller_dies(teller *t)
+{
+    rad_os_exit how = {0, 0};
+    rad__os_wait(t->process.pid, true, &how, NULL);
+    rad__os_die_of(&how);
+}
+
 /* The answer of DONE. */
 static uint32_t teller_does(teller *t, rad_kernel *k, rad_record what)
 {
@@ -240,6 +250,7 @@ static uint32_t teller_does(teller *t, rad_kernel *k, rad_record what)
     bool more = rad__stream_send(&t->stream);
     while (more && rad__stream_get(&t->stream, &r) && teller_apply(t, k, &r)) {
     }
+    if (r.what != RAD_STREAM_DONE && t->pid) teller_dies(t);
     if (r.what != RAD_STREAM_DONE && !t->dies)
         rad__kernel_error(k, RAD_EIO, "the process of the program died while it told a run");
     return r.a;
@@ -276,6 +287,11 @@ void rad__under_test_debugged(void *self)
     t->process.to = -1;
     if (t->debugger > 0) rad__os_debugger_wait(t->debugger);
     t->debugger = 0;
+}
+
+void rad__under_test_serves(void *self, volatile int64_t *pid)
+{
+    ((teller *)self)->pid = pid;
 }
 
 void rad__under_test_dies(void *self)
@@ -411,8 +427,9 @@ static void machine_reset(void *self, rad_kernel *k)
     rad__places_clear(t->places);
     rad__blame_clear(t->blame);
     under_test.debugged = t->debugged;
-    int code = rad__tested_start(&t->process, -1, RAD_APART_NOT, &t->c, &error);
+    int code = rad__tested_start(&t->process, -1, RAD_APART_NOT, t->pid != NULL, &t->c, &error);
     under_test.debugged = false;
+    if (code == 0 && t->pid) *t->pid = t->process.pid;
     if (code == 0 && t->debugged)
         code = rad__os_debugger_start(&t->debugger, t->process.pid, t->inner, t->function, &error);
     if (code != 0) {

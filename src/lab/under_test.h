@@ -2,8 +2,8 @@
  *
  * The program is a process that raddle starts, with the lab's library in the place of libraddle (fibers/stage.h says
  * what happens there). It is a worker of the pool, with the kernel in it (pool.c), or it tells a run by a stream, with
- * the kernel here: then the machine of this file calls what the stream says, so stories, logs and shrinking see what
- * they see of every machine.
+ * the kernel here: then the machine of this file calls what the stream says, so stories, logs, shrinking and users'
+ * policies see what they see of every machine.
  *
  * Only a program that the user has typed is ever started: rad__under_test_set has it. A file names its arguments, which
  * must be those that were typed. */
@@ -55,6 +55,10 @@ RAD_INTERNAL void rad__under_test_debug(void *self, uint64_t step, uint32_t inne
 /* The debugger was left. */
 RAD_INTERNAL void rad__under_test_debugged(void *self);
 
+/* This process is a worker: it dies as the program does, for the supervisor to see, and *pid is in which process the
+ * run is (rig.h). */
+RAD_INTERNAL void rad__under_test_serves(void *self, volatile int64_t *pid);
+
 /* Its next run ends in the death of its process, which is then no error. */
 RAD_INTERNAL void rad__under_test_dies(void *self);
 
@@ -69,8 +73,8 @@ typedef struct rad_tested {
 } rad_tested;
 
 /* Starts the program, and greets it. `memory` is the mapping of a rig, in which it works; -1: it tells. `apart`: each
- * run is to have a process of its own. */
-RAD_INTERNAL int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart,
+ * run is to have a process of its own. `dies`: as in rad_setup. */
+RAD_INTERNAL int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart, bool dies,
                                    const rad_case *c, rad_error *error);
 
 /* Kills it, if it is still there. */

@@ -57,6 +57,19 @@ int rad__os_fork(int *pid, void *context, int (*run)(void *context), rad_error *
     return *pid < 0 ? process_error(error, "start a process") : 0;
 }
 
+void rad__os_die_of(const rad_os_exit *how)
+{
+    sigset_t all;
+    if (how->signal) {
+        signal(how->signal, SIG_DFL);
+        sigfillset(&all);
+        sigdelset(&all, how->signal);
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        kill(getpid(), how->signal);
+    }
+    _exit(how->status);
+}
+
 int rad__os_wait(int pid, bool block, rad_os_exit *out, rad_error *error)
 {
     int status = 0;

@@ -20,6 +20,9 @@ typedef struct rad_os_exit {
  * has ended must be waited for once. */
 RAD_INTERNAL int rad__os_wait(int pid, bool block, rad_os_exit *out, rad_error *error);
 
+/* Ends this process as another one has ended. */
+RAD_INTERNAL _Noreturn void rad__os_die_of(const rad_os_exit *how);
+
 /* "SIGSEGV"; "signal 99" has no name and becomes "unknown signal". */
 RAD_INTERNAL const char *rad__os_signal_name(int number);
 

@@ -192,9 +192,72 @@ if [ -f "$build/src/lab/fibers/libraddle.so.0" ] && ! is_sanitized "$library"; t
     try run --policy ./lru.so ./abba
     status 1 "run --policy ./lru.so on a program under test"
     has out "FAILED: deadlock" "two fibers that take turns lock each other out"
-    try explore --strategy ./three.so:hot ./abba
-    status 2 "explore cannot, yet"
-    has err "strategy 'hot': explore runs a program under test in its own process" "and says so"
+    try explore --strategy ./three.so:weighted --runs 40 --json ./abba
+    status 1 "explore --strategy ./three.so:weighted on it"
+    has out '"strategy": "weighted"' "under the policy's name"
+    cp out one
+    rm three.so
+    try replay abba.min.raddle.json -- ./abba
+    status 0 "what it found replays without the policy"
+    has out "as recorded" "as it was recorded"
+    check "the policies compile again" object "$src/tests/support/policies.c" three.so
+    try explore --strategy ./three.so:weighted --runs 40 --json -j 3 ./abba
+    sed '/"elapsed"/d' one >one.plain
+    sed '/"elapsed"/d' out >three.plain
+    check "with three processes the same" cmp one.plain three.plain
+    try explore --strategy ./lru.so --no-shrink ./abba
+    has out "lru        1 run, 1 failed" "a policy whose runs are all the same has one"
+    cat >stray.c <<'END'
+#include <raddle/policy.h>
+static uint32_t choose(void *state, rad_policy_run *r, const rad_policy_choice *c)
+{
+    (void)state, (void)r;
+    return c->count;
+}
+static const rad_policy_table STRAY = {.abi = RAD_POLICY_ABI, .name = "stray", .choose = choose};
+const rad_policy_table *const rad_policies[] = {&STRAY, NULL};
+END
+    object stray.c stray.so
+    try explore --strategy ./stray.so ./abba
+    status 2 "a policy that answers what was not offered"
+    has err "policy 'stray' answered index" "is named"
+    cat >ends.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int here, computes;
+static void *first(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    here = 1;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+static void *second(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    if (!here) raise(SIGSEGV);
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return computes;
+}
+END
+    # shellcheck disable=SC2086 # CC may have words
+    compiles "a program with threads compiles" "$library" $cc -std=gnu11 -g ends.c -o ends -pthread
+    try explore --strategy ./three.so:weighted --runs 20 --no-shrink ./ends
+    status 1 "one that dies"
+    has out "crash at step" "is a finding"
+    has out "of 20 runs failed" "and no end of the search"
+    try replay ends.raddle.json -- ./ends
+    has out "as recorded" "which replays"
 else
     skip "programs under test" "this build has no library for them"
 fi

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -332,13 +333,14 @@ int rad__worker_serves(int keeper)
 
 /* ---- Telling ------------------------------------------------------------------------------------------- */
 
-int rad__server_tells(int in, int out)
+int rad__server_tells(int in, int out, bool dies)
 {
     rad_call_stream *s = &rad__server_stream;
     rad_record r;
     s->in = in;
     s->out = out;
-    rad__crash_watch();
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* raddle kills only whom it has started */
+    if (!dies) rad__crash_watch();
     rad__reach_own();
     while (rad__stream_get(s, &r)) {
         uint32_t answer = 0;

@@ -34,7 +34,7 @@ RAD_INTERNAL _Noreturn void rad__process_exit(int status);
 RAD_INTERNAL void rad__crash_watch(void);
 
 /* Both return the exit status. */
-RAD_INTERNAL int rad__server_tells(int in, int out);
+RAD_INTERNAL int rad__server_tells(int in, int out, bool dies);
 RAD_INTERNAL int rad__keeper_works(int in, int out, int memory, const rad_setup *setup);
 
 /* The lab's heap as it is now, kept for rad__heap_back; false: there is no memory. */

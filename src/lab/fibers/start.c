@@ -96,7 +96,7 @@ static int lab_main(int argc, char **argv, char **envp)
     rad__marks_open();
     rad__ends_look();
     if (rad__stage_open(&error) != 0) give_up(error.text);
-    rad__process_exit(mode == 't' ? rad__server_tells(in, out)
+    rad__process_exit(mode == 't' ? rad__server_tells(in, out, setup.dies)
                                   : rad__keeper_works(in, out, memory, &setup));
 }
 
