@@ -228,18 +228,37 @@ enum rad_elf_symbol rad__elf_symbol(const rad_elf *e, const char *name)
     return exported != RAD_ELF_ABSENT ? exported : find(e, &e->all, name);
 }
 
-const char *rad__elf_needed(const rad_elf *e, const char *start)
+/* The name of a library that it needs; NULL: the entry is about something else. */
+static const char *needed_at(const rad_elf *e, const Elf64_Dyn *d)
 {
     const rad_elf_table *t = &e->dynamic;
-    size_t length = strlen(start);
+    uint64_t at = d->d_un.d_val;
+    if (d->d_tag != DT_NEEDED || at >= t->names_size) return NULL;
+    const uint8_t *name = e->bytes + t->names + at;
+    return memchr(name, 0, t->names_size - at) != NULL ? (const char *)name : NULL;
+}
+
+const char *rad__elf_needed(const rad_elf *e, const char *start)
+{
     Elf64_Dyn d;
     for (uint64_t i = 0; i < e->entry_count; i++) {
         if (!get_item(e, e->entries, i, &d, sizeof d) || d.d_tag == DT_NULL) break;
-        uint64_t at = d.d_un.d_val;
-        if (d.d_tag != DT_NEEDED || at >= t->names_size || length >= t->names_size - at) continue;
-        const uint8_t *name = e->bytes + t->names + at;
-        bool ends = memchr(name, 0, t->names_size - at) != NULL;
-        if (ends && memcmp(name, start, length) == 0) return (const char *)name;
+        const char *name = needed_at(e, &d);
+        if (name && strncmp(name, start, strlen(start)) == 0) return name;
     }
     return NULL;
+}
+
+bool rad__elf_needs_other(const rad_elf *e, const char *const *starts)
+{
+    Elf64_Dyn d;
+    for (uint64_t i = 0; i < e->entry_count; i++) {
+        if (!get_item(e, e->entries, i, &d, sizeof d) || d.d_tag == DT_NULL) break;
+        const char *name = needed_at(e, &d);
+        bool known = name == NULL;
+        for (uint32_t j = 0; !known && starts[j]; j++)
+            known = strncmp(name, starts[j], strlen(starts[j])) == 0;
+        if (!known) return true;
+    }
+    return false;
 }

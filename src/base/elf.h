@@ -45,4 +45,7 @@ RAD_INTERNAL enum rad_elf_symbol rad__elf_symbol(const rad_elf *e, const char *n
 /* The first library that it needs, as it names it, whose name begins so; NULL: none. */
 RAD_INTERNAL const char *rad__elf_needed(const rad_elf *e, const char *start);
 
+/* Whether it needs a library whose name begins with none of these; NULL ends them. */
+RAD_INTERNAL bool rad__elf_needs_other(const rad_elf *e, const char *const *starts);
+
 #endif

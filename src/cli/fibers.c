@@ -3,6 +3,7 @@
 
 #include "command/program.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,6 +80,9 @@ static bool has_parts_of_ours(const rad_elf *e)
 static bool uses_threads(const rad_elf *e)
 {
     static const char *const calls[] = {"pthread_create", "thrd_create"};
+    static const char *const quiet[] = {"libc.so.",      "libm.so.",  "ld-linux", "libgcc_s.so.",
+                                        "libdl.so.",     "librt.so.", "libtinfo", "libselinux.so.",
+                                        "libresolv.so.", NULL};
     if (has_parts_of_ours(e)) {
         return false;
     }
@@ -87,7 +91,7 @@ static bool uses_threads(const rad_elf *e)
             return true;
         }
     }
-    return rad__elf_needed(e, "libstdc++.so.") || rad__elf_needed(e, "libc++.so.");
+    return rad__elf_needs_other(e, quiet);
 }
 
 int check_fibers(cli *c, const char *path, const rad_elf *e)
@@ -157,28 +161,54 @@ static void note_options(const verb *v, char *const *own)
     }
 }
 
-/* `--stdin FILE`, which every verb takes for a program under test: the words are taken out. */
-static int take_input(cli *c, int *argc, char **argv)
+static int use_input(cli *c, const char *path)
 {
-    static const char name[] = "--stdin";
     struct stat about;
-    for (int i = 0; i < *argc; i++) {
-        size_t size = sizeof name - 1;
-        bool apart = strcmp(argv[i], name) == 0 && i + 1 < *argc;
-        if (!apart && (strncmp(argv[i], name, size) != 0 || argv[i][size] != '=')) {
+    if (access(path, R_OK) != 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return bad_usage(c, "--stdin '%.400s': not a file that can be read", path);
+    }
+    test_input(path);
+    return 0;
+}
+
+/* Emptied here: each process of the search adds to it. */
+static int use_shown(cli *c, const char *path)
+{
+    int file =
+        strlen(path) < SHOWN_MAX ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    if (file < 0) {
+        return bad_usage(c, "--show-output '%.400s': not a file that can be written", path);
+    }
+    close(file);
+    test_shown(path);
+    return 0;
+}
+
+/* `--stdin FILE` and `--show-output FILE`, which every verb takes for a program under test: the words are taken out. */
+static int take_files(cli *c, int *argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*use)(cli *c, const char *path);
+    } all[] = {{"--stdin", use_input}, {"--show-output", use_shown}};
+    for (int i = 0; i < 2 * *argc; i++) {
+        char **word = &argv[i / 2];
+        const char *name = all[i % 2].name;
+        size_t size = strlen(name);
+        bool apart = strcmp(*word, name) == 0 && i / 2 + 1 < *argc;
+        if (!apart && (strncmp(*word, name, size) != 0 || (*word)[size] != '=')) {
             continue;
         }
-        const char *path = apart ? argv[i + 1] : argv[i] + size + 1;
-        if (access(path, R_OK) != 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
-            return bad_usage(c, "--stdin '%.400s': not a file that can be read", path);
+        int status = all[i % 2].use(c, apart ? word[1] : *word + size + 1);
+        if (status != 0) {
+            return status;
         }
-        test_input(path);
         int taken = apart ? 2 : 1;
-        for (int j = i; j + taken < *argc; j++) {
+        for (int j = i / 2; j + taken < *argc; j++) {
             argv[j] = argv[j + taken];
         }
         *argc -= taken;
-        i--;
+        i = i / 2 * 2 - 1;
     }
     return 0;
 }
@@ -210,7 +240,7 @@ int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, in
         return status;
     }
     *argc = at > dashes ? dashes : at;
-    if ((status = take_input(c, argc, argv)) != 0) {
+    if ((status = take_files(c, argc, argv)) != 0) {
         return status;
     }
     if (takes_machine && v != &VERB_LIST && v != &VERB_TEST) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 typedef struct explore_args {
-    const char *strategy, *output, *races, *suppress, *clock, *spurious, *memory, *input;
+    const char *strategy, *output, *races, *suppress, *clock, *spurious, *memory, *input, *shown;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
     bool stop_on_first, repaired, twice, apart, no_shrink, json, scratch, closed;
@@ -59,6 +59,9 @@ static const option EXPLORE_OPTIONS[] = {
      "programs: treat a send to a closed channel as a failure", 0, 0, 0},
     {"stdin", OPTION_TEXT, AT(input), "FILE",
      "programs: read stdin from FILE, each run from the beginning (default: empty)", 0, 0, 0},
+    {"show-output", OPTION_TEXT, AT(shown), "FILE",
+     "programs: keep what all runs print in FILE (default: what the drawn run prints is shown)", 0,
+     0, 0},
     {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
      0, 0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
@@ -210,10 +213,11 @@ static int set_memory(cli *c, const char *word, rad_target *t)
 static int set_around(cli *c, const explore_args *a, rad_target *t)
 {
     rad_error error = {.code = 0};
-    if ((a->scratch || a->input || a->closed) && c->program_words == NULL) {
-        return bad_usage(c, "--%s is for programs with fibers",
+    if ((a->scratch || a->input || a->shown || a->closed) && c->program_words == NULL) {
+        return bad_usage(c, "--%s is for programs under test",
                          a->scratch ? "scratch"
                          : a->input ? "stdin"
+                         : a->shown ? "show-output"
                                     : "closed");
     }
     if (a->closed && rad_target_set(t, "closed=1", &error) != 0) {

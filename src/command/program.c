@@ -121,3 +121,8 @@ void test_input(const char *path)
 {
     rad__under_test_input(path);
 }
+
+void test_shown(const char *path)
+{
+    rad__under_test_shown(path);
+}

@@ -59,4 +59,9 @@ int debug_artifact(cli *c, const rad_artifact *a) RAD_COMMAND(debug_artifact);
 /* What it reads from its standard input, each run from the beginning. The path stays the caller's. */
 void test_input(const char *path) RAD_COMMAND(test_input);
 
+enum { SHOWN_MAX = 400 };
+
+/* Where the runs of a search print: a path of less than SHOWN_MAX bytes. The path stays the caller's. */
+void test_shown(const char *path) RAD_COMMAND(test_shown);
+
 #endif

@@ -42,6 +42,7 @@ static struct {
     char *const *argv;
     const char *library;
     const char *input; /* a file; NULL: it is empty */
+    const char *shown; /* a file to which its runs print; NULL: nowhere */
     char name[NAME_MAX_SIZE + 1];
     char *body;    /* its arguments, as a case holds them */
     bool debugged; /* the process that is started next */
@@ -114,6 +115,7 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, bool dies, co
                        .dies = dies};
     rad_hello hello, own;
     if (c->params[PARAM_SCRATCH]) snprintf(setup.folders, sizeof setup.folders, "%s", folders);
+    if (under_test.shown) snprintf(setup.shown, sizeof setup.shown, "%s", under_test.shown);
     bool ready = false;
     int before = *rad__os_interrupted();
     for (uint32_t i = 0; i < 10 * HELLO_SECONDS && !ready; i++) {
@@ -367,6 +369,11 @@ static int folders_open(rad_error *error)
 void rad__under_test_input(const char *path)
 {
     under_test.input = path;
+}
+
+void rad__under_test_shown(const char *path)
+{
+    under_test.shown = path;
 }
 
 static int machine_create(void **self, const rad_case *c, rad_error *error)

@@ -35,6 +35,9 @@ RAD_INTERNAL const char *const *rad__under_test_words(void);
 /* What it reads from its standard input, each run from the beginning; NULL: nothing. The path stays the caller's. */
 RAD_INTERNAL void rad__under_test_input(const char *path);
 
+/* A file to which the runs of a search print, one after the other, behind what is there; NULL: nowhere. */
+RAD_INTERNAL void rad__under_test_shown(const char *path);
+
 /* The name of its machine; NULL: there is none. */
 RAD_INTERNAL const char *rad__under_test_name(void);
 

@@ -145,7 +145,7 @@ done
 has err "--stdin 'nothing.txt': not a file that can be read" "says what is wrong"
 try explore event --scratch
 status 2 "--scratch of a machine"
-has err "--scratch is for programs with fibers" "is not there"
+has err "--scratch is for programs under test" "is not there"
 
 # ---- Sessions: the C that is written from a protocol, and its monitor --------------------------------------
 for role in Asker Knower; do

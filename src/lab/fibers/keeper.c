@@ -270,9 +270,11 @@ static int keep(rad_keeper *p)
 
 /* ---- From the start --------------------------------------------------------------------------------------- */
 
-static void silence(void)
+/* What the program prints goes to this file; "": nowhere. */
+static void silence(const char *shown)
 {
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int nothing = shown[0] ? open(shown, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666)
+                           : open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nothing < 0) return;
     dup2(nothing, STDOUT_FILENO);
     dup2(nothing, STDERR_FILENO);
@@ -295,7 +297,7 @@ int rad__keeper_works(int in, int out, int memory, const rad_setup *setup)
     rad__panic_mark = &p->rig->shared->panic;
     p->rig->shared->pid = 0;
     rad__stage.shared = p->rig->shared;
-    silence();
+    silence(setup->shown);
     rad__reach_own();
     begin(p);
     p->memory = high_descriptor(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
