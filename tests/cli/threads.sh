@@ -102,8 +102,6 @@ refuses() { # NAME TEXT
     has err "$2" "$1 is refused by name: $2"
 }
 refuses forks "the program calls fork: "
-refuses robust "the program calls pthread_mutex_lock: of a robust mutex"
-refuses cancels "the program calls pthread_cancel: "
 
 # ---- What a thread can have --------------------------------------------------------------------------------------
 try explore --runs 60 ./threads crowded

@@ -46,7 +46,7 @@ always() { # INPUT ONCE PROGRAM [ARGUMENTS]
 always text 0 pigz -p 3 -b 32 -n -c
 always long 0 zstd -q -T3 -B512K -c
 always text 0 xz -T2 --block-size=16384 -0 -c
-always text 4 lbzip2 -n 3 -1 -c
+always text 0 lbzip2 -n 3 -1 -c
 always text 0 pbzip2 -p3 -1 -b1 -c
 always lines 0 sort --parallel=3 -S 50M -n
 always text 0 pixz -p 2 -0

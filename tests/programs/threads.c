@@ -327,15 +327,6 @@ static void joined(void)
 
 /* ---- What cannot be explored ---- */
 
-static void cancels(void)
-{
-    pthread_t t;
-    pthread_create(&t, NULL, forward, NULL);
-    forward(NULL);
-    pthread_cancel(t);
-    pthread_join(t, NULL);
-}
-
 static void *forks(void *arg)
 {
     if (fork() == 0) _exit(0);
@@ -347,15 +338,6 @@ static void forking(void)
     run(forks, forks);
 }
 
-static void robust(void)
-{
-    pthread_mutexattr_t a;
-    pthread_mutexattr_init(&a);
-    pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&m, &a);
-    run(forward, forward);
-}
-
 int main(int argc, char **argv)
 {
     static const struct {
@@ -364,8 +346,7 @@ int main(int argc, char **argv)
     } all[] = {{"abba", abba},         {"lost", lost},         {"consumed", consumed},
                {"oversold", oversold}, {"stranger", stranger}, {"upgrade", upgrade},
                {"crowd", crowd},       {"life", life},         {"c11", c11},
-               {"forks", forking},     {"robust", robust},     {"cancels", cancels},
-               {"crowded", crowded},   {"joined", joined}};
+               {"forks", forking},     {"crowded", crowded},   {"joined", joined}};
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) {

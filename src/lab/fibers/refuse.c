@@ -14,7 +14,6 @@
 #include <sys/types.h>
 
 #define THREADS   "it starts a thread of the C library's own, which cannot be explored"
-#define BETWEEN   "what one thread does to another in the middle of its work cannot be explored yet"
 #define PROCESSES "a run under test starts no other processes"
 #define EXECUTOR  "an executor of its own cannot be explored yet; fibers (rad_main) can"
 
@@ -41,8 +40,6 @@ REFUSED(lio_listio64, THREADS)
 REFUSED(getaddrinfo_a, THREADS)
 REFUSED(mq_notify, THREADS)
 REFUSED(timer_create, THREADS)
-
-REFUSED(pthread_cancel, BETWEEN)
 
 REFUSED(fork, PROCESSES)
 REFUSED(vfork, PROCESSES)

@@ -14,14 +14,16 @@
 /* And the mutex is free. True: it is late. While a handler runs it cannot be woken; if anybody was meanwhile it
  * continues, as if it had been: nobody promises that it was not. */
 static bool until_woken(const rad_thread *self, pthread_cond_t *c, pthread_mutex_t *m,
-                        uint64_t deadline_ns)
+                        uint64_t deadline_ns, bool *cancelled)
 {
     uint32_t site = RAD_AT_pthread_cond_woken;
+    *cancelled = false;
     while (rad__thread_waits_once(site, RAD_WAIT_CONDITION, c, deadline_ns) != RAD_WAITED_DONE) {
         bool woken = self->woken, late = self->late;
         uint64_t before = rad__threads_wakes();
         rad__signals_handle();
-        if (!woken && rad__threads_wakes() == before) continue;
+        *cancelled = !woken && rad__cancel_is_due(self);
+        if (!woken && !*cancelled && rad__threads_wakes() == before) continue;
         rad__thread_waits(RAD_AT_pthread_relock, RAD_WAIT_MUTEX, m, UINT64_MAX);
         return late;
     }
@@ -56,6 +58,7 @@ static int wait_for(pthread_cond_t *c, pthread_mutex_t *m, uint32_t site, uint64
     rad_thread *self = rad__thread_self();
     rad__point(site, c);
     check_use(c, "pthread_cond_wait");
+    rad__cancel_point();
     if (!rad__mutex_is_mine(m)) {
         if ((m->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK) return EPERM;
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_cond_wait",
@@ -71,12 +74,13 @@ static int wait_for(pthread_cond_t *c, pthread_mutex_t *m, uint32_t site, uint64
     self->mutex = m;
     m->__data.__count = kept;
     if (kept == 0) rad__mutex_release(m);
-    bool late = false;
+    bool late = false, cancelled = false;
     if (wakes_by_itself())
         rad__thread_waits(RAD_AT_pthread_relock, RAD_WAIT_MUTEX, m, UINT64_MAX);
     else
-        late = until_woken(self, c, m, deadline_ns);
+        late = until_woken(self, c, m, deadline_ns, &cancelled);
     rad__mutex_take_again(m, kept + 1);
+    if (cancelled) rad__cancel_point();
     return late ? ETIMEDOUT : 0;
 }
 

@@ -33,8 +33,10 @@ static int sem_until(sem_t *s, uint64_t deadline_ns)
 {
     enum rad_waited how;
     do {
+        rad__cancel_point();
         how = rad__thread_waits_once(RAD_AT_sem_wait, RAD_WAIT_SEMAPHORE, s, deadline_ns);
-    } while (how == RAD_WAITED_BROKEN && rad__signals_handle());
+    } while (how == RAD_WAITED_BROKEN &&
+             (rad__signals_handle() || rad__cancel_is_due(rad__thread_self())));
     if (how != RAD_WAITED_DONE) {
         errno = how == RAD_WAITED_LATE ? ETIMEDOUT : EINTR;
         return -1;

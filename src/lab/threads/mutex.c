@@ -9,7 +9,7 @@
 #include <threads.h>
 
 /* Of __kind. */
-enum { KIND = 3, RECURSIVE = 1, CHECKS = 2, ROBUST = 0x10 };
+enum { KIND = 3, RECURSIVE = 1, CHECKS = 2, CEILING = 0x40 };
 
 static bool is_mine(const pthread_mutex_t *m, const rad_thread *self)
 {
@@ -22,12 +22,17 @@ bool rad__mutex_can_be_taken(const pthread_mutex_t *m, const rad_thread *t)
     return m->__data.__lock == 0 || ((m->__data.__kind & KIND) == RECURSIVE && is_mine(m, t));
 }
 
-static void take(pthread_mutex_t *m, const rad_thread *self)
+/* It is free. EOWNERDEAD: and taken; ENOTRECOVERABLE: and not. */
+static int take(pthread_mutex_t *m, const rad_thread *self)
 {
+    int state = rad__robust_state(m);
+    if (state == ENOTRECOVERABLE) return state;
+    if (rad__robust_is(m)) rad__robust_taken(m, state);
     m->__data.__lock = 1;
     m->__data.__owner = rad__owner_word(self);
     m->__data.__count = 1;
     rad__threads_review(m);
+    return state;
 }
 
 void rad__mutex_release(pthread_mutex_t *m)
@@ -42,8 +47,8 @@ void rad__mutex_release(pthread_mutex_t *m)
 static void check_kind(const pthread_mutex_t *m, const char *call)
 {
     if (m->__data.__kind == -1) rad__used_destroyed(call, "mutex");
-    if (m->__data.__kind & ROBUST)
-        rad__program_refused(call, "of a robust mutex, which cannot be explored yet");
+    if (m->__data.__kind & CEILING)
+        rad__program_refused(call, "of a mutex with a priority ceiling (PTHREAD_PRIO_PROTECT)");
 }
 
 static int lock(pthread_mutex_t *m, uint32_t site, const char *call, uint64_t deadline_ns)
@@ -60,8 +65,7 @@ static int lock(pthread_mutex_t *m, uint32_t site, const char *call, uint64_t de
         return EDEADLK;
     }
     if (!rad__thread_waits(site, RAD_WAIT_MUTEX, m, deadline_ns)) return ETIMEDOUT;
-    take(m, self);
-    return 0;
+    return take(m, self);
 }
 
 RAD_ANSWER(int, pthread_mutex_lock, (pthread_mutex_t * m))
@@ -101,10 +105,7 @@ RAD_ANSWER(int, pthread_mutex_trylock, (pthread_mutex_t * m))
     if (self == NULL) return RAD_REAL(pthread_mutex_trylock)(m);
     check_kind(m, "pthread_mutex_trylock");
     rad__point(RAD_AT_pthread_mutex_trylock, m);
-    if (m->__data.__lock == 0) {
-        take(m, self);
-        return 0;
-    }
+    if (m->__data.__lock == 0) return take(m, self);
     if (is_mine(m, self) && (m->__data.__kind & KIND) == RECURSIVE) {
         m->__data.__count++;
         return 0;
@@ -120,7 +121,7 @@ RAD_ANSWER(int, pthread_mutex_unlock, (pthread_mutex_t * m))
     rad__point(RAD_AT_pthread_mutex_unlock, m);
     check_kind(m, "pthread_mutex_unlock");
     if (!is_mine(m, self)) {
-        if ((m->__data.__kind & KIND) == CHECKS) return EPERM;
+        if ((m->__data.__kind & KIND) == CHECKS || rad__robust_is(m)) return EPERM;
         const rad_thread *owner = m->__data.__lock ? rad__owner_of(m->__data.__owner) : NULL;
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_mutex_unlock",
                            "pthread_mutex_unlock: %s unlocks a mutex that %s%s", self->runner->role,
@@ -129,6 +130,7 @@ RAD_ANSWER(int, pthread_mutex_unlock, (pthread_mutex_t * m))
     }
     if (--m->__data.__count > 0) return 0;
     rad__mutex_release(m);
+    if (rad__robust_is(m)) rad__robust_given(m);
     rad__thread_released();
     return 0;
 }

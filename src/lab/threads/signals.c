@@ -502,11 +502,15 @@ static int wait_for(uint64_t set, siginfo_t *info, uint64_t deadline_ns)
     rad_thread *self = rad__thread_self();
     if (self == NULL) rad__refuse("sigwait", "a fiber cannot wait for signals");
     self->awaited = set;
+    rad__cancel_point();
     void *all = (void *)(uintptr_t)&signals; /* tidy: address ok: only its identity counts */
     switch (rad__thread_waits_once(RAD_AT_sigwait, RAD_WAIT_SIGNAL, all, deadline_ns)) {
     case RAD_WAITED_DONE: *info = take(first_of(self, set)); return 0;
     case RAD_WAITED_LATE: return EAGAIN;
-    default: rad__signals_handle(); return EINTR;
+    default:
+        rad__signals_handle();
+        rad__cancel_point();
+        return EINTR;
     }
 }
 
@@ -549,6 +553,7 @@ static int suspend(uint64_t mask)
     self->blocked = mask;
     bool handled = false;
     while (!handled) {
+        rad__cancel_point();
         rad__thread_waits_once(RAD_AT_sigsuspend, RAD_WAIT_HANDLER, all, UINT64_MAX);
         handled = rad__signal_comes(self);
         handle_blocking(mask);

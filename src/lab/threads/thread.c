@@ -70,9 +70,11 @@ static bool all_ended(void)
 
 void rad__thread_ends(rad_thread *t)
 {
+    t->leaves = true;
     call_destructors();
     rad__point(RAD_AT_pthread_end, t);
     t->ended = true;
+    rad__robust_end(t);
     rad__threads_review(t);
     if (all_ended()) rad__exit(0); /* main has left by pthread_exit */
     for (;;) rad__thread_leave(RAD_RUN_DONE);
@@ -156,6 +158,7 @@ static int join(pthread_t thread, void **result, uint64_t deadline_ns)
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_join", "pthread_join: %s is detached",
                            t->runner->role);
     if (t == self) return EDEADLK;
+    rad__cancel_point();
     if (!rad__thread_waits(RAD_AT_pthread_join, RAD_WAIT_JOIN, t, deadline_ns)) return ETIMEDOUT;
     t->joined = true;
     if (result != NULL) *result = t->result;
@@ -203,7 +206,10 @@ RAD_ANSWER(int, pthread_detach, (pthread_t thread))
 RAD_ANSWER(void, pthread_exit, (void *result))
 {
     rad_thread *self = rad__thread_self();
-    if (self != NULL) self->result = result;
+    if (self != NULL) {
+        self->leaves = true;
+        self->result = result;
+    }
     RAD_REAL(pthread_exit)(result);
 }
 

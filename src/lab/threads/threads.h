@@ -15,6 +15,7 @@
 #include "lab/fibers/stage.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
@@ -63,8 +64,14 @@ typedef struct rad_thread {
     bool late;            /* the deadline of a condition has passed: it waits for the mutex */
     /* Signals: a bit each, 1 << (number - 1). */
     uint64_t blocked;
-    uint64_t awaited; /* by sigwait */
-    stack_t stack;    /* for handlers of faults */
+    uint64_t awaited;                              /* by sigwait */
+    stack_t stack;                                 /* for handlers of faults */
+    bool cancelled, not_cancelled, cancel_at_once; /* cancel.c */
+    bool leaves;                                   /* by pthread_exit, or because it is cancelled */
+    char name[16];                                 /* attributes.c */
+    cpu_set_t affinity;
+    bool has_affinity;
+    int policy, priority;
 } rad_thread;
 
 enum { RAD_THREADS_MAX = 4096 };
@@ -200,6 +207,23 @@ RAD_INTERNAL bool rad__alarms_ring(void);
 /* The runner is about to continue: faults of the program use its stack. */
 RAD_INTERNAL void rad__signal_stack_use(const rad_thread *t);
 RAD_INTERNAL extern bool rad__signal_stacks;
+
+/* ---- Ends before the end (cancel.c, robust.c) --------------------------------------------------------- */
+
+/* It was cancelled, and ends at its next cancellation point. This is one: it returns if the thread goes on. */
+RAD_INTERNAL bool rad__cancel_is_due(const rad_thread *t);
+RAD_INTERNAL void rad__cancel_point(void);
+
+/* Of a mutex: is it robust; EOWNERDEAD, ENOTRECOVERABLE or 0 if it is free; it was taken in this state, given back; all
+ * those of a thread that ends. */
+RAD_INTERNAL bool rad__robust_is(const pthread_mutex_t *m);
+RAD_INTERNAL int rad__robust_state(const pthread_mutex_t *m);
+RAD_INTERNAL void rad__robust_taken(pthread_mutex_t *m, int state);
+RAD_INTERNAL void rad__robust_given(pthread_mutex_t *m);
+RAD_INTERNAL void rad__robust_end(const rad_thread *t);
+
+/* Up to `count` of those that wait for the one word wait for the other one instead. Returns how many. */
+RAD_INTERNAL uint32_t rad__threads_move(const void *from, void *to, uint32_t count);
 
 /* ---- Donors ------------------------------------------------------------------------------------------------ */
 

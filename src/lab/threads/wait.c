@@ -156,10 +156,19 @@ static bool can_continue(const rad_thread *t)
     }
 }
 
-/* A handler is to run first. */
+static bool is_cancellation_point(enum rad_wait_kind wait)
+{
+    return wait == RAD_WAIT_CONDITION || wait == RAD_WAIT_SEMAPHORE || wait == RAD_WAIT_JOIN ||
+           wait == RAD_WAIT_SIGNAL || wait == RAD_WAIT_HANDLER || wait == RAD_WAIT_TIME;
+}
+
+/* A handler is to run first, or it is cancelled. */
 static bool is_broken(const rad_thread *t)
 {
-    return RAD_UNLIKELY(rad__signals_pending > 0) && !t->woken && rad__signal_comes(t);
+    if (t->woken) return false;
+    if (RAD_UNLIKELY(t->cancelled) && is_cancellation_point(t->wait) && rad__cancel_is_due(t))
+        return true;
+    return RAD_UNLIKELY(rad__signals_pending > 0) && rad__signal_comes(t);
 }
 
 /* Its deadline counts while it cannot continue. */
@@ -217,14 +226,16 @@ enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, v
 bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address, uint64_t deadline_ns)
 {
     enum rad_waited how;
-    while ((how = rad__thread_waits_once(site, wait, address, deadline_ns)) == RAD_WAITED_BROKEN)
+    while ((how = rad__thread_waits_once(site, wait, address, deadline_ns)) == RAD_WAITED_BROKEN) {
         rad__signals_handle();
+        if (is_cancellation_point(wait)) rad__cancel_point();
+    }
     return how == RAD_WAITED_DONE;
 }
 
 void rad__thread_disturb(rad_thread *t)
 {
-    if (t->wait != RAD_WAIT_SIGNAL && is_broken(t))
+    if (t->wait != RAD_WAIT_SIGNAL && rad__signals_pending > 0 && is_broken(t))
         rad__runner_announce(t->runner, RAD_AT_signal_handler, NULL);
     if (t->wait != RAD_WAIT_NONE) review(t);
 }
@@ -286,6 +297,20 @@ uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait, const void 
         woken++;
     }
     return woken;
+}
+
+uint32_t rad__threads_move(const void *from, void *to, uint32_t count)
+{
+    rad_thread *t;
+    uint32_t moved = 0;
+    for (; moved < count && (t = rad__thread_waiting(RAD_WAIT_WORD, from, 0)) != NULL; moved++) {
+        t->address = to;
+        t->turn = turns++;
+        set_waiting(t, true);
+        rad__runner_announce(t->runner, RAD_AT_futex_woken, to);
+        rad__thread_tell_wait(t->runner);
+    }
+    return moved;
 }
 
 uint64_t rad__threads_wakes(void)
@@ -363,11 +388,13 @@ uint64_t rad__thread_sleeps(uint64_t ns)
 {
     static char sleepers; /* whose address nobody wakes */
     rad__point(RAD_AT_sleep, NULL);
+    rad__cancel_point();
     if (ns == 0) return 0;
     uint64_t now = rad__stage.now_ns, until = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
     if (rad__thread_waits_once(RAD_AT_RESUME, RAD_WAIT_TIME, &sleepers, until) == RAD_WAITED_LATE)
         return 0;
     rad__signals_handle();
+    rad__cancel_point();
     return until > rad__stage.now_ns ? until - rad__stage.now_ns : 0;
 }
 
