@@ -34,7 +34,7 @@ bool bounds_given(const bound_args *a)
 int read_bounds(cli *c, const bound_args *a, rad_exec_bounds *b)
 {
     if (a->small && a->stress) {
-        return bad_usage(c, "--small and --stress exclude each other");
+        return bad_usage(c, "--small and --stress: give one");
     }
     *b = a->stress ? rad_exec_bounds_stress() : rad_exec_bounds_small();
     take_bound(a->workers, &b->workers);
@@ -63,10 +63,10 @@ int generate(cli *c, uint64_t seed, const rad_exec_bounds *b, rad_target *t)
 int read_exec_case(cli *c, char **word, uint32_t count, rad_target *t)
 {
     if (count > 1) {
-        return bad_usage(c, "one case at a time: '%.200s' is one too many", word[1]);
+        return bad_usage(c, "unexpected argument '%.200s': give one case", word[1]);
     }
     if (!target_is_file(word[0]) && strcmp(word[0], "exec") != 0) {
-        return bad_usage(c, "'%.200s': expected a case in a file, CASE.json", word[0]);
+        return bad_usage(c, "'%.200s': not a case file; usage: CASE.json", word[0]);
     }
     int status = read_target(c, word, count, false, 0, t);
     if (status == 0 && strcmp(t->machine->name, "exec") != 0) {
@@ -84,8 +84,8 @@ void shape_text(const rad_target *t, char *text, size_t size)
     rad_error error = {.code = 0};
     rad_exec_shape_of(t, &s, &error);
     snprintf(text, size,
-             "%u worker%s, %u task%s, %u program%s of %u instruction%s, %u resource%s, %u event%s; "
-             "expects: %s",
+             "%u worker%s, %u task%s, %u program%s (%u instruction%s in all), %u resource%s, %u "
+             "event%s; expects: %s",
              s.workers, plural(s.workers), s.tasks, plural(s.tasks), s.programs, plural(s.programs),
              s.instructions, plural(s.instructions), s.resources, plural(s.resources), s.events,
              plural(s.events), s.expect ? s.expect : "nothing");

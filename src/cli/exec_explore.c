@@ -186,7 +186,7 @@ static void coverage_text(const case_result *r, char *text, size_t size)
         snprintf(text, size, "every schedule with at most %u delay%s", r->delays,
                  plural(r->delays));
     } else {
-        snprintf(text, size, "no bound was exhausted");
+        snprintf(text, size, "no bound is complete");
     }
 }
 

@@ -81,7 +81,7 @@ static int make_case(cli *c, gen_args *a, rad_target *t)
         return status ? status : generate(c, a->seed, &bounds, t);
     }
     if (a->seed != NOT_GIVEN || bounds_given(&a->bounds)) {
-        return bad_usage(c, "a listed case has no seed and no bounds");
+        return bad_usage(c, "--listed takes no seed and no bounds");
     }
     return rad_exec_listed((uint32_t)a->listed, a->name, t, &error) ? complain_error(c, &error) : 0;
 }
@@ -96,7 +96,7 @@ static int gen_run(cli *c, int argc, char **argv)
         return status;
     }
     if (w.count > 0) {
-        return bad_usage(c, "gen takes no words: '%.80s'", w.at[0]);
+        return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
     }
     if ((status = make_case(c, &a, &t)) != 0) {
         return status;

@@ -121,7 +121,7 @@ static int read_case(cli *c, const run_args *a, const words *w, rad_target *t)
 {
     rad_exec_bounds bounds;
     if (w->count > 0 && a->seed != NOT_GIVEN) {
-        return bad_usage(c, "a file or --seed, not both");
+        return bad_usage(c, "CASE.json and --seed: give one");
     }
     if (w->count > 0 && bounds_given(&a->bounds)) {
         return bad_usage(c, "bounds are for cases from a seed; the file has its own");
@@ -130,7 +130,7 @@ static int read_case(cli *c, const run_args *a, const words *w, rad_target *t)
         return read_exec_case(c, w->at, w->count, t);
     }
     if (a->seed == NOT_GIVEN) {
-        return bad_usage(c, "which case? Expected: raddle exec run CASE.json, or --seed S");
+        return bad_usage(c, "missing CASE.json or --seed S");
     }
     int status = read_bounds(c, &a->bounds, &bounds);
     return status ? status : generate(c, a->seed, &bounds, t);

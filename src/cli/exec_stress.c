@@ -224,8 +224,8 @@ static void tell_heading(const stress *s)
 {
     if (!s->args->json) {
         out(s->c,
-            "%sexec stress%s: %s seed%s from %llu, up to %s steps, %u workers, %u tasks, "
-            "%u programs of %u\n",
+            "%sexec stress%s: %s seed%s from %llu, up to %s steps, %u workers, %u tasks, %u "
+            "programs of %u\n",
             style(s->c, STYLE_BOLD), style(s->c, STYLE_OFF), number(s->args->seeds),
             plural(s->args->seeds), (unsigned long long)s->args->seed_base,
             number(s->args->max_steps), s->bounds.workers, s->bounds.tasks, s->bounds.programs,
@@ -310,7 +310,7 @@ static int read_variable(cli *c, enum stress_variable v, uint64_t min, uint64_t 
         return 0;
     }
     if (!read_count(text, max, &given) || given < min) {
-        return bad_usage(c, "%s: '%.80s' is not a whole number from %llu to %llu", STRESS_NAMES[v],
+        return bad_usage(c, "%s '%.80s': use a whole number from %llu to %llu", STRESS_NAMES[v],
                          text, (unsigned long long)min, (unsigned long long)max);
     }
     *value = given;
@@ -387,7 +387,7 @@ static int stress_run(cli *c, int argc, char **argv)
         return status;
     }
     if (w.count > 0) {
-        return bad_usage(c, "stress takes no words: '%.80s'", w.at[0]);
+        return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
     }
     if ((status = check_output(c, a.output)) != 0) {
         return status;

@@ -96,10 +96,10 @@ static int hand_result(hand *h, uint64_t item, char *result)
     }
     hand_end(h);
     if (h->how.signal != 0)
-        complain(c, "the process that works on number %s died: %s", number(item + 1),
+        complain(c, "the process for number %s died: %s", number(item + 1),
                  rad__os_signal_name(h->how.signal));
     else
-        complain(c, "the process that works on number %s ended: exit status %d", number(item + 1),
+        complain(c, "the process for number %s ended with exit status %d", number(item + 1),
                  h->how.status);
     return EXIT_RUNTIME;
 }

@@ -47,14 +47,14 @@ static int refuse_unlinked(cli *c, const char *path, const rad_elf *e)
     }
     if (rad__elf_needed(e, "libraddle-lab.so.") || rad__elf_needed(e, "libraddle-load.so.")) {
         return refuse(c, path,
-                      "linked with the lab itself, but has no machines; link it with "
-                      "-lraddle, or let it call rad_lab_main (docs/machine.md)");
+                      "linked with the lab itself, but has no machines; link it with -lraddle, or "
+                      "let it call rad_lab_main (docs/machine.md)");
     }
     if (rad__elf_symbol(e, "rad_main") == RAD_ELF_DEFINED ||
         rad__elf_symbol(e, "rad_runtime_create") == RAD_ELF_DEFINED) {
         return refuse(c, path,
-                      "linked with the static libraddle.a; link it with the shared library: "
-                      "cc ... $(pkg-config --libs raddle)");
+                      "linked with the static libraddle.a; link it with the shared library: cc ... "
+                      "$(pkg-config --libs raddle)");
     }
     if (e->entry_count == 0) {
         return refuse(c, path,
@@ -62,9 +62,8 @@ static int refuse_unlinked(cli *c, const char *path, const rad_elf *e)
                       "the shared library, without -static: cc ... $(pkg-config --libs raddle)");
     }
     return refuse(c, path,
-                  "uses no threads, no fibers of raddle (it is not linked with " LAB_LIBRARY
-                  ") and has no "
-                  "machines (docs/machine.md): there is nothing to explore");
+                  "uses no threads, no fibers of Raddle (it is not linked with " LAB_LIBRARY
+                  ") and has no machines (docs/machine.md): there is nothing to explore");
 }
 
 /* It has our runtime or lab in another form than the one that can be explored. */
@@ -151,10 +150,9 @@ static void note_options(const verb *v, char *const *own)
         for (const option *o = v->options; o != NULL && o->name != NULL; o++) {
             if (strncmp(*word, "--", 2) == 0 && strlen(o->name) == length - 2 &&
                 strncmp(*word + 2, o->name, length - 2) == 0) {
-                note(
-                    "note: %s is an argument of the program; to give it to raddle, write it before "
-                    "the program: raddle %s %s ... %s\n",
-                    *word, v->name, *word, own[0]);
+                note("note: %s is an argument of the program; to give it to raddle, write it "
+                     "before the program: raddle %s %s ... %s\n",
+                     *word, v->name, *word, own[0]);
                 return;
             }
         }
@@ -165,7 +163,7 @@ static int use_input(cli *c, const char *path)
 {
     struct stat about;
     if (access(path, R_OK) != 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
-        return bad_usage(c, "--stdin '%.400s': not a file that can be read", path);
+        return bad_usage(c, "--stdin '%.400s': not a readable regular file", path);
     }
     test_input(path);
     return 0;
@@ -177,7 +175,7 @@ static int use_shown(cli *c, const char *path)
     int file =
         strlen(path) < SHOWN_MAX ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
     if (file < 0) {
-        return bad_usage(c, "--show-output '%.400s': not a file that can be written", path);
+        return bad_usage(c, "--show-output '%.400s': not a writable file", path);
     }
     close(file);
     test_shown(path);

@@ -20,7 +20,7 @@ static int flow_run(cli *c, int argc, char **argv)
 int load_begun_with(cli *c, const char *path)
 {
     if (path != NULL && strchr(path, '/') == NULL)
-        return bad_usage(c, "--policy '%.80s': expected the path of a shared object, with a slash",
+        return bad_usage(c, "--policy '%.80s': use the path of a shared object, such as ./FILE.so",
                          path);
     return load_policy(c, &path);
 }
@@ -36,7 +36,7 @@ const char *policy_words(const char *path)
 
 int read_folder_word(cli *c, const words *w, const char **folder)
 {
-    if (w->count != 1) return bad_usage(c, "expected the folder of a case");
+    if (w->count != 1) return bad_usage(c, "missing DIR of an execution");
     *folder = w->at[0];
     return 0;
 }

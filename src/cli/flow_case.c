@@ -159,7 +159,7 @@ static int flow_logs_run(cli *c, int argc, char **argv)
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_FLOW_LOGS);
     if (w.count == 0 || w.count > 2)
-        return bad_usage(c, "expected the folder of a case, and perhaps a task or a key");
+        return bad_usage(c, "usage: raddle flow logs DIR [TASK | KEY]");
     char *text = NULL;
     rad_error error = {.code = 0};
     if (rad_flow_logs(w.at[0], w.count == 2 ? w.at[1] : NULL, &text, &error) != 0)
@@ -205,7 +205,7 @@ static int flow_signal_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_FLOW_SIGNAL, argc, argv, &r, &w);
     if (status != GO_ON) return status;
     if (w.count < 2 || w.count > 3)
-        return bad_usage(c, "expected the folder of a case, the signal, and perhaps a text");
+        return bad_usage(c, "usage: raddle flow signal DIR NAME [TEXT]");
     rad_error error = {.code = 0};
     if (rad_flow_send(w.at[0], w.at[1], w.count == 3 ? w.at[2] : NULL, &error) != 0)
         return complain_error(c, &error);
@@ -245,7 +245,7 @@ static int flow_cancel_run(cli *c, int argc, char **argv)
     if (w.count == 3)
         for (part = 1; part < 3 && strcmp(w.at[1], PARTS[part]) != 0;) part++;
     if ((w.count != 1 && w.count != 3) || part == 3)
-        return bad_usage(c, "expected the folder of a case, or DIR region NAME, or DIR task NAME");
+        return bad_usage(c, "usage: raddle flow cancel DIR [region NAME | task NAME]");
     rad_error error = {.code = 0};
     if (rad_flow_cancel(w.at[0], (enum rad_flow_part)part, w.count == 3 ? w.at[2] : NULL, &error) !=
         0)

@@ -112,7 +112,7 @@ static int flow_draw_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_FLOW_DRAW, argc, argv, &r, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_FLOW_DRAW);
-    if (w.count != 1) return bad_usage(c, "expected a flow file, or the folder of a case");
+    if (w.count != 1) return bad_usage(c, "missing FILE.flow or DIR");
     if ((status = load_begun_with(c, r.policy)) != 0) return status;
     rad_error error = {.code = 0};
     rad_flow *f = NULL;
@@ -238,7 +238,7 @@ static int replay_on(cli *c, const char *folder, const file_words *r)
     rad_error error = {.code = 0};
     rad_flow_replayed_on done;
     int status = EXIT_FINE;
-    if (r->steps) return bad_usage(c, "--steps does not go with --on");
+    if (r->steps) return bad_usage(c, "--steps and --on: give one");
     if (rad_flow_replay_on(folder, r->on, r->flow, &done, &error) != 0)
         status = complain_error(c, &error);
     else if (r->json)

@@ -66,7 +66,14 @@ typedef struct teller {
     cli *c;
     const char *policy; /* as it was typed */
     bool quiet, json;
+    char head[4600]; /* told before the first event; a run that is refused has none */
 } teller;
+
+static void tell_head(teller *t)
+{
+    if (t->head[0] != 0 && !t->json && !t->quiet) note("%s\n", t->head);
+    t->head[0] = 0;
+}
 
 static const char *took_text(uint64_t ns, char text[24])
 {
@@ -108,6 +115,7 @@ static void watch(void *context, const rad_flow_progress *p)
     teller *t = context;
     char line[800];
     if (t->c->progress) note("\r\033[K");
+    tell_head(t);
     news_line(p, line, sizeof line);
     if (line[0] != 0 && !t->quiet) note("%s\n", line);
     if (t->c->progress) { /* a line that does not fit would be written over in part only */
@@ -176,23 +184,24 @@ static void tell_text(const teller *t, const char *folder, const rad_flow_result
     if (strncmp(text, name, strlen(name)) == 0) rest = text + strlen(name); /* said once */
     if (rest > text && rest[0] == ':') rest += 1 + (rest[1] == ' ');
     out(c, "%s%s%s%s%s\n", style(c, s), name, style(c, STYLE_OFF), rest[0] ? ": " : "", rest);
-    out(c, "case %s, %s step%s, digest %s\n", r->case_id, number(r->steps), plural(r->steps),
+    out(c, "execution %s, %s step%s, digest %s\n", r->case_id, number(r->steps), plural(r->steps),
         r->digest);
     tell_next(t, folder, r);
 }
 
-static int ended(const teller *t, const char *folder, int code, const rad_error *error,
+static int ended(teller *t, const char *folder, int code, const rad_error *error,
                  const rad_flow_result *r)
 {
     cli *c = t->c;
     progress_clear(c);
     if (code == RAD_EIO && r->case_id[0] != 0) { /* nothing is lost: what was written is whole */
         int status = complain_error(c, error);
-        note("next, when that is repaired: raddle flow resume %s%s\n", shell_word(folder),
+        note("when that is repaired: raddle flow resume %s%s\n", shell_word(folder),
              policy_words(t->policy));
         return status;
     }
     if (code != 0) return complain_error(c, error);
+    tell_head(t);
     if (t->json)
         tell_json(c, folder, r);
     else
@@ -222,12 +231,12 @@ static int read_settings(cli *c, const words *w, rad_flow_setting *settings, uin
     for (uint32_t i = 1; i < w->count; i++) {
         char *equals = strchr(w->at[i], '=');
         if (equals == NULL || equals == w->at[i])
-            return bad_usage(c, "'%.80s': expected NAME=VALUE", w->at[i]);
-        if (*count == SETTINGS_MOST) return bad_usage(c, "more than %d settings", SETTINGS_MOST);
+            return bad_usage(c, "'%.80s': use NAME=VALUE", w->at[i]);
+        if (*count == SETTINGS_MOST) return bad_usage(c, "more than %d NAME=VALUE", SETTINGS_MOST);
         *equals = 0;
         for (uint32_t k = 0; k < *count; k++)
             if (strcmp(settings[k].name, w->at[i]) == 0)
-                return bad_usage(c, "'%.80s' is set twice", w->at[i]);
+                return bad_usage(c, "'%.80s': given twice", w->at[i]);
         settings[(*count)++] = (rad_flow_setting){w->at[i], equals + 1};
     }
     return 0;
@@ -240,7 +249,7 @@ static int flow_run_run(cli *c, int argc, char **argv)
     words w;
     int status = options_parse(c, &VERB_FLOW_RUN, argc, argv, &r, &w);
     if (status != GO_ON) return status;
-    if (w.count == 0) return bad_usage(c, "expected a flow file");
+    if (w.count == 0) return bad_usage(c, "missing FILE.flow; usage: raddle flow run FILE.flow");
     rad_error error = {.code = 0};
     rad_flow *f;
     teller t;
@@ -255,8 +264,8 @@ static int flow_run_run(cli *c, int argc, char **argv)
     o.policy = r.policy;
     o.seed = r.seed;
     o.settings = settings;
-    if (!r.json && !r.quiet)
-        note("case in %s, policy %s, seed %" PRIu64 "\n", folder, r.policy, r.seed);
+    snprintf(t.head, sizeof t.head, "execution in %s, policy %s, seed %" PRIu64, folder, r.policy,
+             r.seed);
     int code = rad_flow_run(f, folder, &o, &result, &error);
     status = ended(&t, folder, code, &error, &result);
     rad_flow_free(f);
@@ -296,22 +305,22 @@ static int read_doubt(cli *c, char *doubt, const char *output, rad_flow_settle *
     static const char *const NAMES[] = {"done", "failed", "again"};
     char *equals = strrchr(doubt, '=');
     if (equals == NULL || equals == doubt)
-        return bad_usage(c, "--doubt: expected KEY=done, KEY=failed or KEY=again");
+        return bad_usage(c, "--doubt: use KEY=done, KEY=failed or KEY=again");
     for (uint32_t i = 0; i < 3; i++) {
         if (strcmp(equals + 1, NAMES[i]) != 0) continue;
         *equals = 0;
         *s = (rad_flow_settle){doubt, (enum rad_flow_answer)(RAD_FLOW_ANSWER_DONE + i), output};
         return 0;
     }
-    return bad_usage(c, "--doubt: '%.40s': expected done, failed or again", equals + 1);
+    return bad_usage(c, "--doubt '%.40s': use KEY=done, KEY=failed or KEY=again", equals + 1);
 }
 
 /* All of them are answered at once, or none. */
 static int read_doubts(cli *c, const run_words *r, rad_flow_settle *settles)
 {
     if (r->output != NULL && r->doubts.count != 1)
-        return bad_usage(c, "--with-output belongs to one --doubt, and here %s",
-                         r->doubts.count == 0 ? "is none" : "are several: settle them in turn");
+        return bad_usage(c, "--with-output needs exactly one --doubt; there %s",
+                         r->doubts.count == 0 ? "is none" : "are several");
     for (uint32_t i = 0; i < r->doubts.count; i++) {
         char *word = (char *)(uintptr_t)r->doubts.items[i]; /* tidy: address ok: of argv */
         int status = read_doubt(c, word, r->output, &settles[i]);
@@ -340,7 +349,7 @@ static int flow_resume_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_FLOW_RESUME, argc, argv, &r, &w);
     if (status != GO_ON) return status;
     if (w.count == 0 || w.count > 2)
-        return bad_usage(c, "expected the folder of a case, and perhaps its flow file");
+        return bad_usage(c, "usage: raddle flow resume DIR [FILE.flow]");
     rad_error error = {.code = 0};
     rad_flow *f = NULL;
     rad_flow_settle settles[OPTION_TEXTS_MOST];

@@ -67,7 +67,7 @@ static int allow_one(validating *w, const char *word, size_t size)
             return 0;
         }
     }
-    return bad_usage(w->c, "--allow: there is no property %s%s", name, nearest_hint(&n, ""));
+    return bad_usage(w->c, "--allow: unknown property '%s'%s", name, nearest_hint(&n, ""));
 }
 
 static int read_allowed(validating *w)
@@ -138,7 +138,7 @@ static int keep_runs(validating *w)
                 continue;
             }
             if (!file_path(w, i, other != 0, path, sizeof path)) {
-                return bad_usage(w->c, "--output: the path is too long");
+                return bad_usage(w->c, "--output: path too long");
             }
             keep_artifact(w->c, *a, path, &w->files[i][other]);
         }

@@ -70,10 +70,9 @@ static int read_words(cli *c, int argc, char **argv, diff_words *d, side sides[2
         w[0].count = 1;
     }
     if (w[0].count == 0 || w[1].count == 0)
-        return bad_usage(c, at == argc ? "expected two runs (logs, or folders with results), or "
-                                         "several on each side of a --"
-                                       : "expected runs (logs, or folders with results) on both "
-                                         "sides of the --");
+        return bad_usage(c, at == argc
+                                ? "usage: raddle load diff BEFORE AFTER, or BEFORE... -- AFTER..."
+                                : "runs are needed on both sides of --");
     for (int i = 0; i < 2; i++) {
         if (w[i].count > RUNS_MOST) return bad_usage(c, "more than %d runs on a side", RUNS_MOST);
         sides[i].paths = w[i].at;
@@ -108,9 +107,9 @@ static int load_diff_run(cli *c, int argc, char **argv)
     int cut_off = 0, status = read_words(c, argc, argv, &d, sides);
     if (status != GO_ON) return status;
     if (d.format != NULL && strcmp(d.format, "text") != 0 && strcmp(d.format, "json") != 0)
-        return bad_usage(c, "--format: '%.40s': expected text or json", d.format);
+        return bad_usage(c, "--format '%.40s': use text or json", d.format);
     if (!(d.level > 0 && d.level <= 50))
-        return bad_usage(c, "--level: expected percent above 0, up to 50");
+        return bad_usage(c, "--level: use percent above 0, up to 50");
     status = side_read(c, &sides[0], d.partial, &cut_off);
     if (status == 0) status = side_read(c, &sides[1], d.partial, &cut_off);
     if (status == 0) status = compare(c, &d, sides);

@@ -175,9 +175,8 @@ static int check_percentiles(cli *c, const char *list)
         const char *begin = at;
         uint32_t ppm;
         if (!read_percent(&at, &ppm) || (*at != ',' && *at != 0))
-            return bad_usage(
-                c, "--percentiles: '%.40s': expected numbers from 0 to 100, such as 50,99.9",
-                begin);
+            return bad_usage(c, "--percentiles '%.40s': use numbers from 0 to 100, such as 50,99.9",
+                             begin);
         if (*at == 0) return 0;
     }
 }
@@ -229,7 +228,7 @@ static int pick_form(cli *c, const log_words *l, enum rad_load_form *form)
             return 0;
         }
     }
-    return bad_usage(c, "--format: '%.40s': expected summary, json, csv or prometheus", l->format);
+    return bad_usage(c, "--format '%.40s': use summary, json, csv or prometheus", l->format);
 }
 
 /* Prints what was asked for; frees the result. The exit status. */
@@ -364,7 +363,7 @@ static int load_strip_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LOAD_STRIP, argc, argv, &l, &w);
     if (status != GO_ON) return status;
     if ((status = read_file_word(c, w.at, w.count, &path)) != 0) return status;
-    if (l.output == NULL) return bad_usage(c, "expected --output FILE");
+    if (l.output == NULL) return bad_usage(c, "missing --output FILE");
     if ((status = check_extent(c, path, l.partial)) != 0) return status;
     if (rad_load_strip(path, l.output, &error) != 0) return complain_error(c, &error);
     out(c, "wrote %s: only inputs; 'raddle load replay %s --output FILE' makes it whole\n",
@@ -405,7 +404,7 @@ static int load_export_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LOAD_EXPORT, argc, argv, &l, &w);
     if (status != GO_ON) return status;
     if ((status = one_log(c, &w, &path, room)) != 0) return status;
-    if (l.output == NULL) return bad_usage(c, "expected --output FILE");
+    if (l.output == NULL) return bad_usage(c, "missing --output FILE");
     if ((status = check_extent(c, path, l.partial)) != 0) return status;
     if (rad_load_export_z6(path, l.output, &records, &error) != 0) return complain_error(c, &error);
     out(c, "wrote %s: %s records of 272 bytes\n", l.output, number(records));

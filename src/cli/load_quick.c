@@ -142,12 +142,13 @@ int load_quick(cli *c, int argc, char **argv)
     q.run.command_line = command_line(argc, argv);
     int status = options_parse(c, &VERB_LOAD_QUICK, argc, argv, &q, &w);
     if (status != GO_ON) return status;
-    if (w.count != 1 || strstr(w.at[0], "://") == NULL) return bad_usage(c, "expected one URL");
+    if (w.count != 1 || strstr(w.at[0], "://") == NULL)
+        return bad_usage(
+            c, "missing URL, or more than one; usage: raddle load http://HOST/ [options]");
     if (q.header != NULL && strchr(q.header, ':') == NULL)
-        return bad_usage(c, "--header: expected 'Name: value'");
+        return bad_usage(c, "--header '%.80s': use 'Name: value'", q.header);
     if (q.rate == 0 && (q.round_robin || q.connect_late))
-        return bad_usage(c, "--%s needs --rate: without it each user has its own requests",
-                         q.round_robin ? "round-robin" : "connect-late");
+        return bad_usage(c, "--%s needs --rate", q.round_robin ? "round-robin" : "connect-late");
     q.run.no_log = q.run.output == NULL;
     FILE *to = fmemopen(text, sizeof text, "w");
     if (to == NULL) return EXIT_RUNTIME;

@@ -42,16 +42,13 @@ static const option RUN_OPTIONS[] = {
 static int read_engine(cli *c, const char *text, enum rad_load_engine *engine)
 {
     static const char *const NAMES[] = {"auto", "simulated", "epoll", "uring"};
-    nearest n;
-    nearest_begin(&n, text);
     for (uint32_t i = 0; i < 4; i++) {
         if (strcmp(text, NAMES[i]) == 0) {
             *engine = (enum rad_load_engine)i;
             return 0;
         }
-        nearest_try(&n, NAMES[i]);
     }
-    return bad_usage(c, "--engine: there is no engine %.80s%s", text, nearest_hint(&n, ""));
+    return bad_usage(c, "--engine '%.80s': use auto, simulated, epoll or uring", text);
 }
 
 /* ---- The panel ------------------------------------------------------------------------------------------- */
@@ -100,8 +97,8 @@ static int status_of(cli *c, const rad_load_facts *f)
 {
     if (f->end == RAD_LOAD_INTERRUPTED) return EXIT_INTERRUPTED;
     if (f->end == RAD_LOAD_EXHAUSTED) {
-        complain(
-            c, "the log reached its limit (limits.max_event_log_size_mb): the run was ended early");
+        complain(c,
+                 "the log reached its limit (limits.max_event_log_size_mb); the run ended early");
         return EXIT_RUNTIME;
     }
     int judged = judge_data(c, f);
@@ -286,7 +283,7 @@ static int read_toml(cli *c, const char *path, char *text, size_t *size)
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        complain(c, "%s: cannot open it", path);
+        complain(c, "cannot open '%s'", path);
         return EXIT_USAGE;
     }
     int status = read_all(c, fd, path, text, size);
@@ -308,7 +305,9 @@ static int load_toml_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LOAD_TOML, argc, argv, &ignored, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_LOAD_TOML);
-    if (w.count > 1) return bad_usage(c, "expected one FILE, or none for stdin");
+    if (w.count > 1)
+        return bad_usage(c, "unexpected argument '%.200s': give one FILE, or none for stdin",
+                         w.at[1]);
     const char *path = w.count == 1 ? w.at[0] : NULL;
     if ((status = read_toml(c, path, text, &size)) != 0) return status;
     char *json = rad_load_toml_json(path != NULL ? path : "stdin", text, size, &error);

@@ -51,7 +51,7 @@ static int load_serve_run(cli *c, int argc, char **argv)
     rad_error error = {.code = 0};
     int status = options_parse(c, &VERB_LOAD_SERVE, argc, argv, &s, &w);
     if (status != GO_ON) return status;
-    if (w.count != 0) return bad_usage(c, "'%.80s': expected options only", w.at[0]);
+    if (w.count != 0) return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
     uint64_t high = s.latency_max_ms > s.latency_ms ? s.latency_max_ms : s.latency_ms;
     rad_load_serve_options o = {.host = s.host,
                                 .port = (uint32_t)s.port,

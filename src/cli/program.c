@@ -125,7 +125,7 @@ static int check_access(cli *c, const char *path)
         return refuse(c, path, strerror(errno));
     }
     if (S_ISDIR(about.st_mode)) {
-        return refuse(c, path, "a folder, not a program");
+        return refuse(c, path, "a directory, not a program");
     }
     if (!S_ISREG(about.st_mode)) {
         return refuse(c, path, "not a regular file");

@@ -38,7 +38,7 @@ int read_protocol(cli *c, const rad_protocols *p, const char *name, uint32_t *pr
     for (uint32_t i = 0; i < rad_protocols_count(p); i++) {
         nearest_try(&n, rad_protocol_name(p, i));
     }
-    return bad_usage(c, "--protocol: there is no protocol %.80s%s", name, nearest_hint(&n, ""));
+    return bad_usage(c, "--protocol: unknown protocol '%.80s'%s", name, nearest_hint(&n, ""));
 }
 
 /* ---- Shared: how it is run ---------------------------------------------------------------------------- */
@@ -49,16 +49,21 @@ static const char *const FULL_NAMES[] = {"block", "error", "drop", "latest", "re
 static int read_name(cli *c, const char *what, const char *text, const char *const *names,
                      uint32_t *index)
 {
-    nearest n;
-    nearest_begin(&n, text);
     for (uint32_t i = 0; names[i]; i++) {
         if (strcmp(text, names[i]) == 0) {
             *index = i;
             return 0;
         }
-        nearest_try(&n, names[i]);
     }
-    return bad_usage(c, "--%s: there is no %.80s%s", what, text, nearest_hint(&n, ""));
+    char list[100] = "";
+    for (uint32_t i = 0; names[i]; i++) {
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
+                 i == 0         ? ""
+                 : names[i + 1] ? ", "
+                                : " or ",
+                 names[i]);
+    }
+    return bad_usage(c, "--%s '%.80s': use %s", what, text, list);
 }
 
 const char *policy_name(enum rad_session_policy policy)
@@ -90,7 +95,7 @@ int read_n(cli *c, const char *text, uint32_t *n)
         return 0;
     }
     if (!read_count(text, RAD_SESSION_ALL - 1, &value) || value == 0) {
-        return bad_usage(c, "--n: '%.80s': expected a number from 1 on, or inf", text);
+        return bad_usage(c, "--n '%.80s': use a number from 1 on, or inf", text);
     }
     *n = (uint32_t)value;
     return 0;

@@ -59,7 +59,7 @@ static void protocol_text(cli *c, const rad_protocols *p, uint32_t i, const rad_
 {
     rad_protocol_counts n;
     rad_protocol_count(p, i, &n);
-    out(c, "%s%s%s: %s role%s, %s thread%s, %s edge%s, %s state%s, %s instruction%s%s\n",
+    out(c, "%s%s%s: %s role%s, %s coroutine%s, %s edge%s, %s state%s, %s instruction%s%s\n",
         style(c, STYLE_BOLD), rad_protocol_name(p, i), style(c, STYLE_OFF), number(n.roles),
         plural(n.roles), number(n.threads), plural(n.threads), number(n.edges), plural(n.edges),
         number(n.states), plural(n.states), number(n.instructions), plural(n.instructions),

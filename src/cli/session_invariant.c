@@ -62,8 +62,7 @@ static int read_ns(cli *c, const char *text, uint32_t *ns, uint32_t *count)
             return status;
         }
     }
-    return *count ? 0
-                  : bad_usage(c, "--n: expected numbers from 1 on, or inf, with commas between");
+    return *count ? 0 : bad_usage(c, "--n: use numbers from 1 on, or inf, with commas between");
 }
 
 static int read_policies(cli *c, const char *text, uint32_t *mask)
@@ -82,7 +81,7 @@ static int read_policies(cli *c, const char *text, uint32_t *mask)
         }
         *mask |= UINT32_C(1) << policy;
     }
-    return *mask ? 0 : bad_usage(c, "--policies: expected names with commas between, or all");
+    return *mask ? 0 : bad_usage(c, "--policies: use names with commas between, or all");
 }
 
 static void on_progress(void *context, uint64_t done, uint64_t all)
@@ -217,7 +216,7 @@ static int try_threads(const rad_protocols *p, const invariant_args *a,
 /* What holds, and as far as what. */
 static void verdict_text(const invariant_args *a, const rad_invariance *r, char *text, size_t size)
 {
-    int used = snprintf(text, size, "no thread can tell any two of these runs apart");
+    int used = snprintf(text, size, "no coroutine can tell any two of these runs apart");
     if (r->faulted > 0) {
         used += snprintf(text + used, size - (size_t)used,
                          ", up to the faults: %s of %s had faulted sessions", number(r->faulted),
@@ -237,7 +236,7 @@ static void report_text(cli *c, const invariant_args *a, const rad_invariance *r
         plural(a->seeds), (unsigned long long)a->run.seed, number(a->run.sessions),
         plural(a->run.sessions));
     report_label(c, "runs");
-    out(c, "%s, %s events: %s complete, %s faulted, %s exhausted, %s stuck\n", number(r->runs),
+    out(c, "%s, %s events: %s complete, %s faulted, %s out of fuel, %s stuck\n", number(r->runs),
         number(r->events), number(r->complete), number(r->faulted), number(r->exhausted),
         number(r->stuck));
     report_label(c, "digest");
@@ -394,7 +393,7 @@ const verb VERB_SESSION_INVARIANT = {
             "Compared are the events of each coroutine with their causes, its effects, final state "
             "and registers, as far as fuel goes. A difference is named, found again by the "
             "explorer, saved and shrunk. Each run counts once: complete, faulted (complete, with a "
-            "faulted session), exhausted (out of fuel) or stuck.",
+            "faulted session), out of fuel (exhausted in JSON) or stuck.",
     .status = "0 no difference, 1 a difference, or stuck, " STATUS_ERRORS,
     .options = INVARIANT_OPTIONS,
     .examples = INVARIANT_EXAMPLES,

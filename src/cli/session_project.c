@@ -30,7 +30,7 @@ static int find_role(cli *c, const rad_protocols *p, uint32_t protocol, const ch
         }
         nearest_try(&n, rad_protocol_role(p, protocol, *role));
     }
-    return bad_usage(c, "--role: %s has no role %.80s%s", rad_protocol_name(p, protocol), name,
+    return bad_usage(c, "--role: %s has no role '%.80s'%s", rad_protocol_name(p, protocol), name,
                      nearest_hint(&n, ""));
 }
 
@@ -79,7 +79,7 @@ static int project_run(cli *c, int argc, char **argv)
     }
     ends_at_once(c, &VERB_SESSION_PROJECT);
     if (a.as_c && a.role == NULL) {
-        return bad_usage(c, "--c: of which role? Expected --role R: a header for each");
+        return bad_usage(c, "--c needs --role R: one header a role");
     }
     if ((status = read_protocols(c, &w, &p)) != 0) {
         return status;

@@ -201,8 +201,7 @@ static int run_file(cli *c, const verb *v, int argc, char **argv, bool traces)
     }
     status = read_protocol(c, p, a.run.protocol, &protocol);
     if (status == 0 && traces && a.run.threads && (!a.normalize || a.session != NOT_GIVEN)) {
-        status = bad_usage(c, "on several threads there are no ticks: --threads needs --normalize, "
-                              "and takes no --session");
+        status = bad_usage(c, "--threads needs --normalize, and takes no --session");
     }
     if (status == 0) {
         int code = a.run.threads ? run_on_threads(p, &a, &o, &r, &error)

@@ -57,15 +57,15 @@ static int open_dir(tour *t, const char *output)
     struct stat about;
     if (output) {
         if (stat(output, &about) != 0 || !S_ISDIR(about.st_mode)) {
-            return bad_usage(t->c, "--output: '%.200s' is not a folder; create it first", output);
+            return bad_usage(t->c, "--output: '%.200s' is not an existing directory", output);
         }
         snprintf(t->dir, sizeof t->dir, "%s", output);
         return 0;
     }
     snprintf(t->dir, sizeof t->dir, "%.1000s/raddle-tour.XXXXXX", t->c->temp_dir);
     if (mkdtemp(t->dir) == NULL) {
-        complain(t->c, "cannot create a folder in '%.400s': %s; give --output DIR", t->c->temp_dir,
-                 strerror(errno));
+        complain(t->c, "cannot create a directory in '%.400s': %s; use --output DIR",
+                 t->c->temp_dir, strerror(errno));
         return EXIT_RUNTIME;
     }
     t->temporary = true;
@@ -227,10 +227,10 @@ static int tell_case(tour *t, const rad_target *target)
     if (text == NULL) {
         return complain_error(c, &error);
     }
-    out_paragraph(c, 3,
-                  "Raddle's own executor is on trial, too: the functions that production runs, one "
-                  "step at a time, under tasks that are little programs. This case was made from a "
-                  "seed:");
+    out_paragraph(
+        c, 3,
+        "Raddle's own executor is on trial, too: the functions that production runs, one step at a "
+        "time, under tasks that are little programs. This case was made from a seed:");
     out_text(c, "\n");
     out_text(c, text);
     out_text(c, "\n");
@@ -326,7 +326,7 @@ static int tour_run(cli *c, int argc, char **argv)
         return status;
     }
     if (w.count > 0) {
-        return bad_usage(c, "tour takes no words: '%.80s'", w.at[0]);
+        return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
     }
     t = (tour){.c = c};
     if (rad_target_init(&t.target, TOUR_MACHINE, &error) != 0) {

@@ -58,21 +58,21 @@ static int find_artifacts(cli *c, const char *dir, glob_t *files)
         return EXIT_USAGE;
     }
     if (!S_ISDIR(about.st_mode)) {
-        complain(c, "'%.400s' is not a folder; 'raddle replay' takes a file", dir);
+        complain(c, "'%.400s': not a directory; 'raddle replay' takes a file", dir);
         return EXIT_USAGE;
     }
     escape_pattern(escaped, sizeof escaped, dir);
     if (!join_path(pattern, sizeof pattern, escaped, "*.raddle.json")) {
-        complain(c, "the path of the folder is too long");
+        complain(c, "path too long");
         return EXIT_USAGE;
     }
     int code = glob(pattern, GLOB_ERR, NULL, files);
     if (code == GLOB_NOMATCH) {
-        complain(c, "'%.400s' holds no *.raddle.json: there is nothing to replay", dir);
+        complain(c, "'%.400s': no *.raddle.json in it", dir);
         return EXIT_USAGE;
     }
     if (code != 0) {
-        complain(c, "cannot read the folder '%.400s'", dir);
+        complain(c, "cannot read directory '%.400s'", dir);
         return code == GLOB_NOSPACE ? EXIT_RUNTIME : EXIT_USAGE;
     }
     return 0;
@@ -249,9 +249,11 @@ static int corpus_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
-    if (w.count != 1) {
-        return bad_usage(c, w.count ? "one folder at a time"
-                                    : "which folder? Expected: raddle corpus DIR");
+    if (w.count == 0) {
+        return bad_usage(c, "missing DIR; usage: raddle corpus DIR");
+    }
+    if (w.count > 1) {
+        return bad_usage(c, "unexpected argument '%.200s': give one directory", w.at[1]);
     }
     a.realign = a.realign || c->program_words; /* programs are edited */
     status = find_artifacts(c, w.at[0], &files);

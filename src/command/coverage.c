@@ -15,10 +15,10 @@ static void report_phase(cli *c, const rad_phase *p)
         out(c, ", %s failed", number(p->failures));
     }
     if (p->bounded && p->exhausted) {
-        out(c, ", exhausted: %s",
+        out(c, ", complete: %s",
             p->pruned ? "everything within the bound was tried" : "the bound cut nothing off");
     } else if (p->bounded) {
-        out_text(c, ", not exhausted");
+        out_text(c, ", not complete");
     }
     if (p->cut) {
         out(c, "; %s cut at the step limit", number(p->cut));

@@ -95,7 +95,7 @@ static int check_strategy(cli *c, const char *name)
         }
         nearest_try(&n, s.name);
     }
-    return bad_usage(c, "no strategy is called '%.80s'%s 'raddle list' shows them", name,
+    return bad_usage(c, "unknown strategy '%.80s'%s 'raddle list' shows all", name,
                      *nearest_hint(&n, "") ? nearest_hint(&n, "") : ";");
 }
 
@@ -152,7 +152,7 @@ static int check_races(cli *c, const char *word)
     if (word == NULL || strcmp(word, "continue") == 0 || strcmp(word, "fatal") == 0) {
         return 0;
     }
-    return bad_usage(c, "--races '%.80s': expected continue or fatal", word);
+    return bad_usage(c, "--races '%.80s': use continue or fatal", word);
 }
 
 /* `word` may be NULL. */
@@ -164,10 +164,12 @@ static int set_clock(cli *c, const char *word, rad_target *t)
     }
     bool is_free = strcmp(word, "free") == 0;
     if (!is_free && strcmp(word, "quiet") != 0) {
-        return bad_usage(c, "--clock '%.80s': expected quiet or free", word);
+        return bad_usage(c, "--clock '%.80s': use quiet or free", word);
     }
     int code = rad_target_set(t, is_free ? "clock=1" : "clock=0", &error);
-    return code == 0 ? 0 : bad_usage(c, "--clock is for programs with fibers");
+    return code == 0
+               ? 0
+               : bad_usage(c, "--clock needs a program: raddle explore --clock free ./PROGRAM");
 }
 
 /* `word` may be NULL. */
@@ -183,7 +185,7 @@ static int set_spurious(cli *c, const char *word, rad_target *t)
     }
     bool known = c->program_words != NULL;
     int code = known ? rad_target_set(t, is_on ? "spurious=1" : "spurious=0", &error) : -1;
-    return code == 0 ? 0 : bad_usage(c, "--spurious is for programs with threads");
+    return code == 0 ? 0 : bad_usage(c, "--spurious needs a program with threads");
 }
 
 /* `word` may be NULL. The memory of a program is counted in MiB. */
@@ -201,12 +203,14 @@ static int set_memory(cli *c, const char *word, rad_target *t)
     double bytes = letter ? size * (double)(UINT64_C(1024) << 10 * (letter - letters)) : size;
     double mib = bytes / (1 << 20);
     if (!known || (mib > 0 && mib < 1) || mib > 1 << 30) {
-        return bad_usage(c, "--memory '%.80s': expected a size from 1M on, such as 64M or 2G, or 0",
+        return bad_usage(c, "--memory '%.80s': use a size of at least 1M, such as 64M or 2G, or 0",
                          word);
     }
     snprintf(setting, sizeof setting, "memory=%llu", (unsigned long long)mib);
     int code = c->program_words ? rad_target_set(t, setting, &error) : -1;
-    return code == 0 ? 0 : bad_usage(c, "--memory is for programs with fibers");
+    return code == 0
+               ? 0
+               : bad_usage(c, "--memory needs a program: raddle explore --memory 64M ./PROGRAM");
 }
 
 /* The input of a program has been taken from the command already: cli/fibers.c. */
@@ -214,7 +218,7 @@ static int set_around(cli *c, const explore_args *a, rad_target *t)
 {
     rad_error error = {.code = 0};
     if ((a->scratch || a->input || a->shown || a->closed) && c->program_words == NULL) {
-        return bad_usage(c, "--%s is for programs under test",
+        return bad_usage(c, "--%s needs a program: raddle explore [options] ./PROGRAM",
                          a->scratch ? "scratch"
                          : a->input ? "stdin"
                          : a->shown ? "show-output"
@@ -387,9 +391,10 @@ static int explore_run(cli *c, int argc, char **argv)
         return status;
     }
     if (c->program_words && a.strategy && strchr(a.strategy, '/')) {
-        status = bad_usage(
-            c, "--strategy '%.200s': programs cannot be explored with policies of your own yet",
-            a.strategy);
+        status = bad_usage(c,
+                           "--strategy '%.200s': policies in shared objects do not work on "
+                           "programs; use a name of 'raddle list'",
+                           a.strategy);
     } else {
         status = set_clock(c, a.clock, &t);
         status = status ? status : set_spurious(c, a.spurious, &t);

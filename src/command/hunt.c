@@ -79,7 +79,7 @@ bug *hunt_keep(hunt *h, const rad_artifact *a)
     *b = (bug){.verdict = *v, .phase = h->phase};
     snprintf(b->identity, sizeof b->identity, "%s", v->identity);
     if (!hunt_path(h, h->bug_count, ".raddle.json", path, sizeof path)) {
-        complain(h->c, "the path of --output is too long");
+        complain(h->c, "--output: path too long");
     }
     h->bug_count++;
     progress_clear(h->c);

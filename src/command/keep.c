@@ -164,10 +164,10 @@ void shrunk_report(cli *c, const shrunk *s)
     const rad_measure *from = &s->report.before, *to = &s->report.after;
     char text[300];
     report_label(c, "shrunk");
-    out(c, "%s → %s choice%s, %s → %s preemption%s, %s → %s step%s (%s runs)\n",
+    out(c, "%s → %s choice%s, %s → %s preemption%s, %s → %s step%s (%s run%s)\n",
         number(from->choices), number(to->choices), plural(to->choices), number(from->preemptions),
         number(to->preemptions), plural(to->preemptions), number(from->steps), number(to->steps),
-        plural(to->steps), number(s->report.checks));
+        plural(to->steps), number(s->report.checks), plural(s->report.checks));
     report_stopped(c, &s->report);
     if (from->case_size != to->case_size) {
         report_label(c, "case");

@@ -140,7 +140,7 @@ static int list_run(cli *c, int argc, char **argv)
     }
     ends_at_once(c, &VERB_LIST);
     if (w.count > 0) {
-        return bad_usage(c, "list takes no words: '%.80s'", w.at[0]);
+        return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
     }
     (a.json ? list_json : list_text)(c, a.all);
     return EXIT_FINE;

@@ -84,7 +84,7 @@ static int unknown_option(cli *c, const verb *v, const char *word)
 static int add_text(cli *c, const option *o, text_list *list, const char *text)
 {
     if (list->count == OPTION_TEXTS_MOST)
-        return bad_usage(c, "--%s: more than %d times", o->name, OPTION_TEXTS_MOST);
+        return bad_usage(c, "--%s: given more than %d times", o->name, OPTION_TEXTS_MOST);
     list->items[list->count++] = text;
     return GO_ON;
 }
@@ -100,19 +100,17 @@ static int set_value(cli *c, const option *o, const char *text, void *into)
         if (read_decimal(text, (double *)at) && *(double *)at > 0) {
             return GO_ON;
         }
-        return bad_usage(c, "--%s: '%.80s' is not a number of seconds, such as 60 or 0.5", o->name,
-                         text);
+        return bad_usage(c, "--%s '%.80s': use seconds, such as 60 or 0.5", o->name, text);
     case OPTION_PERCENT:
         if (read_decimal(text, (double *)at)) {
             return GO_ON;
         }
-        return bad_usage(c, "--%s: '%.80s' is not a number of percent, such as 5 or 0.5", o->name,
-                         text);
+        return bad_usage(c, "--%s '%.80s': use percent, such as 5 or 0.5", o->name, text);
     case OPTION_COUNT: break;
     }
     uint64_t value;
     if (!read_count(text, o->max, &value) || value < o->min) {
-        return bad_usage(c, "--%s: '%.80s' is not a whole number from %llu to %llu", o->name, text,
+        return bad_usage(c, "--%s '%.80s': use a whole number from %llu to %llu", o->name, text,
                          (unsigned long long)o->min, (unsigned long long)o->max);
     }
     *(uint64_t *)at = value;
@@ -137,7 +135,7 @@ static int take_option(parser *p, const option *o, const char *word, const char 
         return set_value(p->c, o, NULL, p->into);
     }
     if (attached == NULL && p->next >= p->argc) {
-        return bad_usage(p->c, "%.80s needs a value: %s", word, o->value);
+        return bad_usage(p->c, "%.80s needs a value (%s)", word, o->value);
     }
     return set_value(p->c, o, attached ? attached : p->argv[p->next++], p->into);
 }

@@ -45,8 +45,8 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
     rad_verdict v = {.steps = 0};
     if (a->repaired || a->original || a->edited || a->realign || a->gdb) {
         return bad_usage(c,
-                         "'%.200s' is a log, which replays strictly: no --edited, --repaired, "
-                         "--original, --realign, --gdb",
+                         "'%.200s': a decision log replays without --edited, --fixed, --original, "
+                         "--realign and --gdb",
                          path);
     }
     if (rad_lab_replay_log(path, &t, &v, &error) != 0) {
@@ -206,7 +206,7 @@ static int read_document(cli *c, const rad_target *recorded, char **given, uint3
         return status;
     }
     if (t->machine != recorded->machine) {
-        complain(c, "'%.400s' is of the machine '%s', but the recorded run of '%s'", given[0],
+        complain(c, "'%.400s': for machine '%s', but the run was recorded on '%s'", given[0],
                  t->machine->name, recorded->machine->name);
         rad_target_free(t);
         return EXIT_USAGE;
@@ -285,24 +285,23 @@ static int replay_run(cli *c, int argc, char **argv)
         return status;
     }
     if (a.repaired && a.original) {
-        return bad_usage(c, "--repaired and --original exclude each other");
+        return bad_usage(c, "--fixed and --original: give one");
     }
     if (a.output && !a.realign) {
-        return bad_usage(c, "--output is for --realign");
+        return bad_usage(c, "--output needs --realign");
     }
     if (a.gdb && (a.realign || a.json || a.repaired || a.original)) {
-        return bad_usage(c, "--gdb goes with no other option but --edited");
+        return bad_usage(c, "--gdb: the only other option it takes is --edited");
     }
     bool document = w.count > 1 && target_is_file(w.at[1]);
     if (document && (!a.realign || a.repaired || a.original)) {
-        return bad_usage(c, "'%.200s': to follow a run in another document takes --realign alone",
-                         w.at[1]);
+        return bad_usage(c, "'%.200s': another document needs --realign alone", w.at[1]);
     }
     if ((status = read_file_word(c, w.at, document ? 1 : w.count, &path)) != 0) {
         return status;
     }
     if (document && rad_is_log(path)) {
-        return bad_usage(c, "'%.200s' is a log, which replays strictly: no --realign", path);
+        return bad_usage(c, "'%.200s': a decision log replays without --realign", path);
     }
     if (document) {
         return realign_document(c, path, w.at + 1, w.count - 1, &a);

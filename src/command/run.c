@@ -99,8 +99,7 @@ static int run_run(cli *c, int argc, char **argv)
         return status;
     }
     if (a.log_limit && a.log == NULL) {
-        status =
-            bad_usage(c, "--log-limit says how large the file of --log may be; give --log too");
+        status = bad_usage(c, "--log-limit needs --log");
     } else if ((status = read_policy_word(c, &a.policy)) == 0 &&
                (status = run_once(c, &t, &a, &v)) == 0) {
         (a.json ? report_run_json : report_run)(c, &t, &a, &v);

@@ -72,7 +72,7 @@ static int shrink_file(cli *c, const char *path, const shrink_args *args)
     }
     if (!rad_artifact_expects_failure(a)) {
         rad_artifact_free(a);
-        complain(c, "'%.400s' expects no failure: there is nothing to shrink", path);
+        complain(c, "'%.400s': records no failure, so there is nothing to shrink", path);
         return EXIT_USAGE;
     }
     if (args->output == NULL && !minimised_path(target, sizeof target, path)) {

@@ -15,7 +15,7 @@
 static void hint_at_list(const cli *c)
 {
     char text[1200];
-    translate(c, "'raddle list' shows the machines and their parameters.", text, sizeof text);
+    translate(c, "'raddle list' shows machines and parameters.", text, sizeof text);
     note("%s\n", text);
 }
 
@@ -28,14 +28,13 @@ static int unknown_machine(cli *c, const char *word)
         nearest_try(&n, m->name);
     }
     if (strchr(word, '/')) {
-        complain(c, "'%.200s' is not a machine", word);
+        complain(c, "unknown machine '%.200s'", word);
     } else if (access(word, X_OK) == 0) {
-        complain(c, "no machine is called '%.200s'; a program is written with a slash: ./%.200s",
-                 word, word);
+        complain(c, "unknown machine '%.200s'; to run the program, type ./%.200s", word, word);
     } else if (strchr(word, '=')) {
-        complain(c, "the machine's name comes before its parameters, not '%.200s'", word);
+        complain(c, "missing machine before '%.200s'", word);
     } else {
-        complain(c, "no machine is called '%.200s'%s", word, nearest_hint(&n, ""));
+        complain(c, "unknown machine '%.200s'%s", word, nearest_hint(&n, ""));
     }
     hint_at_list(c);
     return EXIT_USAGE;
@@ -90,7 +89,7 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
     rad_error error = {.code = 0};
     const rad_machine *only = count == 0 || strchr(words[0], '=') ? only_machine() : NULL;
     if (count == 0 && only == NULL) {
-        return bad_usage(c, "which machine? Expected: raddle %s MACHINE [NAME=VALUE …]", c->verb);
+        return bad_usage(c, "missing MACHINE; usage: raddle %s MACHINE [NAME=VALUE ...]", c->verb);
     }
     if (only == NULL && rad_machine_find(words[0]) == NULL && !target_is_file(words[0])) {
         return unknown_machine(c, words[0]);
@@ -102,7 +101,7 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", words[i]);
     }
     if (used >= sizeof all) {
-        return bad_usage(c, "the parameters are too long: expected NAME=VALUE words");
+        return bad_usage(c, "parameters too long");
     }
     int code = only ? rad_target_init(t, only->name, &error) : read_case(c, words[0], t, &error);
     if (code > 0) {
@@ -129,18 +128,18 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
 int read_file_word(cli *c, char **words, uint32_t count, const char **path)
 {
     if (count == 0) {
-        return bad_usage(c, "which file? Expected: raddle %s FILE", c->verb);
+        return bad_usage(c, "missing FILE; usage: raddle %s FILE", c->verb);
     }
     if (count > 1) {
-        return bad_usage(c, "one file at a time: '%.200s' is one too many", words[1]);
+        return bad_usage(c, "unexpected argument '%.200s': give one file", words[1]);
     }
     const char *kind = rad__os_not_regular(words[0]);
     int file = kind ? -1 : open(words[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (kind) {
-        bool folder = strcmp(kind, "a folder") == 0;
+        bool folder = strcmp(kind, "a directory") == 0;
         complain(c,
-                 folder ? "'%.400s' is %s; 'raddle corpus' replays a whole folder"
-                        : "'%.400s' is %s, not a regular file",
+                 folder ? "'%.400s': a directory; 'raddle corpus' replays all files of one"
+                        : "'%.400s': %s, not a regular file",
                  words[0], kind);
         return EXIT_USAGE;
     }
@@ -202,7 +201,10 @@ int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)
 {
     rad_error error = {.code = 0};
     if (rad_is_log(path)) {
-        complain(c, "'%.400s' is a log, not an artifact; 'raddle replay' reads logs", path);
+        complain(c,
+                 "'%.400s': a decision log, not a schedule file; 'raddle replay' and 'raddle show' "
+                 "take it",
+                 path);
         return EXIT_USAGE;
     }
     if (rad_artifact_read(a, path, edited_ok, &error) != 0) {
@@ -257,7 +259,7 @@ int read_policy_word(cli *c, const char **word)
         }
         nearest_try(&n, p.name);
     }
-    return bad_usage(c, "no policy is called '%.80s'%s 'raddle list' shows them", name,
+    return bad_usage(c, "unknown policy '%.80s'%s 'raddle list' shows all", name,
                      *nearest_hint(&n, "") ? nearest_hint(&n, "") : ";");
 }
 
@@ -267,5 +269,5 @@ int check_output(cli *c, const char *dir)
     if (dir == NULL || (stat(dir, &about) == 0 && S_ISDIR(about.st_mode))) {
         return 0;
     }
-    return bad_usage(c, "--output: '%.200s' is not a folder; create it first", dir);
+    return bad_usage(c, "--output: '%.200s' is not an existing directory", dir);
 }

@@ -105,7 +105,7 @@ static int check_pattern(suite *s, const char *pattern)
         if (matches(pattern, name)) return 0;
         nearest_try(&n, name);
     }
-    return bad_usage(s->c, "no test is called '%.80s'%s", pattern, nearest_hint(&n, ""));
+    return bad_usage(s->c, "unknown test '%.80s'%s", pattern, nearest_hint(&n, ""));
 }
 
 static int check_param(suite *s, const char *word)
@@ -118,7 +118,7 @@ static int check_param(suite *s, const char *word)
         if (strcmp(s->k.params[i].name, name) == 0) return 0;
         nearest_try(&n, s->k.params[i].name);
     }
-    return bad_usage(s->c, "no parameter is called '%.80s'%s", name, nearest_hint(&n, ""));
+    return bad_usage(s->c, "unknown parameter '%.80s'%s", name, nearest_hint(&n, ""));
 }
 
 static int check_words(suite *s)
@@ -425,12 +425,11 @@ static int list_tests(suite *s)
 
 static int check_args(cli *c, test_args *a)
 {
-    if (a->json && a->tap) return bad_usage(c, "--json and --tap exclude each other");
+    if (a->json && a->tap) return bad_usage(c, "--json and --tap: give one");
     if (a->clock && strcmp(a->clock, "free") != 0 && strcmp(a->clock, "quiet") != 0)
-        return bad_usage(c, "--clock '%.80s': expected quiet or free", a->clock);
+        return bad_usage(c, "--clock '%.80s': use quiet or free", a->clock);
     if (a->strategy && strchr(a->strategy, '/'))
-        return bad_usage(c, "--strategy '%.200s': tests take the strategies of 'raddle list'",
-                         a->strategy);
+        return bad_usage(c, "--strategy '%.200s': use a name of 'raddle list'", a->strategy);
     return check_output(c, a->output);
 }
 
@@ -443,7 +442,7 @@ static int test_run(cli *c, int argc, char **argv)
     if (status != GO_ON) return status;
     s = (suite){.c = c, .args = &a};
     if (rad_lab_program_own() == NULL)
-        return bad_usage(c, "which program? Expected: raddle test ./PROGRAM [NAME ...]");
+        return bad_usage(c, "missing ./PROGRAM; usage: raddle test ./PROGRAM [NAME ...]");
     const char *path = rad_lab_program_own()->path, *slash = strrchr(path, '/');
     if ((status = check_args(c, &a)) != 0 || (status = sort_words(&s, &w)) != 0) return status;
     s.report = (test_report){.c = c,
@@ -455,7 +454,7 @@ static int test_run(cli *c, int argc, char **argv)
                              .junit = a.junit};
     if ((status = catalog_read(c, &s.k)) != 0) return status;
     if (a.threads && s.k.text == NULL)
-        return bad_usage(c, "--threads is for programs with tests (raddle/test.h)");
+        return bad_usage(c, "--threads needs a program with tests (raddle/test.h)");
     if ((status = check_words(&s)) == 0) status = a.list ? list_tests(&s) : run_suite(&s);
     catalog_free(&s.k);
     return status;

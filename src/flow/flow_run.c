@@ -120,10 +120,10 @@ static int check_functions(const rad_flow_program *p, const rad_flow_run_options
         for (uint32_t k = 0; k < o->function_count; k++)
             found |= strcmp(o->functions[k].name, name) == 0;
         if (!found)
-            return rad__flow_error(&p->file, task->place, error,
-                                   "task %s calls \"%s\", and nobody has registered a function of "
-                                   "that name",
-                                   rad__flow_name(&p->file, task->name), name);
+            return rad__flow_error(
+                &p->file, task->place, error,
+                "task %s: C function \"%s\" is not registered (rad_flow_register)",
+                rad__flow_name(&p->file, task->name), name);
     }
     return 0;
 }
@@ -413,14 +413,14 @@ static int refuse_changed(rad_flow_runner *r, const rad_flow_program *p, rad_err
     if (got == 1) difference = rad__flow_difference(old, size, p->text, p->text_size);
     int code;
     if (difference != NULL && difference[0] == 0)
-        code = rad__error(error, RAD_EINPUT,
-                          "flow: it is not the one the case was begun with: somebody has changed "
-                          "the folder");
+        code = rad__error(
+            error, RAD_EINPUT,
+            "flow: it is not the one the case was begun with: somebody has changed the folder");
     else
-        code = rad__error_lines(error, difference != NULL ? difference : "(unknown)", RAD_EINPUT,
-                                "%s is not the flow this case was begun with; line by line (- "
-                                "then, + now):\n",
-                                p->file.file_name);
+        code = rad__error_lines(
+            error, difference != NULL ? difference : "(unknown)", RAD_EINPUT,
+            "%s is not the flow this case was begun with; line by line (- then, + now):\n",
+            p->file.file_name);
     rad__free(difference);
     rad__free(old);
     return code;

@@ -105,9 +105,7 @@ static int answer(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_settle 
     if (s->answer == RAD_FLOW_ANSWER_AGAIN) return run_again(r, e, error);
     if (s->answer == RAD_FLOW_ANSWER_FAILED) return settle_failed(r, e, error);
     if (s->output == NULL && task->capture != RAD_NONE)
-        return rad__error(error, RAD_EINPUT,
-                          "task %s (%s): it is said to be done, but not what it printed, which the "
-                          "flow wants to know, too",
+        return rad__error(error, RAD_EINPUT, "task %s (%s) captures output: add --with-output TEXT",
                           rad__flow_name(&r->program->file, task->name), e->key);
     int code = check_output(r, e, s->output, error);
     if (code != 0) return code;

@@ -362,7 +362,7 @@ static int send(const char *folder, const rad_flow_input *input, rad_error *erro
     int code = open_inside(in, folder, error), got = 0;
     while (code == 0 && (got = rad__flow_journal_next(&in->journal, &record, error)) == 1)
         if (record.type == RAD_RECORD_END)
-            code = rad__error(error, RAD_EINPUT, "the case has ended");
+            code = rad__error(error, RAD_EINPUT, "nothing sent: this execution has ended");
     if (code == 0 && got < 0) code = got;
     uint32_t at = 0;
     if (code == 0) code = check_name(in, input, &at, error);

@@ -314,7 +314,8 @@ static void resolve_more(rad_flow_resolver *r, rad_flow_statement *s)
         return;
     }
     if (around->many->most == 0)
-        rad__flow_wrong(r, s->name_place, "more needs 'up to' and a number at the many of line %u",
+        rad__flow_wrong(r, s->name_place,
+                        "'more' needs a limit: write 'up to N' on the many at line %u",
                         around->many->place.line);
     s->text = s->name;
     s->name = around->many->number;

@@ -230,7 +230,7 @@ static void parse_property(rad_flow_parser *p, rad_flow_task *t, enum property p
         break;
     case PROPERTY_TIMEOUT: parse_timeout(p, t); break;
     case PROPERTY_RETRY: parse_retry(p, t); break;
-    case PROPERTY_DIR: t->dir = rad__flow_expect_text(p, "a folder, a text"); break;
+    case PROPERTY_DIR: t->dir = rad__flow_expect_text(p, "a directory, a text"); break;
     case PROPERTY_READS: parse_names(p, &t->reads); break;
     case PROPERTY_WRITES: parse_names(p, &t->writes); break;
     case PROPERTY_CAPTURE:

@@ -248,11 +248,12 @@ static int artifact_of_json(rad_artifact *a, const rad_json_source *s, json_t *r
         return 0;
     }
     code = rad__json_digest(s, root, "", "checksum", &said);
-    return code ? code
-                : rad__error(s->error, RAD_EINPUT,
-                             "%s: checksum does not match: the file was edited; "
-                             "--edited replays it anyway",
-                             s->name);
+    return code
+               ? code
+               : rad__error(
+                     s->error, RAD_EINPUT,
+                     "%s: file was edited (checksum mismatch); 'raddle replay --edited' accepts it",
+                     s->name);
 }
 
 static int artifact_of_text(rad_artifact **out, const rad_json_source *s, const char *text,

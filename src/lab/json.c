@@ -292,7 +292,7 @@ static int json_read_params(const rad_json_source *s, const json_t *c, rad_targe
 int rad__json_no_machine(const rad_json_source *s, const char *name)
 {
     return rad__error(s->error, RAD_EINPUT,
-                      "%s: machine: no machine is called \"%s\"; `raddle list` shows all", s->name,
+                      "%s: machine: unknown machine \"%s\"; 'raddle list' shows all", s->name,
                       name);
 }
 

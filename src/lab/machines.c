@@ -182,8 +182,7 @@ int rad_target_init(rad_target *t, const char *machine, rad_error *error)
     const rad_machine *m = rad_machine_find(machine);
     *t = (rad_target){.machine = NULL};
     if (m == NULL)
-        return rad__error(error, RAD_EINPUT,
-                          "there is no machine called \"%.60s\"; `raddle list` names them",
+        return rad__error(error, RAD_EINPUT, "unknown machine '%.60s'; 'raddle list' shows all",
                           machine);
     rad__target_preset(t, m);
     return 0;
@@ -208,14 +207,14 @@ static void target_append(char *text, size_t size, const char *format, ...)
     va_end(args);
 }
 
-static int unknown_error(const rad_target *t, const char *word, int length, rad_error *error)
+static int unknown_error(const rad_target *t, const char *word, rad_error *error)
 {
     char names[RAD_PARAMS_MAX * (MACHINES_NAME_MAX + 2) + 1] = "";
     uint32_t count = rad__machine_param_count(t->machine);
     for (uint32_t i = 0; i < count; i++)
         target_append(names, sizeof names, "%s%s", i ? ", " : "", t->machine->params[i].name);
-    return rad__error(error, RAD_EINPUT, "%.*s: %s has no parameter of that name%s%s", length, word,
-                      t->machine->name, count ? "; it has " : "", names);
+    return rad__error(error, RAD_EINPUT, "unknown parameter '%.*s'; %s has: %s",
+                      (int)strcspn(word, "="), word, t->machine->name, count ? names : "none");
 }
 
 enum number { NUMBER_GOOD, NUMBER_BAD, NUMBER_HUGE };
@@ -247,7 +246,7 @@ static int target_set_one(rad_target *t, const char *word, size_t length, uint32
         return rad__error(error, RAD_EINPUT, "%.*s: expected NAME=NUMBER", shown, word);
     size_t name = (size_t)(equals - word);
     uint32_t param = rad__machine_param(t->machine, word, name);
-    if (param == RAD_NONE) return unknown_error(t, word, shown, error);
+    if (param == RAD_NONE) return unknown_error(t, word, error);
     int64_t value = 0;
     enum number n = number_parse(equals + 1, length - name - 1, &value);
     if (n == NUMBER_BAD) return range_error(t, param, word, shown, "not a whole number", error);

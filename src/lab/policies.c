@@ -176,7 +176,7 @@ static int pick_name(const char *from, const rad_policy_table *const *tables, co
     if (rest == NULL)
         return rad__error(error, RAD_EINPUT, "%sseveral policies; write FILE:NAME, NAME is %s",
                           from, names);
-    return rad__error(error, RAD_EINPUT, "%sno policy is called '%.*s'; it has %s", from,
+    return rad__error(error, RAD_EINPUT, "%sunknown policy '%.*s'; it has %s", from,
                       (int)strcspn(rest, ":"), rest, names);
 }
 

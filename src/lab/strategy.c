@@ -190,11 +190,11 @@ int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error
     if (code != 0 && policy_is_known(strategy)) /* but not with this argument */
         return rad__error(error, code, "%s", unknown.text);
     if (code != 0)
-        return rad__error(error, RAD_EINPUT,
-                          "unknown strategy '%s': expected auto, first, random, fair, pct:D, surw, "
-                          "pos, dfs, preempt:K, delay:K, dedup or a policy of a shared object "
-                          "(--strategy ./FILE.so)",
-                          strategy);
+        return rad__error(
+            error, RAD_EINPUT,
+            "unknown strategy '%s'; use auto, first, random, fair, pct:D, surw, pos, dfs, "
+            "preempt:K, delay:K, dedup or a policy of a shared object (--strategy ./FILE.so)",
+            strategy);
     rad_plan_phase *phase = plan_sample(p, strategy);
     if (policy_runs_once(strategy)) phase->runs = 1;
     return 0;

@@ -303,15 +303,13 @@ static const node *read_inner(struct reading *r)
         if (n == NULL) return NULL;
         r->depth++;
         skip_spaces(r);
-        if (r->depth > RAD__LOAD_FILTER_DEPTH_MAX)
-            return wrong_at(r, r->at, "expected fewer ! and parentheses, one in another");
+        if (r->depth > RAD__LOAD_FILTER_DEPTH_MAX) return wrong_at(r, r->at, "nested too deeply");
         n->left = read_inner(r);
         r->depth--;
         return n->left != NULL ? n : NULL;
     }
     if (!take(r, "(")) return read_comparison(r);
-    if (++r->depth > RAD__LOAD_FILTER_DEPTH_MAX)
-        return wrong_at(r, r->at - 1, "expected fewer ! and parentheses, one in another");
+    if (++r->depth > RAD__LOAD_FILTER_DEPTH_MAX) return wrong_at(r, r->at - 1, "nested too deeply");
     const node *n = read_either(r);
     r->depth--;
     if (n != NULL && !take(r, ")")) return wrong_at(r, r->at, "expected &&, || or )");

@@ -46,7 +46,7 @@ static void read_status(rad__load_reading *r, rad_toml_node *node, struct rad__l
         rad_toml_node *low = rad__toml_first(node), *high = rad__toml_next(low);
         c->low = rad__load_as_whole(r, low, LOWEST, HIGHEST, LOWEST);
         c->high = rad__load_as_whole(r, high, LOWEST, HIGHEST, HIGHEST);
-        if (c->low > c->high) rad__load_wrong(r, high, "expected not less than the first");
+        if (c->low > c->high) rad__load_wrong(r, high, "[low, high]: high is less than low");
     } else if (node->type == RAD_TOML_INTEGER) {
         c->low = c->high = rad__load_as_whole(r, node, LOWEST, HIGHEST, LOWEST);
     } else {

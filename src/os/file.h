@@ -20,7 +20,7 @@ RAD_INTERNAL int rad__os_write_file(const char *path, const void *data, size_t s
  * RAD_EINPUT names what it is instead, at once (a pipe would block, a device might never end). */
 RAD_INTERNAL int rad__os_open_regular(int *fd, const char *path, uint64_t *size, rad_error *error);
 
-/* "a pipe", "a folder", "a device", "a socket"; NULL: it is a regular file, or there is none. */
+/* "a pipe", "a directory", "a device", "a socket"; NULL: it is a regular file, or there is none. */
 RAD_INTERNAL const char *rad__os_not_regular(const char *path);
 
 RAD_INTERNAL bool rad__os_exists(const char *path);

@@ -151,7 +151,7 @@ void rad__os_writer_discard(rad_os_writer *w)
 static const char *kind_of(mode_t mode)
 {
     return S_ISREG(mode)    ? NULL
-           : S_ISDIR(mode)  ? "a folder"
+           : S_ISDIR(mode)  ? "a directory"
            : S_ISFIFO(mode) ? "a pipe"
            : S_ISSOCK(mode) ? "a socket"
                             : "a device";

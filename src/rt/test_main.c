@@ -34,7 +34,7 @@ static const rad_test *named_test(int argc, char **argv)
         if (test != NULL) rad__test_refuses("one test at a time: 'raddle test' takes several");
         test = rad__test_find(argv[i]);
         if (test != NULL) continue;
-        rad__readable_text(text, sizeof text, "no test is called '%.80s'; there are: %s", argv[i],
+        rad__readable_text(text, sizeof text, "unknown test '%.80s'; there are: %s", argv[i],
                            names);
         rad__test_refuses(text);
     }

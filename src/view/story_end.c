@@ -96,13 +96,10 @@ static void tell_waits(rad_teller *t)
         const char *unknown = s->stack_count > 0 ? "a timer or the system" : "something";
         bool known = edge->object[0] && strcmp(edge->object, "-") != 0;
         char text[200 + RAD_PLACE_MAX];
-        bool bare =
-            end || (!held && s->stack_count > 0); /* not all that fibers wait for can be held */
-        int used = snprintf(text, sizeof text, "%s waits for %s%s%s", who,
-                            known ? edge->object : unknown, bare ? "" : ", held by ",
-                            bare   ? ""
-                            : held ? edge->holder
-                                   : "nobody");
+        bool holder = held && !end;
+        int used =
+            snprintf(text, sizeof text, "%s waits for %s%s%s", who, known ? edge->object : unknown,
+                     holder ? ", held by " : "", holder ? edge->holder : "");
         if (edge->made && !held) {
             char place[RAD_PLACE_MAX];
             rad__place_text(edge->made, place);

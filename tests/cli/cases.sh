@@ -72,7 +72,7 @@ refused() { # TEXT REASON NAME
 refused '{"machine": "program",
   "threads": [["inc 0",]]}' "wrong.json:2:24: expected JSON, found unexpected token near ']'" "no JSON"
 refused '{"machine": "weaver"}' \
-    "wrong.json: machine: no machine is called \"weaver\"; \`raddle list\` shows all" "an unknown machine"
+    "wrong.json: machine: unknown machine \"weaver\"; 'raddle list' shows all" "an unknown machine"
 refused '{"n": 5}' "wrong.json: machine: expected a string of at most 63 bytes, found nothing" "no machine"
 refused '{"machine": "reorder", "n": 1}' "wrong.json: n: expected an integer from 3 to 100, found 1" "a number out of range"
 refused '{"machine": "reorder", "colour": 1}' "wrong.json: unknown field \"colour\"" "a field of nobody"

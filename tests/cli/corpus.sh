@@ -64,7 +64,7 @@ line out "0 as recorded, 1 differ, 1 unreadable, 0 accepted" "both were tried"
 mkdir empty "odd [name]*"
 try corpus empty
 status 2 "a folder without artifacts"
-is err "raddle corpus: 'empty' holds no *.raddle.json: there is nothing to replay" "says so"
+is err "raddle corpus: 'empty': no *.raddle.json in it" "says so"
 cp corpus/locks.raddle.json "odd [name]*"
 try corpus "odd [name]*"
 status 0 "a folder with a strange name"

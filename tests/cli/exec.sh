@@ -35,23 +35,23 @@ bad "raddle exec: missing command; use gen, run, explore or stress" exec
 bad "raddle exec: unknown command 'gne'; did you mean 'gen'?" exec gne
 bad "raddle exec: unknown command 'zzzzzz'; use gen, run, explore or stress" exec zzzzzz
 bad "raddle exec gen: unknown option '--sede'; did you mean '--seed'?" exec gen --sede 3
-bad "raddle exec gen: gen takes no words: 'x'" exec gen x
+bad "raddle exec gen: unexpected argument 'x'" exec gen x
 bad "raddle exec gen: --workers: 17 is out of range, 1 ... 16" exec gen --workers 17
-bad "raddle exec gen: --small and --stress exclude each other" exec gen --small --stress
-bad "raddle exec gen: --listed: '520' is not a whole number from 0 to 519" exec gen --listed 520
-bad "raddle exec gen: a listed case has no seed and no bounds" exec gen --listed 1 --seed 2
-bad "raddle exec run: which case? Expected: raddle exec run CASE.json, or --seed S" exec run
-bad "raddle exec run: a file or --seed, not both" exec run x.json --seed 1
+bad "raddle exec gen: --small and --stress: give one" exec gen --small --stress
+bad "raddle exec gen: --listed '520': use a whole number from 0 to 519" exec gen --listed 520
+bad "raddle exec gen: --listed takes no seed and no bounds" exec gen --listed 1 --seed 2
+bad "raddle exec run: missing CASE.json or --seed S" exec run
+bad "raddle exec run: CASE.json and --seed: give one" exec run x.json --seed 1
 bad "raddle exec run: bounds are for cases from a seed; the file has its own" exec run x.json --tasks 1
 bad "raddle exec run: cannot open 'x.json': No such file or directory" exec run x.json
-bad "raddle exec run: 'counter': expected a case in a file, CASE.json" exec run counter
-bad "raddle exec run: no policy is called 'fiar'; did you mean 'fair'? 'raddle list' shows them" \
+bad "raddle exec run: 'counter': not a case file; usage: CASE.json" exec run counter
+bad "raddle exec run: unknown policy 'fiar'; did you mean 'fair'? 'raddle list' shows all" \
     exec run --seed 1 --policy fiar
-bad "raddle exec explore: one case at a time: 'b.json' is one too many" exec explore a.json b.json
+bad "raddle exec explore: unexpected argument 'b.json': give one case" exec explore a.json b.json
 bad "raddle exec explore: --cases and --first choose from the list; the file is one case" \
     exec explore a.json --first 3
-bad "raddle exec explore: --output: 'nowhere' is not a folder; create it first" exec explore --output nowhere
-bad "raddle exec stress: stress takes no words: 'x'" exec stress x
+bad "raddle exec explore: --output: 'nowhere' is not an existing directory" exec explore --output nowhere
+bad "raddle exec stress: unexpected argument 'x'" exec stress x
 bad "raddle exec stress: --workers: 17 is out of range, 1 ... 16" exec stress --workers 17
 bad "raddle exec stress: --seed-base: the last seed would be above 9223372036854775807" \
     exec stress --seeds 2 --seed-base 9223372036854775807
@@ -85,7 +85,7 @@ has out '"seed": 3,' "gen --json has the seed"
 try exec gen --listed 2
 has err "turns, 3 workers, 3 tasks" "gen --listed"
 try exec gen --workers 1 --tasks 1 --programs 1 --length 2 --resources 0 --events 0
-has err "1 worker, 1 task, 1 program of" "bounds count"
+has err "1 worker, 1 task, 1 program (" "bounds count"
 
 # ---- run ----
 sed -n '/^```json$/,/^```$/p' "$src/docs/executor-cases.md" | grep -v '^```' >example.json
@@ -231,7 +231,7 @@ for name in SEEDS MAX_STEPS MAX_PROGRAMS MAX_TASKS SEED_BASE; do
         status=$?
         status 2 "$name=$value"
         check "$name=$value: nothing on stdout" [ ! -s out ]
-        has err "SCHEDULER_SIM_STRESS_$name: '$value' is not a whole number from " "$name=$value: the name"
+        has err "SCHEDULER_SIM_STRESS_$name '$value': use a whole number from " "$name=$value: the name"
     done
 done
 SCHEDULER_SIM_STRESS_SEEDS=x try exec gen

@@ -45,5 +45,5 @@ lab=$build/libraddle-lab.so
 for name in machine_hello flow_in_c policy_log; do
     refused $name "'./$name': linked with the lab itself, but has no machines; " "$lab"
 done
-refused machine_program "which machine?" "$lab"
+refused machine_program "missing MACHINE" "$lab"
 finish

@@ -65,10 +65,10 @@ for size in much 1K 64MM; do
     try explore --memory $size ./guest
     status 2 "--memory $size"
 done
-has err "--memory '64MM': expected a size from 1M on, such as 64M or 2G, or 0" "says what is expected"
+has err "--memory '64MM': use a size of at least 1M, such as 64M or 2G, or 0" "says what is expected"
 try explore event --memory 64M
 status 2 "--memory of a machine"
-has err "--memory is for programs with fibers" "is not there"
+has err "--memory needs a program: raddle explore --memory 64M ./PROGRAM" "is not there"
 
 # ---- What cannot be repeated, and what sleeps --------------------------------------------------------------
 try explore --runs 9 ./guest differs
@@ -97,7 +97,7 @@ says script "a script, not a program or shared object (ELF): name the program th
 cp guest plain && chmod -x plain
 says plain "a program that cannot be executed; type: chmod +x ./plain"
 mkdir -p folder
-says folder "a folder, not a program"
+says folder "a directory, not a program"
 cp guest narrow && printf '\001' | dd of=narrow bs=1 seek=4 conv=notrunc 2>/dev/null
 says narrow "not for 64 bits: compile it with -m64"
 echo 'int main(void) { return 0; }' >empty.c
@@ -142,10 +142,10 @@ for file in . nothing.txt; do
     try explore --stdin $file ./around
     status 2 "--stdin $file"
 done
-has err "--stdin 'nothing.txt': not a file that can be read" "says what is wrong"
+has err "--stdin 'nothing.txt': not a readable regular file" "says what is wrong"
 try explore event --scratch
 status 2 "--scratch of a machine"
-has err "--scratch is for programs under test" "is not there"
+has err "--scratch needs a program" "is not there"
 
 # ---- Sessions: the C that is written from a protocol, and its monitor --------------------------------------
 for role in Asker Knower; do

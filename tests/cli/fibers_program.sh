@@ -76,7 +76,7 @@ try explore --clock loud ./abba
 status 2 "another clock"
 try explore event --clock free
 status 2 "the clock of a machine"
-has err "--clock is for programs with fibers" "is not there"
+has err "--clock needs a program: raddle explore --clock free ./PROGRAM" "is not there"
 
 # ---- What is told ---------------------------------------------------------------------------------
 try explore --runs 100 ./abba
@@ -195,7 +195,7 @@ refused static "linked with the static libraddle.a; link it with the shared libr
 echo 'int main(void) { return 0; }' >plain.c
 # shellcheck disable=SC2086
 check "a program without fibers" $cc plain.c -o plain
-refused plain "uses no threads, no fibers of raddle"
+refused plain "uses no threads, no fibers of Raddle"
 # shellcheck disable=SC2086
 check "a program that makes no operation" $cc plain.c -Wl,--no-as-needed "$library" -Wl,-rpath,"$build" -o idle
 refused idle "ended before it made an operation"

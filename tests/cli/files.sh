@@ -17,11 +17,11 @@ refused() { # FILE REASON NAME
 
 refused none.raddle.json "cannot open 'none.raddle.json': No such file or directory" "a missing file"
 mkdir folder
-refused folder "'folder' is a folder; 'raddle corpus' replays a whole folder" "a folder"
+refused folder "'folder': a directory; 'raddle corpus' replays all files of one" "a folder"
 
 sed 's/"seed": 1,/"seed": 2,/' $good >edited.raddle.json
 refused edited.raddle.json \
-    "edited.raddle.json: checksum does not match: the file was edited; --edited replays it anyway" \
+    "edited.raddle.json: file was edited (checksum mismatch); 'raddle replay --edited' accepts it" \
     "an edited artifact"
 sed 's/"schema_version": 2,/"schema_version": 99,/' $good >future.raddle.json
 refused future.raddle.json \
@@ -57,7 +57,7 @@ status 2 "something else"
 sed 's/"machine": "locks"/"machine": "nosuch"/' $good >machine.raddle.json
 try replay machine.raddle.json --edited
 status 2 "an unknown machine"
-has err 'no machine is called "nosuch"' "an unknown machine: the message"
+has err 'unknown machine "nosuch"' "an unknown machine: the message"
 sed 's/"rounds": 1/"rounds": -5/' $good >range.raddle.json
 try replay range.raddle.json --edited
 status 2 "a parameter out of range"
@@ -76,7 +76,7 @@ check "and why" grep -q '^differs: ' out
 try run locks --log l.raddle.log
 try show l.raddle.log
 status 2 "show of a log"
-is err "raddle show: 'l.raddle.log' is a log, not an artifact; 'raddle replay' reads logs" \
+is err "raddle show: 'l.raddle.log': a decision log, not a schedule file; 'raddle replay' and 'raddle show' take it" \
     "show of a log: the message"
 try replay l.raddle.log --repaired
 status 2 "a log cannot be replayed on the twin"

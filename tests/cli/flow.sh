@@ -344,7 +344,7 @@ try flow run sum.flow --dir x total=many
 status 2 "no number"
 try flow run sum.flow --dir x total=1 total=2
 status 2 "two values for one"
-has err "'total' is set twice" "are refused"
+has err "'total': given twice" "are refused"
 check "and nothing was made" [ ! -e x/journal ]
 if [ "$(id -u)" != 0 ]; then
     mkdir shut && chmod 555 shut
@@ -364,7 +364,7 @@ echo 'flow full { loop 30 { run "echo x >> written" } }' >full.flow
 )
 status=$?
 status 3 "a full disk"
-has err "next, when that is repaired: raddle flow resume full" "says what is next"
+has err "when that is repaired: raddle flow resume full" "says what is next"
 try flow resume full --no-sync
 status 0 "and it goes on when there is room"
 check "no command ran twice" [ "$(wc -l <written)" = 30 ]

@@ -63,7 +63,7 @@ status 2 "several policies, and no name"
 has err "raddle run: './three.so': several policies; write FILE:NAME, NAME is weighted, hot, sleep" "they are named"
 try run bank --policy ./three.so:cold
 status 2 "a name that is not there"
-has err "'./three.so': no policy is called 'cold'; it has weighted, hot, sleep" "the names are listed"
+has err "'./three.so': unknown policy 'cold'; it has weighted, hot, sleep" "the names are listed"
 for policy in weighted weighted:9 hot sleep; do
     try explore bank --strategy ./three.so:$policy --runs 2000 --json
     status 1 "explore --strategy ./three.so:$policy"
@@ -101,13 +101,13 @@ try run bank --policy /bin/sh
 status 2 "a program"
 has err "'/bin/sh': a program, not a shared object (compile with -shared -fPIC)" "is no shared object"
 try run bank --policy ./empty
-has err "'./empty': a folder, not a shared object" "nor is a folder"
+has err "'./empty': a directory, not a shared object" "nor is a folder"
 try run bank --policy ./nothing.so
 status 2 "a file that is not there"
 has err "./nothing.so: cannot open: No such file or directory" "is named"
 try run bank --policy lru.so
 status 2 "without a slash it is a name"
-has err "no policy is called 'lru.so'" "which nobody has"
+has err "unknown policy 'lru.so'" "which nobody has"
 refused() { # CHANGE MESSAGE NAME: the example, changed
     sed "$1" policy_lru.c >changed.c
     object changed.c changed.so
@@ -287,5 +287,5 @@ for verb in resume replay status draw; do
 done
 try flow status case --policy lru
 status 2 "a name instead of the shared object"
-has err "--policy 'lru': expected the path of a shared object, with a slash" "is not enough"
+has err "--policy 'lru': use the path of a shared object, such as ./FILE.so" "is not enough"
 finish

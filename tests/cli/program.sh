@@ -38,7 +38,7 @@ hasnt out "philosophers" "and no others"
 has out "more ship with raddle: raddle list ./machine_program --all" "but says where they are"
 try explore ./machine_program
 status 2 "explore without a machine"
-has err "which machine? Expected: raddle explore ./machine_program MACHINE" "two machines: which one?"
+has err "missing MACHINE; usage: raddle explore ./machine_program MACHINE" "two machines: which one?"
 try explore ./machine_program seats clerks=4 seats=2 -j 2
 status 1 "explore ./machine_program seats"
 silent "explore ./machine_program"
@@ -55,7 +55,7 @@ for machine in seats locks; do
 done
 try explore machine_program
 status 2 "a program without a slash"
-has err "a program is written with a slash: ./machine_program" "the message says how to write it"
+has err "to run the program, type ./machine_program" "the message says how to write it"
 try explore ./machine_program seats clerks=99
 status 2 "a bad parameter"
 has err "raddle explore: clerks=99: out of range" "is named"
@@ -179,7 +179,7 @@ own corpus .
 status 0 "./machine_program corpus"
 own explore nosuch
 status 2 "an unknown machine"
-has err "'../machine_program list' shows the machines" "the next step is the program's own"
+has err "'../machine_program list' shows machines" "the next step is the program's own"
 own explode
 has err "../machine_program: unknown command 'explode'; did you mean 'explore'?" "an unknown verb"
 own --version
@@ -346,7 +346,7 @@ mkfifo fifo
 $cc -c runs.c -o object.o
 mkdir -p folder
 for file in cut half bits32 big sections empty; do chmod +x $file; done
-refused ./runs "uses no threads, no fibers of raddle"
+refused ./runs "uses no threads, no fibers of Raddle"
 refused ./runs.so "a shared object without machines"
 refused ./evil "a script, not a program"
 refused ./cut "the ELF header is cut off"
@@ -357,7 +357,7 @@ refused ./sections "damaged"
 refused ./empty "not a program or shared object"
 refused ./fifo "not a regular file"
 refused ./object.o "an object file: link it first"
-refused ./folder "a folder, not a program"
+refused ./folder "a directory, not a program"
 refused ./nothing "No such file or directory"
 refused ./machine_program.c "not a program or shared object"
 cp machine_program locked && chmod 644 locked

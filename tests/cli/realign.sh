@@ -67,7 +67,7 @@ try replay locks.min.raddle.json --realign
 has out "document   the recorded one" "without one it is that of the file, and the report says so"
 try replay locks.min.raddle.json lines.flow
 status 2 "a document without --realign"
-has err "takes --realign" "says what it takes"
+has err "needs --realign alone" "says what it takes"
 cat >talk.session <<'END'
 locals Talk {
   roles A, B
@@ -87,7 +87,7 @@ status 0 "the order mended"
 check "gone, too" grep -qx "gone" out
 try replay talk.min.raddle.json --realign lines.flow
 status 2 "a document of another machine"
-has err "is of the machine 'flow', but the recorded run of 'session'" "and says so"
+has err "for machine 'flow', but the run was recorded on 'session'" "and says so"
 
 # ---- Files of before ----------------------------------------------------------------------------------
 old=$src/tests/fixtures/artifact-1.raddle.json

@@ -35,7 +35,7 @@ row() { # VERB END ARGS…
     case " $kinds " in *" $end "*) return ;; esac # the others once for each kind of file
     kinds="$kinds $end"
     refused "$verb" pipe.$end "a pipe" "$@"
-    refused "$verb" folder.$end "a folder" "$@"
+    refused "$verb" folder.$end "a directory" "$@"
     [ -z "$sockets" ] || refused "$verb" socket.$end "a socket" "$@"
 }
 
@@ -61,7 +61,7 @@ status=$?
 status 0 "load toml: a pipe to which somebody writes"
 "$RADDLE" load toml <one.toml >expected
 same out expected "load toml: all of it"
-refused "load toml" folder.toml "a folder" @
+refused "load toml" folder.toml "a directory" @
 refused "load toml" zero.toml "a device" @
 for verb in check run validate draw; do row "flow $verb" flow @; done
 try corpus pipe.json

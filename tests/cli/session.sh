@@ -53,7 +53,7 @@ printf 'protocol P { roles A, B\nA -> A: x }\n' >self.session
 
 try session check buyer.session
 status 0 "check"
-has out "3 roles, 3 threads, 6 edges" "counts"
+has out "3 roles, 3 coroutines, 6 edges" "counts"
 has out "of 1 message suffice" "capacity"
 try session check two.session
 status 0 "check: role by role"
@@ -84,7 +84,7 @@ status 0 "out of fuel"
 has out "exhausted after 5 rounds" "and says so"
 try session run buyer.session --n 0
 status 2 "n of 0"
-has err "expected a number from 1 on, or inf" "says what is expected"
+has err "use a number from 1 on, or inf" "says what is expected"
 try session run buyer.session --policy fast
 status 2 "unknown policy"
 try session run buyer.session --protocol Nobody
@@ -103,12 +103,12 @@ has out "the fields do not have the types that the message has, line 7" "with li
 
 try session invariant buyer.session --sessions 3 --seeds 3
 status 0 "invariant"
-has out "no thread can tell any two of these runs apart" "holds"
+has out "no coroutine can tell any two of these runs apart" "holds"
 try session invariant buyer.session --seeds 2 --n 1,inf --policies cooperative,progress --fuel 9 --json
 status 0 "invariant --json, with fuel"
 has out '"holds": true' "holds"
 check "some runs were cut short" grep -qE '"exhausted": [1-9]' out
-check "and the verdict says so" grep -qE '"verdict": "no thread .* apart, as far as they went: [1-9][0-9]* of [0-9]+ were out of fuel after 9 rounds"' out
+check "and the verdict says so" grep -qE '"verdict": "no coroutine .* apart, as far as they went: [1-9][0-9]* of [0-9]+ were out of fuel after 9 rounds"' out
 # Every run has one end: the counts add up, also with runs on threads, runs with faults and runs out of fuel.
 adds_up() { # WHAT
     check "$1: the counts add up to the runs" awk '
@@ -133,7 +133,7 @@ check "events of runs on threads are counted, too" \
     [ $((events * 38)) = $(($(sed -n 's/.*"events": \([0-9]*\).*/\1/p' out) * 42)) ]
 try session invariant buyer.session --seeds 2 --n 1,inf
 has out "runs       42, " "in words"
-has out ": 42 complete, 0 faulted, 0 exhausted, 0 stuck" "each end is named"
+has out ": 42 complete, 0 faulted, 0 out of fuel, 0 stuck" "each end is named"
 try session invariant buyer.session --seeds 2 --n 1,inf --policies cooperative,progress --fuel 9 --json
 adds_up "runs out of fuel"
 try session invariant two.session --json

@@ -82,7 +82,7 @@ sed 's/RAD_TEST(exits)/RAD_TEST(leaves)/; s/int64_t seen = total;/rad_yield(); &
 mkdir -p edited && makes edited/tests -O1 edited.c
 try corpus corpus -- ./edited/tests
 status 1 "corpus: after an edit"
-has out "STALE      corpus/tests-exits.min.raddle.json: no test is called 'exits'; there are: counts" "a test that is gone is stale"
+has out "STALE      corpus/tests-exits.min.raddle.json: unknown test 'exits'; there are: counts" "a test that is gone is stale"
 has out "DIFFERS    corpus/tests-chooses.min.raddle.json: gone" "a failure that is gone differs"
 has out "realigned  corpus/tests-loses.min.raddle.json: still fails" "one that is there has survived the edit"
 try corpus corpus --accept -- ./edited/tests
@@ -106,13 +106,13 @@ status 1 "a parameter that is no number"
 has out "the value is not a whole number" "fails each test"
 try test ./tests wrters=1
 status 2 "a parameter that is not there"
-has err "no parameter is called 'wrters'; did you mean 'writers'?" "is named"
+has err "unknown parameter 'wrters'; did you mean 'writers'?" "is named"
 try test ./tests lsoes
 status 2 "a test that is not there"
-has err "no test is called 'lsoes'; did you mean 'loses'?" "is named"
+has err "unknown test 'lsoes'; did you mean 'loses'?" "is named"
 try explore ./tests lsoes
 status 2 "explore, too"
-has err "no test is called 'lsoes'; there are: counts, loses" "lists them"
+has err "unknown test 'lsoes'; there are: counts, loses" "lists them"
 try explore ./tests
 has err "name one of: counts, loses" "explore takes one test"
 try test

@@ -36,5 +36,5 @@ try replay kept/buffer.min.raddle.json
 status 0 "and replay"
 TMPDIR=$PWD/nowhere try tour
 status 3 "no place for temporary files"
-has err "give --output DIR" "says what to do"
+has err "use --output DIR" "says what to do"
 finish

@@ -472,7 +472,7 @@ static void test_content_of_the_case(void **state)
 {
     (void)state;
     expect_refused("\"machine\": \"loom\"", "\"machine\": \"weaver\"",
-                   "x.json: machine: no machine is called \"weaver\"; `raddle list` shows all");
+                   "x.json: machine: unknown machine \"weaver\"; 'raddle list' shows all");
     expect_refused("\"machine\": \"loom\"", "\"machine\": {}",
                    "x.json: machine: expected a string of at most 63 bytes, found object");
     expect_refused("\"n\": 3", "\"n\": 50001",
@@ -498,7 +498,7 @@ static void test_checksum(void **state)
     choice[0] = '2';
     expect_words(
         text, strlen(text), false,
-        "x.json: checksum does not match: the file was edited; --edited replays it anyway");
+        "x.json: file was edited (checksum mismatch); 'raddle replay --edited' accepts it");
     assert_int_equal(rad__artifact_parse(&b, text, strlen(text), "x", true, &error), 0);
     assert_true(b->edited);
     assert_int_equal(b->choices[0], 2);

@@ -145,7 +145,7 @@ static void an_artifact_keeps_the_document_byte_for_byte(void **state)
     strstr(text, "inc 0")[4] = '1';
     assert_int_equal(rad__artifact_parse(&b, text, strlen(text), "x.json", false, &error),
                      RAD_EINPUT);
-    assert_non_null(strstr(error.text, "checksum does not match"));
+    assert_non_null(strstr(error.text, "checksum mismatch"));
     rad_free(text);
     rad_free(again);
     rad_artifact_free(a);
@@ -241,7 +241,7 @@ static void a_case_file_that_is_wrong_says_where(void **state)
         {"[]", "x.json:1:1: expected an object, found an array"},
         {"{}", "x.json: machine: expected a string of at most 63 bytes, found nothing"},
         {"{\"machine\": \"loom\"}",
-         "x.json: machine: no machine is called \"loom\"; `raddle list` shows all"},
+         "x.json: machine: unknown machine \"loom\"; 'raddle list' shows all"},
         {"{\"machine\": \"reorder\", \"n\": 1}",
          "x.json: n: expected an integer from 3 to 100, found 1"},
         {"{\"machine\": \"reorder\", \"colour\": 1}", "x.json: unknown field \"colour\""},

@@ -392,7 +392,7 @@ static void test_answers(void **state)
         l.options.given.settle_count = 1;
         live_once(&l);
         assert_int_equal(l.code, RAD_EINPUT);
-        assert_non_null(strstr(l.error.text, "not what it printed"));
+        assert_non_null(strstr(l.error.text, "add --with-output TEXT"));
         l.options.given.settles = &settles[i];
         l.options.given.settle_count = 1;
         live_once(&l);

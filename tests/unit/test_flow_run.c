@@ -250,7 +250,7 @@ static void test_functions(void **state)
     rad_error error = {0};
     uint32_t count = 0;
     flow_expect_refused(rad_flow_run(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
-                        "test.flow:2:6: task t calls \"add\", and nobody has registered");
+                        "test.flow:2:6: task t: C function \"add\" is not registered");
     assert_int_equal(rad_flow_register(f, "add", add_one, &count, &error), 0);
     assert_int_equal(rad_flow_register(f, "add", add_one, &count, &error), RAD_EINPUT);
     o.case_id = "0123456789012345678901234567890123456789012345678901234567890123";

@@ -281,7 +281,7 @@ static const flow_mistake in_tasks[] = {
      "test:2:33: expected a factor from 1 to 1000, found 0"},
     {TASK("run \"x\" retry 3 backoff 2"),
      "test:2:17: expected a property of the task or '}', found 'backoff'"},
-    {TASK("run \"x\" dir here"), "test:2:13: expected a folder, a text, found 'here'"},
+    {TASK("run \"x\" dir here"), "test:2:13: expected a directory, a text, found 'here'"},
     {TASK("run \"x\" reads"), "test:3:1: expected the name of a variable, found '}'"},
     {TASK("run \"x\" reads n,"), "test:3:1: expected the name of a variable, found '}'"},
     {TASK("run \"x\" reads m"), "test:2:15: there is no variable 'm'"},
@@ -370,9 +370,9 @@ static const flow_mistake in_names[] = {
     {IN_FLOW("many q 2 up to 3 { more p }"), "test:2:25: there is no many 'p' around this more"},
     {IN_FLOW("many 2 up to 3 { more p }"), "test:2:23: there is no many 'p' around this more"},
     {IN_FLOW("many p 2 { more p }"),
-     "test:2:17: more needs 'up to' and a number at the many of line 2"},
+     "test:2:17: 'more' needs a limit: write 'up to N' on the many at line 2"},
     {IN_FLOW("many p 2 up to 3 { many p 2 { more p } }"),
-     "test:2:36: more needs 'up to' and a number at the many of line 2"},
+     "test:2:36: 'more' needs a limit: write 'up to N' on the many at line 2"},
 };
 
 /* ---- Types --------------------------------------------------------------------------------------------- */

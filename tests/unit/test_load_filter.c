@@ -223,7 +223,7 @@ static void depth_and_length_are_bounded(void **state)
             text[at + (sign ? 0 : depth)] = 0;
             int result = rad__load_filter_parse(&f, &scene.s, text, &error);
             assert_int_equal(result, depth > RAD__LOAD_FILTER_DEPTH_MAX ? RAD_EINPUT : 0);
-            if (result != 0) assert_non_null(strstr(error.text, "one in another"));
+            if (result != 0) assert_non_null(strstr(error.text, "nested too deeply"));
             rad__load_filter_free(&f);
         }
     }

@@ -318,7 +318,7 @@ static void checks_and_extraction(void **state)
         {LEAST "checks = [{status = 200, json = \"\"}]\n", "8:11", "found 2 in checks"},
         {LEAST "checks = [{status = 99}]\n", "8:21", "from 100 to 599"},
         {LEAST "checks = [{status = [200]}]\n", "8:21", "a status, [low, high] or \"2xx\""},
-        {LEAST "checks = [{status = [300, 200]}]\n", "8:27", "not less than the first"},
+        {LEAST "checks = [{status = [300, 200]}]\n", "8:27", "high is less than low"},
         {LEAST "checks = [{status = \"6xx\"}]\n", "8:21", "a status, [low, high] or \"2xx\""},
         {LEAST "checks = [{status = \"2xy\"}]\n", "8:21", "a status"},
         {LEAST "checks = [{status = true}]\n", "8:21", "a status"},

@@ -292,7 +292,7 @@ static void test_heads(void **state)
     } cases[] = {
         {"", "", "x.log: record 0 (byte 0): the log ends without its end record"},
         {"\"loom\"", "\"nobody\"",
-         "x.log: machine: no machine is called \"nobody\"; `raddle list` shows all"},
+         "x.log: machine: unknown machine \"nobody\"; 'raddle list' shows all"},
         {"\"n\": 2", "\"n\": 1",
          "x.log: case.params.n: expected an integer from 2 to 50000, found 1"},
         {"\"n\": 2, ", "",

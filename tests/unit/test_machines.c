@@ -111,7 +111,7 @@ static void machines_can_be_added(void **state)
     rad_target_text(&t, text, sizeof text);
     assert_string_equal(text, "own");
     assert_int_equal(rad_target_set(&t, "n=1", &error), RAD_EINPUT);
-    assert_string_equal(error.text, "n=1: own has no parameter of that name");
+    assert_string_equal(error.text, "unknown parameter 'n'; own has: none");
     rad__machines_forget();
     assert_null(rad_machine_find("own"));
     assert_null(rad_machine_at(count));
@@ -203,8 +203,7 @@ static void a_target_begins_with_the_presets(void **state)
     assert_string_equal(text, "buffer");
 
     assert_int_equal(rad_target_init(&t, "bufer", &error), RAD_EINPUT);
-    assert_string_equal(error.text,
-                        "there is no machine called \"bufer\"; `raddle list` names them");
+    assert_string_equal(error.text, "unknown machine 'bufer'; 'raddle list' shows all");
 }
 
 static void words_change_a_target(void **state)
@@ -252,9 +251,9 @@ static void bad_words_are_refused_exactly(void **state)
         {"n=99999999999999999999",
          "n=99999999999999999999: out of range; n of reorder is 3 ... 100 "
          "(threads: setters, then checkers)"},
-        {"m=4", "m=4: reorder has no parameter of that name; it has n, together, checkers"},
-        {"N=4", "N=4: reorder has no parameter of that name; it has n, together, checkers"},
-        {"nn=4", "nn=4: reorder has no parameter of that name; it has n, together, checkers"},
+        {"m=4", "unknown parameter 'm'; reorder has: n, together, checkers"},
+        {"N=4", "unknown parameter 'N'; reorder has: n, together, checkers"},
+        {"nn=4", "unknown parameter 'nn'; reorder has: n, together, checkers"},
         {"n", "n: expected NAME=NUMBER"},
         {"=4", "=4: expected NAME=NUMBER"},
         {"", "\"\": expected NAME=NUMBER"},

@@ -80,7 +80,7 @@ static void test_read_refuses(void **state)
     assert_string_equal(error.text, "files/none: cannot open: No such file or directory");
     error = (rad_error){0};
     assert_int_equal(rad__os_read_file(folder, 4, &data, &size, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "files: a folder, not a regular file");
+    assert_string_equal(error.text, "files: a directory, not a regular file");
     error = (rad_error){0};
     assert_int_equal(rad__os_read_file("/dev/zero", 4, &data, &size, &error), RAD_EINPUT);
     assert_string_equal(error.text, "/dev/zero: a device, not a regular file");

@@ -133,7 +133,7 @@ static void only_regular_files_are_mapped(void **state)
     static const struct {
         const char *path, *text;
     } some[] = {{"/dev/zero", "/dev/zero: a device, not a regular file"},
-                {".", ".: a folder, not a regular file"},
+                {".", ".: a directory, not a regular file"},
                 {"map-pipe", "map-pipe: a pipe, not a regular file"},
                 {"map-none", "map-none: cannot open: No such file or directory"}};
     (void)state;

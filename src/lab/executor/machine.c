@@ -299,7 +299,7 @@ static void check_wakeups(rad_exec_world *w)
     if (able > 0) return;
     if (w->ledger.runnable > 0 && !w->ledger.done)
         RAD_EXEC_FAIL(w, LOST_WAKEUP, w->idle_object,
-                      "%u tasks can run and every worker sleeps: nobody will wake one",
+                      "tasks that can run: %u; every worker sleeps, and none will be woken",
                       w->ledger.runnable);
     for (uint32_t i = 0; w->ledger.done && i < w->c->workers; i++)
         if (w->workers[i].phase != RAD_PHASE_STOPPED)

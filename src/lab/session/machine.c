@@ -20,7 +20,7 @@ enum { N, SESSIONS, CAPACITY, FULL, SEED, FUEL, POLICY };
 enum { N_ALL = 1000, FUEL_PRESET = 10000, MESSAGES_MOST = 10000 };
 
 static const rad_param session_params[] = {
-    {"n", 1, 1, N_ALL, "coroutines that advance in a round; 1000: all", true},
+    {"n", 1, 1, N_ALL, "coroutines that advance in a round; 1000 means inf", true},
     {"sessions", 1, 1, 1000, "how many are opened", false},
     {"capacity", 1, 1, 4096, "messages a buffer holds", true},
     {"full", 0, 0, RAD_FULL_RESIZE, "0 block, 1 error, 2 drop, 3 latest, 4 resize", true},
@@ -34,13 +34,10 @@ static const char *const session_oracles[] = {"fault", "invariance", NULL};
 
 static const char session_preset[] =
     "{\"source\":[\"protocol TwoBuyer {\",\"  roles Alice, Bob, Seller\",\"  Alice -> Seller: "
-    "title(text)\","
-    "\"  Seller -> Alice: quote(int)\",\"  Seller -> Bob: quote(int)\",\"  Alice -> Bob: "
-    "share(int)\","
-    "\"  choice at Bob {\",\"    Bob -> Seller: accept\",\"    Bob -> Alice: accept\","
-    "\"    Seller -> Bob: date(text)\",\"  } or {\",\"    Bob -> Seller: quit\",\"    Bob -> "
-    "Alice: quit\","
-    "\"  }\",\"}\"]}";
+    "title(text)\",\"  Seller -> Alice: quote(int)\",\"  Seller -> Bob: quote(int)\",\"  Alice -> "
+    "Bob: share(int)\",\"  choice at Bob {\",\"    Bob -> Seller: accept\",\"    Bob -> Alice: "
+    "accept\",\"    Seller -> Bob: date(text)\",\"  } or {\",\"    Bob -> Seller: quit\",\"    Bob "
+    "-> Alice: quit\",\"  }\",\"}\"]}";
 
 /* ---- Life ---------------------------------------------------------------------------------------------- */
 
@@ -425,7 +422,7 @@ static void trial_describe(const void *self, void (*line)(void *context, const c
 const rad_machine rad__machine_session = {
     .progresses = true,
     .name = "session",
-    .about = "roles of a protocol, in any order: every thread sees the same",
+    .about = "roles of a protocol, in any order: every coroutine sees the same",
     .params = session_params,
     .oracles = session_oracles,
     .bug_site = RAD_NONE,
