@@ -6,7 +6,7 @@
 # bug was missed or a twin reported something; `reach` only measures.
 #
 # A suite is a program that writes one entry per line: bench/scoreboard_*.c, bench/scoreboard_kernels.sh for the fiber
-# programs of tests/kernels, and tools/planted.sh for the bugs planted in raddle itself.
+# programs of tests/kernels, bench/scoreboard_threads.sh for programs with threads, and tools/planted.sh for the bugs planted in raddle itself.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 build=$(cd "$1" && pwd) || exit 2
@@ -22,6 +22,9 @@ for path in bench/scoreboard_*.c; do
 done
 echo "== fiber programs with bugs of real projects"
 bench/scoreboard_kernels.sh "$build" --json "$parts/kernels.jsonl" || { echo "kernels: status $?"; status=1; }
+echo
+echo "== programs with threads of the literature"
+bench/scoreboard_threads.sh "$build" --json "$parts/threads.jsonl" || { echo "threads: status $?"; status=1; }
 echo
 echo "== planted bugs"
 PLANTED_JSON=$parts/planted.jsonl bash tools/planted.sh || { echo "planted: status $?"; status=1; }
