@@ -468,6 +468,7 @@ typedef struct rad_source_place {
 typedef struct rad_source_stack {
     uint32_t actor; /* index into actors */
     bool failed;    /* the failure is here; otherwise it waits */
+    bool full;      /* … because nothing is left of its stack */
     uint32_t frame_count;
     const rad_source_place *frames;
 } rad_source_stack;

@@ -161,7 +161,8 @@ static void report_stacks(cli *c, const rad_story *s, bool failed, const char *t
             out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), title, style(c, STYLE_OFF));
         }
         any = true;
-        out(c, "   %s\n", s->actors[stack->actor]);
+        out(c, "   %s%s\n", s->actors[stack->actor],
+            stack->full ? ": its stack is full (rad_options.stack_size)" : "");
         report_stack(c, stack);
     }
 }

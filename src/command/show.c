@@ -51,6 +51,9 @@ static void json_places(writer *j, const rad_story *s)
         put_object(j, NULL);
         put_count(j, "actor", stack->actor);
         put_bool(j, "failed", stack->failed);
+        if (stack->full) {
+            put_bool(j, "stack_full", true);
+        }
         put_array(j, "frames");
         for (uint32_t k = 0; k < stack->frame_count; k++) {
             json_frame(j, NULL, &stack->frames[k]);

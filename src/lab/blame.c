@@ -238,6 +238,9 @@ static const char *const closes[] = {"chan_close", NULL};
 static const char *const releases[] = {"semaphore_release", "sem_post", NULL};
 static const char *const acquires[] = {"semaphore_acquire", "semaphore_try", "sem_wait",
                                        "sem_trywait",       "select",        NULL};
+static const char *const arrivals[] = {"barrier_wait", "pthread_barrier_wait", NULL};
+static const char *const takes[] = {"stock_take", "select", NULL};
+static const char *const gives[] = {"stock_give", NULL};
 static const char *const dones[] = {"waitgroup_done", NULL};
 static const char *const adds[] = {"waitgroup_add", NULL};
 static const char *const locks[] = {"mutex_lock",
@@ -335,6 +338,35 @@ static void blame_permits(words *w, uint32_t object, uint32_t actor)
     if (taken == NULL) return;
     say(w, "; the last permit was acquired by ");
     say_who(w, taken);
+    if (last == NULL) say_where_now(w, taken->actor);
+}
+
+static void blame_barrier(words *w, uint32_t object, uint32_t actor)
+{
+    const deed *last = last_deed(w->b, object, arrivals, actor);
+    if (last == NULL) {
+        say(w, "no other %s came to it in this run", w->kind);
+        return;
+    }
+    say(w, "the last other %s that came to it was ", w->kind);
+    say_who(w, last);
+    say_where_now(w, last->actor);
+}
+
+static void blame_stock(words *w, uint32_t object, uint32_t actor)
+{
+    const deed *taken = last_deed(w->b, object, takes, actor);
+    const deed *given = last_deed(w->b, object, gives, actor);
+    if (given == NULL) {
+        say(w, "no other %s gave an item back in this run", w->kind);
+    } else {
+        say(w, "the last item was given back by ");
+        say_who(w, given);
+    }
+    if (taken == NULL) return;
+    say(w, "; the last one was taken by ");
+    say_who(w, taken);
+    say_where_now(w, taken->actor);
 }
 
 /* When the holder got it: its last such operation that was done, or that it waited in. */
@@ -391,6 +423,10 @@ static bool blame_actor(words *w, uint32_t actor)
         blame_permits(w, a->waits_for, actor);
     else if (begins_with(role, "wait group"))
         blame_count(w, a->waits_for, actor);
+    else if (begins_with(role, "barrier"))
+        blame_barrier(w, a->waits_for, actor);
+    else if (begins_with(role, "stock"))
+        blame_stock(w, a->waits_for, actor);
     return w->used > begin;
 }
 

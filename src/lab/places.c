@@ -63,7 +63,7 @@ typedef struct spot {
 typedef struct call {
     spot at;
     uint32_t actor;
-    bool begins, failed; /* a stack begins here; its actor has failed */
+    bool begins, failed, full; /* a stack begins here: enum rad_stream_stack */
     char name[sizeof((rad_source_place *)0)->function];
 } call;
 
@@ -156,7 +156,11 @@ static void put_call(rad_places *p, const rad_record *r, const char *text)
     call *c = &p->calls[p->call_count++];
     *c = (call){.at = {r->c, (uint64_t)r->value}, .actor = r->a};
     if (r->what == RAD_STREAM_STACK)
-        *c = (call){.at.module = RAD_NONE, .actor = r->a, .begins = true, .failed = r->b != 0};
+        *c = (call){.at.module = RAD_NONE,
+                    .actor = r->a,
+                    .begins = true,
+                    .failed = r->b != 0,
+                    .full = r->b == RAD_STACK_FULL};
     else
         snprintf(c->name, sizeof c->name, "%s", text);
 }
@@ -316,8 +320,10 @@ static bool tell_stacks(rad_places *p, rad_story *s)
     for (uint32_t i = 0; i < p->call_count; i++) {
         const call *c = &p->calls[i];
         if (c->begins) {
-            p->stacks[s->stack_count++] = (rad_source_stack){
-                .actor = c->actor, .failed = c->failed, .frames = &p->frames[frames]};
+            p->stacks[s->stack_count++] = (rad_source_stack){.actor = c->actor,
+                                                             .failed = c->failed,
+                                                             .full = c->full,
+                                                             .frames = &p->frames[frames]};
         } else if (s->stack_count > 0) {
             uint32_t put = put_frames(p, c, &p->frames[frames]);
             p->stacks[s->stack_count - 1].frame_count += put;

@@ -253,8 +253,9 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
     t->past = rad__alloc(t->recorder.step_count, sizeof *t->past);
     if (t->past == NULL) return rad__error_memory(error);
     rad__recorder_past(&t->recorder, k, t->past);
-    /* What a program does to its own memory between two operations is not known, so any step may matter. */
-    bool unseen = rad__program_is(k->machine) && k->failure.oracle != RAD_ORACLE_DEADLOCK;
+    /* What a program does to its own memory between two operations is not known, and of a deadlock it matters what a
+     * fiber did that did not wake another one: so any step may matter. */
+    bool unseen = rad__program_is(k->machine);
     bool tells_all = deadly || unseen || !k->failed || k->failure.oracle == RAD_ORACLE_LIVELOCK ||
                      k->failure.oracle == RAD_ORACLE_STEP_LIMIT;
     for (uint32_t i = 0; i < t->recorder.step_count && tells_all; i++) t->past[i] = true;

@@ -16,6 +16,9 @@
 /* Calls told of one operation. */
 enum { RAD_STREAM_AT_MOST = 4 };
 
+/* It waits, it has failed, it has failed because its stack is full. */
+enum rad_stream_stack { RAD_STACK_WAITS = 0, RAD_STACK_FAILED, RAD_STACK_FULL };
+
 enum rad_stream_what {
     /* To the machine. */
     RAD_STREAM_RESET = 1,
@@ -44,9 +47,9 @@ enum rad_stream_what {
     RAD_STREAM_MADE,   /* a: object: the call that made it */
     RAD_STREAM_AT, /* a: actor: the call that it is about to make, or waits in; b: 0, or how far out */
     RAD_STREAM_SELECTED, /* a: what rad_select returns, in the step that is made */
-    RAD_STREAM_STACK,    /* a: actor, b: 1: it has failed. Its calls follow, the innermost first */
-    RAD_STREAM_FRAME,    /* text: the function's name, if it is known */
-    RAD_STREAM_STATE,    /* value: a hash of the state */
+    RAD_STREAM_STACK, /* a: actor, b: enum rad_stream_stack. Its calls follow, the innermost first */
+    RAD_STREAM_FRAME, /* text: the function's name, if it is known */
+    RAD_STREAM_STATE, /* value: a hash of the state */
     RAD_STREAM_STUCK, /* a: oracle; text: the actors, and why they wait in vain: "3 4 Nothing …" */
     RAD_STREAM_ERROR, /* value: code; text */
     RAD_STREAM_DONE   /* a: of IDLE an enum rad_end */

@@ -59,6 +59,7 @@ END
         has out "ends.c:$makes_line in " "$how: the line"
     done
     has out "more calls …" "a deep recursion is cut"
+    has out "bad: its stack is full (rad_options.stack_size)" "a stack overflow is called so"
 
     # ---- Another folder, no source, a name with an escape sequence ------------------------------------
     mkdir -p moved && cp "$programs/stranger.c" "$programs/planted.h" moved/
@@ -201,6 +202,13 @@ blames early_return leak:channel "first has ended; no fiber closed it"
 has why "; it was received by worker " "a value that another fiber has received"
 blames crossed_queues deadlock:channel+nursery "client waits to send to channel requests: no other fiber received from it in this run"
 blames abba deadlock:mutex+nursery "one waits for mutex b: taken by two at step 5, abba.c:8, and not given back"
+blames barrier_gap deadlock:barrier+nursery "waits for barrier rounds: the last other fiber that came to it was worker "
+check "barrier_gap: who does not come any more" grep -qE "; worker [01] has ended" why
+hasnt out "not matter" "what the other one did instead is drawn"
+blames stock_kept deadlock:nursery+stock "; the last one was taken by user "
+check "stock_kept: who has it" grep -qE "; user [0-2] has ended" why
+blames permit_kept deadlock:semaphore "no other fiber released it in this run; the last permit was acquired by holder"
+has why "; holder has ended" "permit_kept: who has it"
 try show --json abba.min.raddle.json -- ./abba
 check "JSON has it, line by line" python3 -c 'import json; b = json.load(open("out"))["blame"]; assert len(b) == 2 and "taken by" in b[0], b'
 makes select_miss select_miss -g -O1

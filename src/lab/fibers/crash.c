@@ -6,6 +6,7 @@
 #include "lab/fibers/stage.h"
 #include "os/backtrace.h"
 #include "os/cfi.h"
+#include "rt/stack.h"
 
 #include <link.h>
 #include <signal.h>
@@ -65,29 +66,36 @@ static int step_in(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-static void tell_crash(const ucontext_t *c)
+/* The fault is in the pages below the stack. */
+static bool is_full(const rad_cfi_frame *f, const void *fault)
+{
+    uintptr_t at = (uintptr_t)fault; /* compared with bounds. tidy: address ok */
+    return at < f->low && f->low - at <= RAD_STACK_GUARD;
+}
+
+static void tell_crash(const ucontext_t *c, const void *fault)
 {
     rad_backtrace calls = {.count = 0};
     walk w = {.stepped = true};
     stack_bounds(&w.frame);
     frame_begin(&w.frame, c);
+    bool full = fault != NULL && is_full(&w.frame, fault);
     while (w.stepped && calls.count < RAD_BACKTRACE_MOST) {
         w.address = calls.at[calls.count++] = w.frame.pc - (w.frame.exact ? 0 : 1);
         w.stepped = false;
         dl_iterate_phdr(step_in, &w);
     }
-    rad__frames_tell_failed(&calls);
+    rad__frames_tell_failed(&calls, full);
     rad__stream_put(&rad__server_stream, &(rad_record){.what = RAD_STREAM_DONE}, NULL);
     rad__stream_send(&rad__server_stream);
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    (void)info;
     bool running = rad__stage.running;
     rad__stage.running = false; /* the calls below are the lab's */
     signal(number, SIG_DFL);
-    if (running) tell_crash(context);
+    if (running) tell_crash(context, number == SIGSEGV || number == SIGBUS ? info->si_addr : NULL);
     raise(number);
 }
 

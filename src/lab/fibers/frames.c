@@ -120,13 +120,13 @@ void rad__frames_tell_made(uint32_t object, const void *caller)
         rad__tell_apart(RAD_STREAM_MADE, object, 0, s.module, (int64_t)s.offset, NULL);
 }
 
-static void tell_stack(const rad_runner *r, const rad_backtrace *calls, bool failed)
+static void tell_stack(const rad_runner *r, const rad_backtrace *calls, enum rad_stream_stack how)
 {
     search s;
     uint32_t told = 0;
     for (uint32_t i = 0; i < calls->count && told < FRAMES_MAX; i++) {
         if (!find(&s, calls->at[i])) continue;
-        if (told++ == 0) rad__tell_apart(RAD_STREAM_STACK, r->number, failed, 0, 0, NULL);
+        if (told++ == 0) rad__tell_apart(RAD_STREAM_STACK, r->number, how, 0, 0, NULL);
         rad__tell_apart(RAD_STREAM_FRAME, r->number, 0, s.module, (int64_t)s.offset, s.name);
     }
 }
@@ -139,13 +139,13 @@ static void tell_waiting(const rad_runner *but)
         bool waits = r->kind == RAD_RUNNER_FIBER || rad__thread_is_waiting(r);
         if (!waits || r->ended || r->enabled || r == but) continue;
         calls_of(r, &calls);
-        tell_stack(r, &calls, false);
+        tell_stack(r, &calls, RAD_STACK_WAITS);
     }
 }
 
-void rad__frames_tell_failed(const rad_backtrace *calls)
+void rad__frames_tell_failed(const rad_backtrace *calls, bool full)
 {
-    tell_stack(rad__stage.current, calls, true);
+    tell_stack(rad__stage.current, calls, full ? RAD_STACK_FULL : RAD_STACK_FAILED);
     tell_waiting(rad__stage.current);
 }
 
@@ -155,7 +155,7 @@ void rad__frames_tell_all(bool failed)
     if (!rad__tell_streams()) return;
     if (failed && rad__stage.current) {
         calls_of(rad__stage.current, &calls);
-        rad__frames_tell_failed(&calls);
+        rad__frames_tell_failed(&calls, false);
     } else {
         tell_waiting(NULL);
     }

@@ -329,9 +329,9 @@ RAD_INTERNAL void rad__frames_tell_call(const rad_runner *r);
 RAD_INTERNAL void rad__frames_tell_made(uint32_t object, const void *caller);
 RAD_INTERNAL void rad__frames_tell_all(bool failed);
 
-/* The same, of the one that runs: these are its calls. */
+/* The same, of the one that runs: these are its calls; `full`: nothing is left of its stack. */
 struct rad_backtrace;
-RAD_INTERNAL void rad__frames_tell_failed(const struct rad_backtrace *calls);
+RAD_INTERNAL void rad__frames_tell_failed(const struct rad_backtrace *calls, bool full);
 
 /* The fiber or thread whom a lock knows by this number; RAD_NONE: none that is a fiber. */
 RAD_INTERNAL uint32_t rad__runner_of_strand(uint64_t who);
