@@ -15,7 +15,7 @@ if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; t
 fi
 
 finds() { # PROGRAM NAME IDENTITY TEXT: found, replayed as recorded, and the report has the text; the fixed version is silent
-    try explore --runs "$runs" "./$1" "$2"
+    try explore --stop-on-first --runs "$runs" "./$1" "$2"
     status 1 "explore ./$1 $2"
     silent "explore ./$1 $2"
     has out "$3: first in run" "$2: $3"
@@ -25,7 +25,7 @@ finds() { # PROGRAM NAME IDENTITY TEXT: found, replayed as recorded, and the rep
         try replay "$1.min.raddle.json" -- "./$1" "$2"
         status 0 "$2: replay $times, at other addresses"
     done
-    try explore --runs "$runs" "./$1" "$2" fixed
+    try explore --spurious no --runs "${FIXED_RUNS:-60}" "./$1" "$2" fixed
     status 0 "explore ./$1 $2 fixed"
     has out "nothing found in" "$2 fixed: silent"
 }

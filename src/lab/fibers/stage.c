@@ -309,6 +309,8 @@ void rad__stage_tell_end(void)
         rad__frames_tell_all(true);
         rad__tell_failure(e->oracle, rad__object_at(e->object, e->site), e->at, e->message);
     }
+    if (e->error == 0 && e->oracle == RAD_NONE && rad__stage.stuck_since > 0)
+        rad__stuck_report_threads();
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         rad_runner *r = &rad__stage.runners[i];
         rad__runner_disable(r);
@@ -411,6 +413,7 @@ void rad__stage_step(rad_runner *r)
     rad__time_settle();
     if (s->prefix) return;
     rad__hopeless_look(r);
+    if (RAD_UNLIKELY((r->thread && !r->enabled) || s->stuck_since > 0)) rad__stuck_look(r);
     if (RAD_UNLIKELY(++s->steps >= s->next_look)) rad__laps_look(r, object);
     if (RAD_UNLIKELY(unlocks | s->bypasses)) rad__bypass_look(r, unlocks, object);
 }

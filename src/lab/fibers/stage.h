@@ -140,6 +140,7 @@ typedef struct rad_stage {
     int argc;
     char **argv, **envp;
     uint64_t steps, next_look; /* of the run; when laps.c is asked next */
+    uint64_t stuck_since;      /* this step threads wait for each other's locks for ever: stuck.c */
     bool bypasses;             /* somebody waits for an RW lock while others get it: bypass.c */
     uint64_t picks;            /* that the kernel made in steps */
     uint64_t passed_by;        /* fibers that were woken for a mutex, and found it taken */

@@ -9,7 +9,7 @@
 #include <threads.h>
 
 /* Of __kind. */
-enum { KIND = 3, RECURSIVE = 1, CHECKS = 2, CEILING = 0x40 };
+enum { KIND = 3, RECURSIVE = 1, CHECKS = 2, CEILING = 0x40, DESTROYED = -1 };
 
 static bool is_mine(const pthread_mutex_t *m, const rad_thread *self)
 {
@@ -43,10 +43,9 @@ void rad__mutex_release(pthread_mutex_t *m)
     rad__threads_review(m);
 }
 
-/* glibc marks one that was destroyed by its kind. */
 static void check_kind(const pthread_mutex_t *m, const char *call)
 {
-    if (m->__data.__kind == -1) rad__used_destroyed(call, "mutex");
+    if (m->__data.__kind == DESTROYED) rad__used_destroyed(call, "mutex");
     if (m->__data.__kind & CEILING)
         rad__program_refused(call, "of a mutex with a priority ceiling (PTHREAD_PRIO_PROTECT)");
 }
@@ -54,6 +53,7 @@ static void check_kind(const pthread_mutex_t *m, const char *call)
 static int lock(pthread_mutex_t *m, uint32_t site, const char *call, uint64_t deadline_ns)
 {
     rad_thread *self = rad__thread_self();
+    if (m->__data.__kind == DESTROYED) rad__point(site, m);
     check_kind(m, call);
     if (is_mine(m, self) && (m->__data.__kind & KIND) == RECURSIVE) {
         rad__point(site, m);

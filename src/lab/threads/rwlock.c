@@ -29,6 +29,7 @@ static void begin_read(pthread_rwlock_t *l, rad_thread *self)
 static int read_until(pthread_rwlock_t *l, uint64_t deadline_ns)
 {
     rad_thread *self = rad__thread_self();
+    if (l->__data.__readers == RAD_DESTROYED) rad__point(RAD_AT_pthread_rwlock_rdlock, l);
     check_use(l, "pthread_rwlock_rdlock");
     if (writes(l, self)) {
         rad__point(RAD_AT_pthread_rwlock_rdlock, l);
@@ -43,6 +44,7 @@ static int read_until(pthread_rwlock_t *l, uint64_t deadline_ns)
 static int write_until(pthread_rwlock_t *l, uint64_t deadline_ns)
 {
     const rad_thread *self = rad__thread_self();
+    if (l->__data.__readers == RAD_DESTROYED) rad__point(RAD_AT_pthread_rwlock_wrlock, l);
     check_use(l, "pthread_rwlock_wrlock");
     if (writes(l, self)) {
         rad__point(RAD_AT_pthread_rwlock_wrlock, l);

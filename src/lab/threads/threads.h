@@ -112,6 +112,13 @@ RAD_INTERNAL uint64_t rad__thread_sleeps(uint64_t ns);
 /* Something at this address has changed, so others may be able to continue, or no longer. */
 RAD_INTERNAL void rad__threads_review(const void *address);
 
+/* Who has what this one waits for, or has to end; NULL: nobody, or it is not known. */
+RAD_INTERNAL const rad_thread *rad__thread_holder(const rad_thread *t);
+
+/* This thread waits, or has ended; or some were stuck before: stuck.c. */
+RAD_INTERNAL void rad__stuck_look(const rad_runner *r);
+RAD_INTERNAL void rad__stuck_report_threads(void);
+
 /* How many wait there in this way; the one of those at this place in their order of coming. */
 RAD_INTERNAL uint32_t rad__threads_waiting(enum rad_wait_kind wait, const void *address);
 RAD_INTERNAL rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address,

@@ -344,7 +344,7 @@ void rad__thread_expired(rad_runner *r)
     review(t);
 }
 
-static const rad_thread *holder_of(const rad_thread *t)
+const rad_thread *rad__thread_holder(const rad_thread *t)
 {
     switch (t->wait) {
     case RAD_WAIT_MUTEX:
@@ -364,7 +364,7 @@ static const rad_thread *holder_of(const rad_thread *t)
 
 void rad__thread_tell_wait(const rad_runner *r)
 {
-    const rad_thread *t = r->thread, *holder = holder_of(t);
+    const rad_thread *t = r->thread, *holder = rad__thread_holder(t);
     if (rad__stage.prefix || t->wait == RAD_WAIT_TIME) return;
     rad__tell_wait(r->number, rad__object_at(r->object, r->site),
                    holder ? holder->runner->number : RAD_NONE);
