@@ -112,7 +112,7 @@ status 1 "joining twice"
 has out "misuse:forward@pthread_join: first in run 0" "is misuse"
 
 # ---- The list of calls ---------------------------------------------------------------------------------------
-sed -n 's/^RAD_ANSWER([^,]*, \([A-Za-z0-9_]*\),.*/\1/p' "$src"/src/lab/threads/*.c | LC_ALL=C sort -u >answered
+sed -n 's/^\(RAD_ANSWER\|READING\)([^,]*, \([A-Za-z0-9_]*\),.*/\2/p' "$src"/src/lab/threads/*.c | LC_ALL=C sort -u >answered
 sed -n '/^## Calls/,/^## /p' "$src/docs/threads-under-test.md" | grep '^| `' | cut -d'|' -f2 | grep -o '`[a-z0-9_]*`' | tr -d '`' | LC_ALL=C sort -u >documented
 same answered documented "the calls in the docs are those that are answered"
 LC_ALL=C comm -23 answered "$src/src/lab/fibers/interposed.txt" >missing

@@ -9,9 +9,7 @@
 #include "lab/fibers/libc.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
-#include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/times.h>
@@ -197,21 +195,6 @@ bool rad__clock_by_number(long number, const long *a, long *answer)
     case SYS_sched_yield: *answer = rad__libc_sched_yield(); return true;
     default: return false;
     }
-}
-
-/* A program that asks about no descriptor sleeps. */
-RAD_ANSWER(int, poll, (struct pollfd * all, nfds_t count, int ms))
-{
-    if (!rad__stage.running || count > 0) return RAD_REAL(poll)(all, count, ms);
-    return slept(rad__time_sleep(ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000000), NULL);
-}
-
-RAD_ANSWER(int, select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *most))
-{
-    if (!rad__stage.running || in || out || other || most == NULL)
-        return RAD_REAL(select)(count, in, out, other, most);
-    return slept(rad__time_sleep((uint64_t)most->tv_sec * SECOND + (uint64_t)most->tv_usec * 1000),
-                 NULL);
 }
 
 RAD_ANSWER(int, timerfd_create, (int clock, int flags))

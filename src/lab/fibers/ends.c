@@ -94,7 +94,9 @@ static void end_after_all(int status, void *unused)
 {
     (void)unused;
     if (!rad__stage.running) return;
-    fflush(NULL);
+    static int (*flush)(void);
+    if (flush == NULL) rad__libc_find("fcloseall", &flush);
+    flush(); /* as exit does: a FILE may be locked by a thread that has gone */
     rad__program_exits(status & 0xff);
 }
 

@@ -9,6 +9,7 @@
  * listens at all addresses is meant for others, and is left as it is. */
 #define _GNU_SOURCE
 #include "lab/fibers/libc.h"
+#include "lab/threads/threads.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -180,6 +181,7 @@ RAD_ANSWER(int, getpeername, (int fd, struct sockaddr *address, socklen_t *lengt
 
 RAD_ANSWER(int, accept, (int fd, struct sockaddr *address, socklen_t *length))
 {
+    if (!rad__descriptor_waits(__builtin_return_address(0), RAD_AT_accept, fd, false)) return -1;
     return ask(RAD_REAL(accept), fd, address, length);
 }
 
@@ -187,6 +189,7 @@ RAD_ANSWER(int, accept4, (int fd, struct sockaddr *address, socklen_t *length, i
 {
     any_address at = {.room = {.ss_family = AF_UNSPEC}};
     socklen_t size = sizeof at;
+    if (!rad__descriptor_waits(__builtin_return_address(0), RAD_AT_accept, fd, false)) return -1;
     if (!rad__program_calls() || address == NULL || length == NULL)
         return RAD_REAL(accept4)(fd, address, length, flags);
     int got = RAD_REAL(accept4)(fd, &at.any, &size, flags);

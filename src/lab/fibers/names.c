@@ -36,11 +36,12 @@ static struct {
 } made[OBJECTS_MAX / 2];
 static uint32_t object_count;
 
-enum { KIND_SIGNAL = 100 }; /* no object of raddle's */
+enum { KIND_SIGNAL = 100, KIND_STREAM }; /* no objects of raddle's */
 
 static const char *kind_text(uint8_t kind)
 {
     if (kind == KIND_SIGNAL) return "signal";
+    if (kind == KIND_STREAM) return "stream";
     static const char *const texts[] = {
 #define KIND_ROW(name, text) text,
         RAD_KIND_LIST(KIND_ROW)
@@ -72,6 +73,8 @@ static uint8_t site_kind_of(uint32_t site)
                 {"sem_", RAD_KIND_SEMAPHORE},
                 {"futex_", RAD_KIND_NOTHING},
                 {"sig", KIND_SIGNAL},
+                {"flockfile", KIND_STREAM},
+                {"funlockfile", KIND_STREAM},
                 {"mutex_", RAD_KIND_MUTEX},
                 {"rwlock_", RAD_KIND_RWLOCK},
                 {"cond_", RAD_KIND_CONDITION},

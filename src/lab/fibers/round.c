@@ -12,6 +12,7 @@
  * that changes memory costs little, and one that does not is found by its first few rounds. */
 #include "lab/fibers/mistakes.h"
 #include "lab/fibers/reach.h"
+#include "lab/threads/threads.h"
 
 #include "core/kernel.h"
 
@@ -45,7 +46,7 @@ static void runner_state(const rad_runner *r, rad_state_hash *h)
 static bool is_known(void)
 {
     const rad_stage *s = &rad__stage;
-    return !s->uncontrolled && !s->external && !rad__files_are_used() &&
+    return !s->uncontrolled && !s->external && !rad__files_are_used() && !rad__descriptors_used &&
            rad__time_next() == UINT64_MAX;
 }
 

@@ -360,7 +360,9 @@ int rad__server_tells(int in, int out, bool dies)
             answer = rad__fiber_machine.idle(&rad__stage, NULL);
             if (answer == RAD_END_STUCK) rad__frames_tell_all(false);
         }
-        fflush(NULL); /* what the program has printed: raddle shows it */
+        /* What the program has printed: raddle shows it. A thread that waits may have locked them. */
+        fflush_unlocked(stdout); /* tidy: stdout ok */
+        fflush_unlocked(stderr); /* tidy: stdout ok */
         rad__stream_put(s, &(rad_record){.what = RAD_STREAM_DONE, .a = answer}, NULL);
         if (!rad__stream_send(s)) return 0;
     }

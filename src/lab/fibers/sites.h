@@ -47,7 +47,8 @@ RAD_INTERNAL extern const char rad__files;
     SITE(pthread_barrier_wait) SITE(pthread_barrier_destroy) SITE(pthread_once) \
     SITE(sem_wait) SITE(sem_trywait) SITE(sem_post) SITE(futex_wait) SITE(futex_woken) SITE(futex_wake) \
     SITE(signal_handler) SITE(pthread_kill) SITE(kill) SITE(raise) SITE(sigwait) SITE(sigsuspend) \
-    SITE(pthread_continue) SITE(pthread_cancel) SITE(pthread_testcancel)
+    SITE(pthread_continue) SITE(pthread_cancel) SITE(pthread_testcancel) \
+    SITE(flockfile) SITE(funlockfile)
 /* clang-format on */
 
 /* Sites of the machine. Their numbers are in files: a new operation is added at the end. */

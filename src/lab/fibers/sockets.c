@@ -2,6 +2,7 @@
  * one to anybody else is marked, and the summary names it. */
 #define _GNU_SOURCE
 #include "lab/fibers/libc.h"
+#include "lab/threads/threads.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -69,6 +70,7 @@ static void reaches(const char *call, const struct sockaddr *address)
 RAD_ANSWER(int, connect, (int fd, const struct sockaddr *address, socklen_t length))
 {
     int answer = -1;
+    if (rad__thread_self() != NULL) rad__point(RAD_AT_connect, &rad__files);
     if (rad__program_calls() && address != NULL &&
         rad__loopback_connect(fd, address, length, &answer))
         return answer;
@@ -81,5 +83,6 @@ RAD_ANSWER(ssize_t, sendto,
             socklen_t length))
 {
     reaches("sendto", address);
+    if (!rad__descriptor_waits(__builtin_return_address(0), RAD_AT_write, fd, true)) return -1;
     return RAD_REAL(sendto)(fd, bytes, size, flags, address, length);
 }

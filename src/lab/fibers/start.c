@@ -93,6 +93,7 @@ static int lab_main(int argc, char **argv, char **envp)
     snprintf(rad__stage.folders, sizeof rad__stage.folders, "%s", setup.folders);
     malloc_stays();
     rad__signals_open();
+    signal(SIGPIPE, SIG_IGN); /* lab/threads/descriptors.c sends it */
     rad__marks_open();
     rad__ends_look();
     if (rad__stage_open(&error) != 0) give_up(error.text);

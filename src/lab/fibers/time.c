@@ -220,6 +220,7 @@ static inline void files_settle(void)
 void rad__time_settle(void)
 {
     files_settle();
+    if (RAD_UNLIKELY(rad__descriptors_used)) rad__descriptors_settle(can_others_run());
     uint32_t others = rad__stage.enabled_count - rad__stage.clock->enabled;
     uint32_t wait_for_it =
         others > 0 && rad__stage.current->looks >= LOOKS ? rad__stage.lookers : 0;

@@ -71,6 +71,8 @@ void rad__signals_open(void)
 {
     for (int i = 1; i <= SIGNALS; i++)
         if (real_sigaction()(i, NULL, &actions[i]) != 0) actions[i].sa_handler = SIG_DFL;
+    if (actions[SIGPIPE].sa_handler == SIG_IGN)
+        actions[SIGPIPE].sa_handler = SIG_DFL; /* raddle's */
 }
 
 /* ---- What a signal does ---------------------------------------------------------------------------------------- */
@@ -102,6 +104,8 @@ static _Noreturn void die_by(int number)
     rad__debugger_stop();
     rad__libc_find("sigprocmask", &mask);
     rad__libc_find("raise", &send);
+    if (!is_fault(number) && number != SIGABRT)
+        real_sigaction()(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     mask(SIG_UNBLOCK, &one, NULL);
     send(number);
     rad__process_exit(128 + number);

@@ -14,6 +14,7 @@
 
 #include "lab/fibers/stage.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -33,7 +34,9 @@ enum rad_wait_kind {
     RAD_WAIT_WORD,      /* woken: a futex */
     RAD_WAIT_SIGNAL,    /* one of a set of signals is there: sigwait */
     RAD_WAIT_HANDLER,   /* a handler of a signal has run: pause */
-    RAD_WAIT_TIME       /* its deadline: a sleep */
+    RAD_WAIT_TIME,      /* its deadline: a sleep */
+    RAD_WAIT_FILE,      /* a descriptor that is ready, of some */
+    RAD_WAIT_STREAM     /* a FILE that nobody has locked */
 };
 
 /* How a wait ended. Broken: by a signal, before what it waits for was there; its handler has not run yet. */
@@ -58,10 +61,12 @@ typedef struct rad_thread {
     uint64_t turn; /* when it came: the order of waiters */
     /* What it reads or spins on, which glibc's words do not say. */
     const void *shares[RAD_SHARES_MAX];
-    uint32_t share_count; /* more than there is room for: not known */
-    bool woken;           /* a condition, barrier, word */
-    bool expired;         /* the deadline has passed, and it waits no more */
-    bool late;            /* the deadline of a condition has passed: it waits for the mutex */
+    uint32_t share_count;  /* more than there is room for: not known */
+    bool woken;            /* a condition, barrier, word */
+    bool expired;          /* the deadline has passed, and it waits no more */
+    bool late;             /* the deadline of a condition has passed: it waits for the mutex */
+    struct pollfd *polled; /* by RAD_WAIT_FILE */
+    uint32_t polled_count;
     /* Signals: a bit each, 1 << (number - 1). */
     uint64_t blocked;
     uint64_t awaited;                              /* by sigwait */
@@ -214,6 +219,22 @@ RAD_INTERNAL bool rad__alarms_ring(void);
 /* The runner is about to continue: faults of the program use its stack. */
 RAD_INTERNAL void rad__signal_stack_use(const rad_thread *t);
 RAD_INTERNAL extern bool rad__signal_stacks;
+
+/* ---- Descriptors (descriptors.c) --------------------------------------------------------------------------- */
+
+/* Threads of this run have waited for some. */
+RAD_INTERNAL extern bool rad__descriptors_used;
+
+/* One of those that the thread waits for is ready; nobody else has locked this FILE. */
+RAD_INTERNAL bool rad__descriptors_are_ready(const rad_thread *t);
+RAD_INTERNAL bool rad__file_is_free(const void *lock, const rad_thread *t);
+
+/* A call by this code that reads or writes there: a point, and then it will not block. False: a handler has broken it,
+ * and errno says so. */
+RAD_INTERNAL bool rad__descriptor_waits(const void *caller, uint32_t site, int fd, bool writes);
+
+/* After a step: who waits for what is ready now? `others_run`: a runner can. */
+RAD_INTERNAL void rad__descriptors_settle(bool others_run);
 
 /* ---- Ends before the end (cancel.c, robust.c) --------------------------------------------------------- */
 

@@ -150,6 +150,8 @@ static bool can_continue(const rad_thread *t)
     case RAD_WAIT_BARRIER:
     case RAD_WAIT_WORD: return t->woken;
     case RAD_WAIT_SIGNAL: return rad__signal_is_awaited(t);
+    case RAD_WAIT_FILE: return rad__descriptors_are_ready(t);
+    case RAD_WAIT_STREAM: return rad__file_is_free(t->address, t);
     case RAD_WAIT_HANDLER:
     case RAD_WAIT_TIME: return false;
     default: return true;
@@ -159,7 +161,8 @@ static bool can_continue(const rad_thread *t)
 static bool is_cancellation_point(enum rad_wait_kind wait)
 {
     return wait == RAD_WAIT_CONDITION || wait == RAD_WAIT_SEMAPHORE || wait == RAD_WAIT_JOIN ||
-           wait == RAD_WAIT_SIGNAL || wait == RAD_WAIT_HANDLER || wait == RAD_WAIT_TIME;
+           wait == RAD_WAIT_SIGNAL || wait == RAD_WAIT_HANDLER || wait == RAD_WAIT_TIME ||
+           wait == RAD_WAIT_FILE;
 }
 
 /* A handler is to run first, or it is cancelled. */
