@@ -70,6 +70,13 @@ uint32_t rad__path_find_site(const rad_path *p, const char *name)
     return RAD_NONE;
 }
 
+bool rad__path_same_object(const char *one, const char *two)
+{
+    const char *a = strstr(one, RAD_PATH_NAMED), *b = strstr(two, RAD_PATH_NAMED);
+    size_t size = a ? (size_t)(a - one) : strlen(one), other = b ? (size_t)(b - two) : strlen(two);
+    return size == other && memcmp(one, two, size) == 0 && (!a || !b || strcmp(a, b) == 0);
+}
+
 uint32_t rad__path_find_object(const rad_path *p, const char *role)
 {
     for (uint32_t i = 0; i < p->object_count; i++)
@@ -310,7 +317,11 @@ uint32_t rad__path_object(rad_path_recorder *r, rad_kernel *k, uint32_t action)
     rad_path *p = &r->shared->path;
     char role[RAD_PATH_OBJECT_MAX] = "";
     uint32_t object = action < r->announced_capacity ? r->announced[action].object - 1 : RAD_NONE;
-    if (object < k->object_count) snprintf(role, sizeof role, "%.63s", k->objects[object].role);
+    if (object < k->object_count) {
+        const rad_object_entry *o = &k->objects[object];
+        snprintf(role, sizeof role, o->name ? "%.30s" RAD_PATH_NAMED "%.30s" : "%.63s", o->role,
+                 o->name);
+    }
     name_settle(role);
     uint32_t known = rad__path_find_object(p, role);
     if (known != RAD_NONE) return known;

@@ -37,7 +37,7 @@ typedef struct rad_path_pick {
 typedef struct rad_path {
     char (*actors)[RAD_PATH_ACTOR_MAX];
     char (*sites)[RAD_PATH_SITE_MAX];
-    char (*objects)[RAD_PATH_OBJECT_MAX]; /* roles; "": none */
+    char (*objects)[RAD_PATH_OBJECT_MAX]; /* roles, "mutex", and names, "mutex: hall"; "": none */
     rad_path_step *steps;
     rad_path_pick *picks; /* by step */
     uint32_t actor_count, site_count, object_count, step_count, pick_count;
@@ -49,6 +49,9 @@ RAD_INTERNAL int rad__path_copy(rad_path **to, const rad_path *from, rad_error *
 /* The index of a name, or RAD_NONE. */
 RAD_INTERNAL uint32_t rad__path_find_actor(const rad_path *p, const char *name);
 RAD_INTERNAL uint32_t rad__path_find_site(const rad_path *p, const char *name);
+/* Two that have names are the same if these are. */
+#define RAD_PATH_NAMED ": "
+RAD_INTERNAL bool rad__path_same_object(const char *one, const char *two);
 RAD_INTERNAL uint32_t rad__path_find_object(const rad_path *p, const char *role);
 
 typedef struct rad_path_shared {

@@ -197,7 +197,7 @@ static int attempt_planned(realigner *x, const rad_path *run, bool late, rad_err
     return code;
 }
 
-static int attempts(realigner *x, rad_error *error)
+static int attempts_of(realigner *x, rad_error *error)
 {
     int code = attempt(x, error);
     if (code == 0 && !is_settled(x) && x->ambiguous) {
@@ -212,6 +212,38 @@ static int attempts(realigner *x, rad_error *error)
         code = attempt_planned(x, run, i == 1, error);
     }
     rad__path_free(run);
+    return code;
+}
+
+static bool has_names(const rad_path *p)
+{
+    for (uint32_t i = 0; i < p->object_count; i++)
+        if (strstr(p->objects[i], RAD_PATH_NAMED)) return true;
+    return false;
+}
+
+/* An object may have another name since. So where names part what was one, they are not looked at; but only the
+ * recorded failure itself is worth more then than what came out with names. */
+static int attempts(realigner *x, rad_error *error)
+{
+    x->options.by_name = has_names(x->options.recorded);
+    int code = attempts_of(x, error);
+    if (code != 0 || !x->options.by_name || is_settled(x)) return code;
+    rad_realignment named = *x->best;
+    rad_path *path = x->best_path;
+    *x->best = (rad_realignment){.artifact = NULL};
+    x->best_path = NULL;
+    x->options.by_name = x->options.inserts = false;
+    code = attempts_of(x, error);
+    if (code == 0 && x->best->answer == RAD_REALIGNED_FAILS) {
+        rad_realignment_free(&named);
+        rad__path_free(path);
+        return 0;
+    }
+    rad_realignment_free(x->best);
+    rad__path_free(x->best_path);
+    *x->best = named;
+    x->best_path = path;
     return code;
 }
 

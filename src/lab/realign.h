@@ -59,6 +59,7 @@ typedef struct rad_realign_options {
     const bool *vanished;         /* recorded sites that the machine has no more */
     const rad_realign_plan *plan; /* may be NULL */
     bool inserts;                 /* what may be skipped or new is new */
+    bool by_name;                 /* two steps about objects of different names are not the same */
 } rad_realign_options;
 
 /* From a run made with the same options; borrows the run. Of steps that may be the recorded one the last, or the first,

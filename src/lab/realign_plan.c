@@ -20,6 +20,7 @@ typedef struct planner {
     uint16_t *table;        /* (LONGEST + 1)² */
     uint32_t *common;       /* recorded actor × actor of the run */
     bool *taken;            /* recorded actors */
+    bool by_name;           /* as in rad_realign_options */
     bool late;              /* pairs as late as possible: both lists are read backwards */
 } planner;
 
@@ -42,10 +43,11 @@ static bool is_equal(const planner *p, uint32_t recorded_step, uint32_t run_step
 {
     const rad_path_step *one = &p->recorded->steps[recorded_step], *two = &p->run->steps[run_step];
     uint32_t now = p->site_of[two->site];
-    if (now != RAD_NONE) return now == one->site;
+    bool same =
+        rad__path_same_object(p->recorded->objects[one->object], p->run->objects[two->object]);
+    if (now != RAD_NONE) return now == one->site && (same || !p->by_name);
     /* A site that is new, and one that is no more, about one object: renamed. */
-    return p->vanished[one->site] &&
-           strcmp(p->recorded->objects[one->object], p->run->objects[two->object]) == 0;
+    return p->vanished[one->site] && same;
 }
 
 /* Two actors, and their steps in the order in which they are compared. */
@@ -185,8 +187,12 @@ int rad__realign_plan(rad_realign_plan *plan, const rad_realign_options *o, cons
                       bool late, rad_error *error)
 {
     const rad_path *recorded = o->recorded;
-    planner p = {
-        .recorded = recorded, .vanished = o->vanished, .run = run, .plan = plan, .late = late};
+    planner p = {.recorded = recorded,
+                 .vanished = o->vanished,
+                 .run = run,
+                 .plan = plan,
+                 .by_name = o->by_name,
+                 .late = late};
     size_t pairs = (size_t)recorded->actor_count * run->actor_count;
     if (pairs > (size_t)ACTORS_MOST * ACTORS_MOST) pairs = 1;
     *plan = (rad_realign_plan){

@@ -122,13 +122,26 @@ static bool is_new_name(realign_policy *p, rad_kernel *k, uint32_t recorded, uin
            recorded_site(p, k, now) == RAD_NONE;
 }
 
-/* … of a step, if it is about the same object. */
-static bool is_renamed(realign_policy *p, rad_kernel *k, uint32_t step, uint32_t action)
+static bool is_about(realign_policy *p, rad_kernel *k, uint32_t step, uint32_t action)
 {
     const rad_path *r = p->options.recorded, *run = &p->recorder.shared->path;
     uint32_t object = rad__path_object(&p->recorder, k, action);
-    return is_new_name(p, k, r->steps[step].site, rad__path_site(&p->recorder, k, action)) &&
-           strcmp(r->objects[r->steps[step].object], run->objects[object]) == 0;
+    return rad__path_same_object(r->objects[r->steps[step].object], run->objects[object]);
+}
+
+/* … of a step, if it is about the same object. */
+static bool is_renamed(realign_policy *p, rad_kernel *k, uint32_t step, uint32_t action)
+{
+    uint32_t recorded = p->options.recorded->steps[step].site;
+    return is_new_name(p, k, recorded, rad__path_site(&p->recorder, k, action)) &&
+           is_about(p, k, step, action);
+}
+
+static bool is_step(realign_policy *p, rad_kernel *k, uint32_t step, uint32_t action)
+{
+    uint32_t recorded = p->options.recorded->steps[step].site;
+    return is_site(p, k, recorded, rad__path_site(&p->recorder, k, action)) &&
+           (!p->options.by_name || is_about(p, k, step, action));
 }
 
 /* ---- Queues ------------------------------------------------------------------------------------------- */
@@ -159,13 +172,13 @@ static uint32_t expected(realign_policy *p, const rad_kernel *k, bool here)
     return first;
 }
 
-static uint32_t later_in_queue(realign_policy *p, rad_kernel *k, uint32_t actor, uint32_t site)
+static uint32_t later_in_queue(realign_policy *p, rad_kernel *k, uint32_t actor, uint32_t action)
 {
     uint32_t looked = 0;
     for (uint32_t i = p->front[actor]; i < p->back[actor] && looked < LOOK_AHEAD; i++) {
         uint32_t step = p->order[i];
         if (p->shared->steps[step] != RAD_STEP_WAITS) continue;
-        if (is_site(p, k, p->options.recorded->steps[step].site, site)) return step;
+        if (is_step(p, k, step, action)) return step;
         looked++;
     }
     return RAD_NONE;
@@ -207,8 +220,8 @@ static match match_step(realign_policy *p, rad_kernel *k, uint32_t action, bool 
     uint32_t wanted = p->options.recorded->steps[front].site;
     m.due = front;
     m.how = HOW_EXACT;
-    if (is_site(p, k, wanted, site)) return m;
-    uint32_t later = later_in_queue(p, k, actor, site);
+    if (is_step(p, k, front, action)) return m;
+    uint32_t later = later_in_queue(p, k, actor, action);
     if (later == RAD_NONE) {
         m.how = is_renamed(p, k, front, action) ? HOW_RENAMED : HOW_NEW;
         return m;
