@@ -4,16 +4,19 @@
  * steps. If the next actor is drawn with weight = events it still has to do, every interleaving has the
  * same probability. Children count into their spawner until they are spawned. Each run applies the rule
  * only to the events on one object (the *selected* ones; sometimes to all): an actor is drawn whose
- * selected event comes next, the others wait before theirs, and everything else runs uniformly. The
- * object is drawn by how many pairs of events conflict on it (by the root of that).
+ * selected event comes next, the others wait before theirs. Of these and of everything else that goes by
+ * random priorities: each event draws one, and the highest runs. So somebody may stand still for long, which
+ * a uniform draw at each step nearly never lets happen. The object is drawn by how many pairs of events
+ * conflict on it (by the root of that).
  *
  * Counts come from earlier runs, keyed by signature. The first run of an exploration has none and walks
  * uniformly over what is enabled.
  *
- * I1  waiting = enabled actions whose announced step is selected; free = the other enabled ones.
+ * I1  waiting = enabled actions whose announced step is selected; free = the other enabled ones, by rank.
  * I2  weight[actor] = selected events the actor and its unspawned descendants are expected to do. */
 #include "base/alloc.h"
 #include "base/fenwick.h"
+#include "base/heap.h"
 #include "base/prng.h"
 #include "core/kernel.h"
 
@@ -43,7 +46,10 @@ typedef struct surw_policy {
     uint64_t selected; /* else: signature of the selected object */
     uint32_t object;   /* its number in this run, when it exists */
 
-    rad_bitset waiting, free;
+    rad_bitset waiting;
+    rad_heap free;
+    uint64_t *rank; /* of actions: of the event that they would do now; the least goes first */
+    uint32_t rank_count, rank_capacity;
     rad_fenwick weight;
     rad_bitset seen; /* actors whose weight is set */
     uint32_t next;   /* the actor drawn to do the next selected event, or RAD_NONE */
@@ -73,7 +79,8 @@ static void surw_destroy(rad_policy *p)
 {
     surw_policy *s = (surw_policy *)p;
     rad__bitset_free(&s->waiting);
-    rad__bitset_free(&s->free);
+    rad__heap_free(&s->free);
+    rad__free(s->rank);
     rad__bitset_free(&s->seen);
     rad__fenwick_free(&s->weight);
     rad__free(s->actor_item);
@@ -205,7 +212,8 @@ static void surw_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
     s->prng = rad__prng(info->seed, RAD_STREAM_SURW, info->run);
     s->informed = e->runs > 0;
     rad__bitset_clear(&s->waiting);
-    rad__bitset_clear(&s->free);
+    rad__heap_clear(&s->free);
+    s->rank_count = 0;
     rad__bitset_clear(&s->seen);
     rad__fenwick_clear(&s->weight);
     s->next = RAD_NONE;
@@ -239,18 +247,26 @@ static void surw_place(surw_policy *s, rad_kernel *k, uint32_t action)
     bool enabled = rad__bitset_has(&k->enabled, action);
     bool selected = surw_is_selected(s, k, a->target, a->access);
     if (!rad__bitset_reserve(&s->waiting, action + 1) ||
-        !rad__bitset_reserve(&s->free, action + 1)) {
+        !RAD_GROW(&s->rank, &s->rank_capacity, action + 1)) {
         surw_memory(k);
         return;
     }
+    while (s->rank_count <= action) s->rank[s->rank_count++] = rad__prng_next(&s->prng);
     if (enabled && selected)
         rad__bitset_add(&s->waiting, action);
     else
         rad__bitset_remove(&s->waiting, action);
-    if (enabled && !selected)
-        rad__bitset_add(&s->free, action);
-    else
-        rad__bitset_remove(&s->free, action);
+    rad__heap_remove(&s->free, action);
+    if (enabled && !selected && !rad__heap_push(&s->free, action, s->rank[action], action))
+        surw_memory(k);
+}
+
+/* What it does next is another event. */
+static void surw_rank_anew(surw_policy *s, rad_kernel *k, uint32_t action)
+{
+    if (action >= s->rank_count) return;
+    s->rank[action] = rad__prng_next(&s->prng);
+    surw_place(s, k, action);
 }
 
 /* A new actor takes its share of its spawner's weight. */
@@ -307,11 +323,9 @@ static uint32_t surw_action(surw_policy *s, rad_kernel *k)
 {
     uint32_t drawn = s->next != RAD_NONE ? rad__actor_action(k, s->next) : RAD_NONE;
     bool ready = drawn != RAD_NONE && rad__bitset_has(&s->waiting, drawn);
-    uint32_t candidates = s->free.count + ready;
-    if (candidates > 0) {
-        uint32_t index = (uint32_t)rad__prng_below(&s->prng, candidates);
-        return index < s->free.count ? rad__bitset_select(&s->free, index) : drawn;
-    }
+    const rad_heap_node *free = s->free.count > 0 ? rad__heap_top(&s->free) : NULL;
+    if (free && !(ready && s->rank[drawn] < free->key)) return free->item;
+    if (ready) return drawn;
     /* Nobody is free and the drawn one cannot go: draw among those that wait. */
     s->next = surw_draw(s, k, true);
     if (s->next != RAD_NONE) return rad__actor_action(k, s->next);
@@ -331,7 +345,10 @@ static void surw_ran(rad_policy *p, rad_kernel *k, uint32_t action, const rad_fo
 {
     surw_policy *s = (surw_policy *)p;
     uint32_t actor = k->actions[action].actor;
-    if (actor == RAD_NONE) return;
+    if (actor == RAD_NONE) {
+        surw_rank_anew(s, k, action);
+        return;
+    }
     bool selected = s->informed && s->all;
     surw_count_event(s, k, actor, RAD_NONE, false);
     for (uint32_t i = 0; i < f->count; i++) {
@@ -340,7 +357,10 @@ static void surw_ran(rad_policy *p, rad_kernel *k, uint32_t action, const rad_fo
         if (s->informed && surw_is_selected(s, k, f->items[i].object, f->items[i].access))
             selected = true;
     }
-    if (!selected) return;
+    if (!selected) {
+        surw_rank_anew(s, k, action);
+        return;
+    }
     /* At least 1 remains while the actor lives: an estimate that was too low must not starve it. */
     uint64_t left = rad__fenwick_get(&s->weight, actor);
     if (actor < s->weight.capacity) rad__fenwick_set(&s->weight, actor, left > 1 ? left - 1 : 1);
