@@ -167,7 +167,7 @@ int hunt_explain(hunt *h, rad_exploration *e, bool wanted)
         const char *identity = rad_artifact_verdict(f->artifact)->identity;
         hunt_keep(h, f->artifact); /* known already, unless the search could not call back */
         bug *b = hunt_find(h, identity);
-        if (b == NULL) {
+        if (b == NULL || b->phase != h->phase) { /* too many, or told in an earlier phase */
             continue;
         }
         bool shrink = wanted && !e->interrupted && status == 0;

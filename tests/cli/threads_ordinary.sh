@@ -68,6 +68,10 @@ try explore --spurious maybe ./ordinary spurious
 status 2 "--spurious maybe"
 has err "expected yes or no" "--spurious says what it expects"
 
+try explore --runs "$runs" --no-shrink ./ordinary queue
+check "found in two phases, told once" [ "$(grep -c "^FAILED" out)" = 1 ]
+check "replayed by one line" [ "$(grep -c "^ *replay  " out)" = 1 ]
+
 cxx=
 for one in ${CXX:-} g++ clang++; do
     if command -v "$one" >/dev/null; then cxx=$one && break; fi
