@@ -3,7 +3,8 @@
  * A file that becomes shorter while it is mapped takes its pages away, and whoever reads them gets SIGBUS. Here the
  * handler puts pages of zeros in their place and notes it, so that the reader comes to its end and asks
  * (rad__os_map_is_whole). The handler is there only as long as something is mapped; faults elsewhere go to the one
- * before it.
+ * before it. The page in which the file ends now does not fault: the kernel has filled its rest with zeros. So the file
+ * stays open, and its size is looked at, too.
  *
  * Rejected: reading the whole file into memory, which a sparse file of a terabyte would not bear; reading it block by
  * block, a copy of everything for what almost never happens; jumping out of the handler, over locks that are held. */
@@ -29,6 +30,7 @@ typedef struct mapping {
     atomic_uintptr_t low; /* 0: free */
     atomic_size_t size;
     atomic_bool cut;
+    int fd;
 } mapping;
 
 static mapping mappings[MAPPINGS_MOST];
@@ -81,12 +83,13 @@ static void on_bus(int number, siginfo_t *info, void *context)
 
 /* ---- The table ------------------------------------------------------------------------------------------- */
 
-static bool mapping_add(const void *data, size_t size)
+static bool mapping_add(const void *data, size_t size, int fd)
 {
     bool added = false;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < MAPPINGS_MOST && !added; i++) {
         if (atomic_load_explicit(&mappings[i].low, memory_order_relaxed) != 0) continue;
+        mappings[i].fd = fd;
         atomic_store_explicit(&mappings[i].cut, false, memory_order_relaxed);
         atomic_store_explicit(&mappings[i].size, size, memory_order_relaxed);
         atomic_store_explicit(&mappings[i].low, (uintptr_t)data, memory_order_relaxed);
@@ -106,7 +109,10 @@ static void mapping_drop(const void *data)
 {
     pthread_mutex_lock(&lock);
     mapping *m = mapping_at((uintptr_t)data);
-    if (m != NULL) atomic_store_explicit(&m->low, 0, memory_order_relaxed);
+    if (m != NULL) {
+        close(m->fd);
+        atomic_store_explicit(&m->low, 0, memory_order_relaxed);
+    }
     if (m != NULL && --mapped == 0) {
         struct sigaction now;
         sigaction(SIGBUS, NULL, &now);
@@ -123,7 +129,7 @@ static int map_file(int fd, size_t size, const char *path, const void **data, ra
     void *at = rad__os_fails(ENOMEM) ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (at == MAP_FAILED)
         return rad__error(error, RAD_EIO, "%s: cannot map: %s", path, strerror(errno));
-    if (!mapping_add(at, size)) {
+    if (!mapping_add(at, size, fd)) {
         munmap(at, size);
         return rad__error(error, RAD_ELIMIT, "%s: cannot map: %d files are mapped already", path,
                           MAPPINGS_MOST);
@@ -142,14 +148,22 @@ int rad__os_map(const char *path, const void **data, size_t *size, rad_error *er
     if (code != 0) return code;
     if (bytes > 0) code = map_file(fd, (size_t)bytes, path, data, error);
     if (code == 0) *size = (size_t)bytes;
-    close(fd);
+    if (*data == NULL) close(fd); /* else rad__os_unmap does */
     return code;
+}
+
+static bool is_cut(const mapping *m)
+{
+    struct stat now;
+    if (atomic_load_explicit(&m->cut, memory_order_relaxed)) return true;
+    size_t size = atomic_load_explicit(&m->size, memory_order_relaxed);
+    return fstat(m->fd, &now) == 0 && (uint64_t)now.st_size < size;
 }
 
 int rad__os_map_is_whole(const void *data, const char *path, rad_error *error)
 {
     const mapping *m = data != NULL ? mapping_at((uintptr_t)data) : NULL;
-    if (m == NULL || !atomic_load_explicit(&m->cut, memory_order_relaxed)) return 0;
+    if (m == NULL || !is_cut(m)) return 0;
     rad__error_clear(error); /* whatever was said of its content was said of zeros */
     return rad__error(error, RAD_EIO, "%s: it became shorter while it was read", path);
 }

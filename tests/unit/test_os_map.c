@@ -73,6 +73,20 @@ static void a_file_is_read(void **state)
     rad__os_unmap(data, size);
 }
 
+/* The page in which the file ends now is there, so nothing faults. */
+static void the_last_page_becomes_shorter(void **state)
+{
+    const void *data;
+    size_t size;
+    rad_error error = {.code = RAD_EINPUT, .text = "it has zeros in it"};
+    (void)state;
+    assert_int_equal(rad__os_map(one, &data, &size, &error), 0);
+    assert_int_equal(truncate(one, SIZE - 1), 0);
+    assert_int_equal(count(data, size, 'x'), SIZE - 1);
+    assert_int_equal(rad__os_map_is_whole(data, one, &error), RAD_EIO);
+    rad__os_unmap(data, size);
+}
+
 /* What is gone reads as zeros, and the answer is an error whatever was made of them. */
 static void a_file_becomes_shorter(void **state)
 {
@@ -152,6 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_last_page_becomes_shorter, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_becomes_shorter, set_up, tear_down),
         cmocka_unit_test_setup_teardown(faults_elsewhere_are_not_ours, set_up, tear_down),
         cmocka_unit_test(only_regular_files_are_mapped),
