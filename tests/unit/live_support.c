@@ -43,12 +43,13 @@ void world_open(world *w, const rad__load_serve_options *o, const char *path)
     signal(SIGTERM, SIG_DFL);
     snprintf(w->port, sizeof w->port, "%u", rad__load_serve_port(serve));
     rad__load_serve_close(serve);
-    w->target = (struct rad__load_target){.name = "here",
-                                          .host = "127.0.0.1",
-                                          .port = w->port,
-                                          .max_connections = 10,
-                                          .streams = 1,
-                                          .connect_timeout_ns = 2000000000};
+    w->target =
+        (struct rad__load_target){.name = "here",
+                                  .host = "127.0.0.1",
+                                  .port = w->port,
+                                  .max_connections = 10,
+                                  .streams = 1,
+                                  .connect_timeout_ns = PATIENCE_SECONDS * UINT64_C(1000000000)};
     w->requests[0] = (struct rad__load_request){
         .name = "first", .method = "GET", .path = path, .target = RAD_NONE};
     w->scenario = (rad__load_scenario){
