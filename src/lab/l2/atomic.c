@@ -24,17 +24,9 @@ typedef uint64_t u64;
 __extension__ typedef unsigned __int128 u128;
 #endif
 
-enum { ORDER_RELAXED, ORDER_CONSUME, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL, ORDER_SEQ_CST };
-
-static inline bool acquires(int order)
+static inline rad_order_view view_of(l2_thread *t)
 {
-    order &= 7;
-    return order != ORDER_RELAXED && order != ORDER_RELEASE;
-}
-
-static inline bool releases(int order)
-{
-    return (order & 7) >= ORDER_RELEASE;
+    return (rad_order_view){t->clock.at, t->acquired.at, t->released.at, t->fenced};
 }
 
 /* An operation under way. A 16-byte one has two locations, each with its half of the work. */
@@ -168,26 +160,21 @@ static void touch_overlapping(op *o, uint32_t location, enum rad_access access)
 /* What is behind a location goes to the thread. With mixed sizes: behind everything it overlaps. */
 RAD_INLINE void receive(op *o, uint32_t location, int order)
 {
-    l2_thread *t = o->l->running;
-    l2_location *at = &o->l->locations[location];
-    l2_clock *into = acquires(order) ? &t->clock : &t->acquired;
-    if (at->publishes) l2_clock_join(into, &at->release);
+    rad_order_view view = view_of(o->l->running);
+    const l2_location *all = o->l->locations, *at = &all[location];
+    if (at->publishes) rad__order_receive(&view, at->release.at, order, L2_CLOCKS);
     if (RAD_LIKELY(!at->mixed)) return;
-    for (uint32_t i = o->cell->location; i != 0; i = o->l->locations[i].next)
-        if (o->l->locations[i].publishes && (o->l->locations[i].mask & o->mask))
-            l2_clock_join(into, &o->l->locations[i].release);
+    for (uint32_t i = o->cell->location; i != 0; i = all[i].next)
+        if (all[i].publishes && (all[i].mask & o->mask))
+            rad__order_receive(&view, all[i].release.at, order, L2_CLOCKS);
 }
 
 RAD_INLINE void publish(op *o, uint32_t location, int order, bool sequence_goes_on)
 {
-    const l2_thread *t = o->l->running;
+    rad_order_view view = view_of(o->l->running);
     l2_location *at = &o->l->locations[location];
-    bool says = releases(order) || t->fenced;
-    if (says && sequence_goes_on && at->publishes)
-        l2_clock_join(&at->release, releases(order) ? &t->clock : &t->released);
-    else if (says)
-        at->release = releases(order) ? t->clock : t->released;
-    at->publishes = says || (sequence_goes_on && at->publishes);
+    at->publishes = rad__order_publish(&view, at->release.at, at->publishes, order,
+                                       sequence_goes_on, L2_CLOCKS);
     at->value = granule_value(at);
     at->known = true;
 }
@@ -230,7 +217,7 @@ RAD_INLINE void end_change(op *o, int order, bool is_rmw, bool changed, uint64_t
     if (o->location == 0) return;
     end_write(o, o->location, o->cell, order, is_rmw);
     if (o->second) end_write(o, o->second, o->cell + 1, order, is_rmw);
-    if (releases(order)) t->clock.at[t->index]++;
+    if (rad__order_releases(order)) t->clock.at[t->index]++;
     value = rad__l2_canonical(l, value);
     if (changed)
         l2_wrote(l, o->location, o->site);
@@ -342,11 +329,8 @@ DEFINE_ALL(128, u128)
 
 static void fence(l2_thread *t, int order)
 {
-    if (acquires(order)) l2_clock_join(&t->clock, &t->acquired);
-    if (!releases(order)) return;
-    t->released = t->clock;
-    t->fenced = true;
-    t->clock.at[t->index]++;
+    rad_order_view view = view_of(t);
+    t->fenced = rad__order_fence(&view, order, t->index, L2_CLOCKS);
 }
 
 RAD_INTERNAL void rad__l2_tsan_atomic_thread_fence(int order);
@@ -362,7 +346,7 @@ bool rad__l2_barrier(void)
 {
     l2 *l = rad__l2;
     for (uint32_t i = 1; l->phase == L2_PHASE_RUN && i <= l->thread_count; i++)
-        fence(&l->threads[i], ORDER_SEQ_CST);
+        fence(&l->threads[i], RAD_ORDER_SEQ_CST);
     return true;
 }
 

@@ -25,6 +25,7 @@
 #include "core/kernel.h"
 #include "lab/l2/model.h"
 #include "lab/l2/sites.h"
+#include "lab/order.h"
 #include "os/context.h"
 
 enum {
@@ -49,25 +50,9 @@ typedef struct l2_clock {
     uint32_t at[L2_CLOCKS];
 } l2_clock;
 
-static inline void l2_clock_join(l2_clock *into, const l2_clock *from)
-{
-    for (int i = 0; i < L2_CLOCKS; i++)
-        into->at[i] = into->at[i] > from->at[i] ? into->at[i] : from->at[i];
-}
+enum { L2_IS_WRITE = RAD_ACCESS_WRITES, L2_IS_ATOMIC = RAD_ACCESS_ATOMIC };
 
-enum { L2_IS_WRITE = 1, L2_IS_ATOMIC = 2 };
-
-/* An access that a later one may race with. */
-typedef struct l2_record {
-    uint32_t clock; /* of the thread, at the access */
-    uint32_t next;  /* in the granule; 0 ends */
-    uint16_t site;  /* global number; L2_NO_SITE for allocation and release */
-    uint8_t mask;   /* which of the eight bytes */
-    uint8_t thread;
-    uint32_t kind; /* L2_IS_WRITE, L2_IS_ATOMIC */
-} l2_record;
-
-#define L2_NO_SITE UINT16_MAX
+#define L2_NO_SITE UINT16_MAX /* of allocation and release */
 
 /* An atomic location: the bytes `mask` of a granule. */
 typedef struct l2_location {
@@ -153,10 +138,9 @@ typedef struct l2 {
     uint32_t extent_count;
     uint32_t heap_used;
     uint16_t *block_at; /* by granule of the heap, for those below heap_used; 0: none */
-    l2_block *blocks;   /* [0] is unused; so it is in the next two */
+    l2_block *blocks;   /* [0] is unused; so it is of locations */
     uint32_t block_count, block_capacity, blocks_live;
-    l2_record *records;
-    uint32_t record_count, record_capacity;
+    rad_accesses accesses;
     l2_location *locations;
     uint32_t location_count, location_capacity;
     l2_name names[L2_NAMES_MAX];
@@ -259,11 +243,9 @@ RAD_INTERNAL void rad__l2_access(l2 *l, l2_cell *cell, const char *address, uint
  * is at least as strong: what could race with the new access could race with that one. */
 static inline bool l2_access_is_known(l2 *l, const l2_cell *cell, uint8_t mask, uint32_t kind)
 {
-    const l2_record *r = &l->records[cell->record];
     const l2_thread *t = l->running;
     l->k->evaluations[L2_RACE]++;
-    return cell->record != 0 && r->thread == t->index && r->clock == t->clock.at[t->index] &&
-           (r->mask & mask) == mask && r->kind < L2_IS_ATOMIC && r->kind >= kind;
+    return rad__access_is_known(&l->accesses, cell->record, t->clock.at, t->index, mask, kind);
 }
 
 RAD_INTERNAL void rad__l2_range(l2 *l, const char *address, size_t size, uint32_t kind,

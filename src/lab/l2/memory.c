@@ -38,7 +38,7 @@ bool rad__l2_memory_open(l2 *l, rad_error *error)
     l->block_at = rad__alloc(L2_HEAP / 8, sizeof *l->block_at);
     if (!l->cells || !l->data_cells || !l->block_at ||
         !RAD_GROW(&l->blocks, &l->block_capacity, 16) ||
-        !RAD_GROW(&l->records, &l->record_capacity, 256) ||
+        !RAD_GROW(&l->accesses.items, &l->accesses.capacity, 256) ||
         !RAD_GROW(&l->locations, &l->location_capacity, 64)) {
         rad__error_memory(error);
         return false;
@@ -53,7 +53,7 @@ void rad__l2_memory_close(l2 *l)
     rad__free(l->data_cells);
     rad__free(l->block_at);
     rad__free(l->blocks);
-    rad__free(l->records);
+    rad__free(l->accesses.items);
     rad__free(l->locations);
 }
 
@@ -69,7 +69,7 @@ void rad__l2_memory_reset(l2 *l)
         memcpy(__start_l2data + e.from, l->data_image + e.from, e.to - e.from);
     }
     l->heap_used = 0;
-    l->block_count = l->record_count = l->location_count = 1;
+    l->block_count = l->accesses.count = l->location_count = 1;
     l->blocks_live = 0;
     l->name_count = 0;
     l->fiber_stack_count = 0;
@@ -260,10 +260,10 @@ void rad__l2_cell_open(l2 *l, l2_cell *cell, const char *address, uint32_t site)
         *cell = (l2_cell){.run = l->run};
         if (b->thread == L2_MAIN) return;
         /* The zeroes were written by whoever allocated: reading them without having heard of it is a race. */
-        if (!RAD_GROW(&l->records, &l->record_capacity, l->record_count + 1))
+        if (!RAD_GROW(&l->accesses.items, &l->accesses.capacity, l->accesses.count + 1))
             rad__l2_error(l, RAD_ENOMEM, "out of memory while watching for races");
-        cell->record = l->record_count++;
-        l->records[cell->record] = (l2_record){
+        cell->record = l->accesses.count++;
+        l->accesses.items[cell->record] = (rad_accessed){
             .clock = b->clock,
             .site = L2_NO_SITE,
             .mask = 0xff,
