@@ -7,5 +7,6 @@ set -eu
     echo '{ global:'
     "$1" -D --defined-only "$3" | awk '{ print "  " $NF ";" }'
     sed 's/.*/  &;/' "$2"
+    echo '  rad_watched;' # for programs that raddle cc has built
     echo 'local: *; };'
 } >"$4"

@@ -28,7 +28,8 @@ static const char *sanitizer_of(const rad_elf *e)
                                           {"__msan_init", "the memory sanitizer"},
                                           {"__hwasan_init", "the hardware address sanitizer"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rad__elf_symbol(e, rows[i][0]) != RAD_ELF_ABSENT) {
+        bool ours = i == 1 && rad__elf_symbol(e, "rad_watched") != RAD_ELF_ABSENT; /* raddle cc */
+        if (!ours && rad__elf_symbol(e, rows[i][0]) != RAD_ELF_ABSENT) {
             return rows[i][1];
         }
     }
@@ -121,24 +122,23 @@ int check_fibers(cli *c, const char *path, const rad_elf *e)
 
 /* ---- The lab's library ----------------------------------------------------------------------------------- */
 
-/* Beside this command, where it was built or installed; or where the installation was meant to be. */
-static bool find_library(char *path, size_t size)
+bool find_lab_file(const char *built, const char *installed, char *path, size_t size)
 {
-    static const char *const places[] = {"/src/lab/fibers/" LAB_LIBRARY,
-                                         "/../" RADDLE_LIBDIR "/raddle/lab/" LAB_LIBRARY};
+    const char *places[][2] = {{"/src/lab/", built},
+                               {"/../" RADDLE_LIBDIR "/raddle/lab/", installed}};
     char own[4096];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     own[length > 0 ? length : 0] = 0;
     char *slash = strrchr(own, '/');
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
         *slash = 0;
-        int used = snprintf(path, size, "%s%s", own, places[i]);
+        int used = snprintf(path, size, "%s%s%s", own, places[i][0], places[i][1]);
         if (used > 0 && (size_t)used < size && access(path, R_OK) == 0) {
             return true;
         }
     }
     int used =
-        snprintf(path, size, "%s", RADDLE_PREFIX "/" RADDLE_LIBDIR "/raddle/lab/" LAB_LIBRARY);
+        snprintf(path, size, "%s%s", RADDLE_PREFIX "/" RADDLE_LIBDIR "/raddle/lab/", installed);
     return used > 0 && (size_t)used < size && access(path, R_OK) == 0;
 }
 
@@ -218,7 +218,7 @@ int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, in
     static char *own[1024];
     const char *machine = NULL;
     int count = 0;
-    if (!find_library(library, sizeof library)) {
+    if (!find_lab_file("fibers/" LAB_LIBRARY, LAB_LIBRARY, library, sizeof library)) {
         complain(c, "the library for programs under test (raddle/lab/" LAB_LIBRARY
                     ") is not where this raddle was installed");
         return EXIT_RUNTIME;

@@ -6,11 +6,15 @@
 
 #include "base/elf.h"
 
+/* A file of the lab's, beside this command, where it was built or installed; or where the installation was meant to
+ * be. */
+bool find_lab_file(const char *built, const char *installed, char *path, size_t size);
+
 /* Can it be put under test? Returns 0 or an exit status, message printed. */
 int check_fibers(cli *c, const char *path, const rad_elf *e);
 
-/* Makes it the machine of the verb. Its path is argv[at], its arguments are all that follows; what came before is left
- * for the verb, with the name of the machine if it takes one. Returns GO_ON or an exit status. */
+/* Makes it the machine of the verb. Its path is argv[at], its arguments are all that follows; what came before is
+ * left for the verb, with the name of the machine if it takes one. Returns GO_ON or an exit status. */
 int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
                char **argv);
 

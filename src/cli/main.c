@@ -1,11 +1,13 @@
 /* main.c — the command `raddle`: its verbs. */
+#include "compile.h"
 #include "exec.h"
 #include "parts.h"
 #include "program.h"
 
 static const verb *const VERBS[] = {
-    &VERB_TOUR,   &VERB_LIST, &VERB_RUN,  &VERB_EXPLORE, &VERB_REPLAY, &VERB_SHRINK, &VERB_SHOW,
-    &VERB_CORPUS, &VERB_TEST, &VERB_EXEC, &VERB_SESSION, &VERB_LOAD,   &VERB_FLOW,
+    &VERB_TOUR,   &VERB_LIST, &VERB_RUN,     &VERB_EXPLORE, &VERB_REPLAY,
+    &VERB_SHRINK, &VERB_SHOW, &VERB_CORPUS,  &VERB_TEST,    &VERB_CC,
+    &VERB_CXX,    &VERB_EXEC, &VERB_SESSION, &VERB_LOAD,    &VERB_FLOW,
 };
 
 const char *const STRESS_NAMES[STRESS_VARIABLES] = {

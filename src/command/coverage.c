@@ -134,7 +134,7 @@ void coverage_late(cli *c, enum hunt_phase phase, const rad_target *t, const rad
     char text[RAD_STATEMENT_MAX];
     rad_exploration_text(t, e, text);
     out(c, "With %s: %s\n", hunt_phase_text(phase), text);
-    if (e->failures) {
+    if (e->failures && hints[phase]) {
         out_text(c, hints[phase]);
     }
 }

@@ -2,6 +2,7 @@
 #include "coverage.h"
 #include "hunt.h"
 #include "options.h"
+#include "program.h"
 #include "repeat.h"
 #include "report.h"
 #include "test.h"
@@ -265,6 +266,61 @@ static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds,
     return hunt_explain(h, e, !a->no_shrink);
 }
 
+/* Of a program that raddle cc has built. */
+static void report_inserted(cli *c)
+{
+    uint64_t files;
+    const char *without;
+    uint64_t calls = program_inserted(&files, &without);
+    if (files == 0) return;
+    report_label(c, "watched");
+    out(c, "%s place%s in %s file%s built by raddle cc\n", number(calls), plural(calls),
+        number(files), plural(files));
+    if (without) {
+        report_label(c, "unwatched");
+        out(c,
+            "%.100s: linked by raddle cc, but no access to memory is watched; compile it with "
+            "raddle "
+            "cc, too\n",
+            without);
+    }
+}
+
+/* Accesses that raced become points, and the search begins anew with these, until no further ones race: what comes of a
+ * race needs a decision between two plain accesses. */
+static int search_points(hunt *h, const explore_args *a, const char *const *suppressed,
+                         const searched *first, searched *s)
+{
+    enum { ROUNDS = 4 };
+    const searched *last = first;
+    double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_PRESET : 0, used = 0;
+    h->phase = PHASE_POINTS;
+    for (uint32_t i = 0; i < ROUNDS && h->c->program_words; i++) {
+        const rad_exploration *e = &last->result;
+        rad_target next;
+        bool more = false;
+        used += e->elapsed;
+        if (e->interrupted || (a->stop_on_first && e->failures > 0) || (most > 0 && used >= most)) {
+            return 0;
+        }
+        int status = program_points(h->c, &next, &last->target, e, &more);
+        if (status != 0 || !more) {
+            return status;
+        }
+        if (last == s) {
+            rad_exploration_free(&s->result);
+            rad_target_free(&s->target);
+        }
+        *s = (searched){.target = next};
+        status = search(h, a, a->runs, most == 0 ? 0 : most - used, suppressed, s);
+        if (status != 0) {
+            return status;
+        }
+        last = s;
+    }
+    return 0;
+}
+
 /* Whether the program has what this phase is about, and no option says how to explore it. */
 static bool is_wanted(enum hunt_phase phase, const explore_args *a, const rad_exploration *first)
 {
@@ -289,7 +345,7 @@ static int search_late(hunt *h, const explore_args *a, const char *const *suppre
     if (!wanted || (most > 0 && used >= most)) {
         return 0;
     }
-    s[phase].target = s->target;
+    s[phase].target = s[PHASE_POINTS].done ? s[PHASE_POINTS].target : s->target;
     rad_target_set(&s[phase].target, hunt_phase_setting(phase), &ignored); /* programs have it */
     h->phase = phase;
     if (phase == PHASE_SPURIOUS) {
@@ -324,7 +380,10 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
         report_unrepeatable(h->c, h->differs);
     }
     int status = search(h, a, a->runs, a->seconds, suppressed, s);
-    for (uint32_t i = PHASE_FIRST + 1; i < PHASES && status == 0; i++) {
+    if (status == 0) {
+        status = search_points(h, a, suppressed, s, &s[PHASE_POINTS]);
+    }
+    for (uint32_t i = PHASE_POINTS + 1; i < PHASES && status == 0; i++) {
         status = search_late(h, a, suppressed, s, i);
     }
     for (uint32_t i = 0; i < PHASES; i++) {
@@ -336,6 +395,7 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
     } else if (s->done) {
         out_text(h->c, "\n");
         coverage_report(h->c, t, first, a->seed);
+        report_inserted(h->c);
         for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++) {
             if (s[i].done) {
                 coverage_late(h->c, i, &s[i].target, &s[i].result);
@@ -353,6 +413,9 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
     }
     for (uint32_t i = 0; i < PHASES; i++) {
         rad_exploration_free(&s[i].result);
+    }
+    if (s[PHASE_POINTS].done) {
+        rad_target_free(&s[PHASE_POINTS].target);
     }
     return status ? status : interrupted ? EXIT_INTERRUPTED : found ? EXIT_FOUND : EXIT_FINE;
 }

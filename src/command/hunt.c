@@ -8,7 +8,8 @@
 static const struct {
     const char *text, *setting;
     uint32_t param; /* of programs */
-} phases[PHASES] = {[PHASE_FREE_CLOCK] = {"a free clock", "clock=1", 0},
+} phases[PHASES] = {[PHASE_POINTS] = {"decisions where there were races", NULL, 0},
+                    [PHASE_FREE_CLOCK] = {"a free clock", "clock=1", 0},
                     [PHASE_SPURIOUS] = {"spurious wakeups", "spurious=1", 4}};
 
 const char *hunt_phase_text(enum hunt_phase phase)
@@ -167,7 +168,7 @@ int hunt_explain(hunt *h, rad_exploration *e, bool wanted)
         const char *identity = rad_artifact_verdict(f->artifact)->identity;
         hunt_keep(h, f->artifact); /* known already, unless the search could not call back */
         bug *b = hunt_find(h, identity);
-        if (b == NULL || b->phase != h->phase) { /* too many, or told in an earlier phase */
+        if (b == NULL || b->phase != h->phase || b->is_shrunk) { /* too many, or told already */
             continue;
         }
         bool shrink = wanted && !e->interrupted && status == 0;

@@ -10,7 +10,7 @@
 #include "repeat.h"
 
 /* What a program is explored with, one after the other. */
-enum hunt_phase { PHASE_FIRST, PHASE_FREE_CLOCK, PHASE_SPURIOUS, PHASES };
+enum hunt_phase { PHASE_FIRST, PHASE_POINTS, PHASE_FREE_CLOCK, PHASE_SPURIOUS, PHASES };
 
 typedef struct bug {
     char identity[RAD_IDENTITY_MAX];

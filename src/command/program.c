@@ -1,11 +1,12 @@
 /* program.c — rad_lab_main: the verbs on machines, for a program with machines of its own.
  *
- * `raddle explore ./pet …` starts the program as `./pet explore …` and leaves the rest to it: a machine runs in the lab
- * that its program is linked with, so raddle and that lab need not be of one version. What raddle adds is the variable
- * RADDLE_PROGRAM, the path as it was typed: the commands that the program prints are then raddle's. */
+ * `raddle explore ./pet …` starts the program as `./pet explore …` and leaves the rest to it: a machine runs in the
+ * lab that its program is linked with, so raddle and that lab need not be of one version. What raddle adds is the
+ * variable RADDLE_PROGRAM, the path as it was typed: the commands that the program prints are then raddle's. */
 #include "program.h"
 #include "shell.h"
 
+#include "lab/inserted.h"
 #include "lab/machines.h"
 #include "lab/program.h"
 #include "lab/under_test.h"
@@ -115,6 +116,21 @@ int test_program_again(cli *c, char *const *argv)
     }
     type_words(c, argv);
     return 0;
+}
+
+int program_points(cli *c, rad_target *to, const rad_target *from, const rad_exploration *e,
+                   bool *more)
+{
+    rad_error error = {.code = 0};
+    return rad__inserted_join(to, from, e, more, &error) == 0 ? 0 : complain_error(c, &error);
+}
+
+uint64_t program_inserted(uint64_t *modules, const char **without)
+{
+    const rad_inserted *all = rad__under_test_inserted();
+    *modules = all->modules;
+    *without = all->without[0] ? all->without : NULL;
+    return all->calls;
 }
 
 void test_input(const char *path)

@@ -48,7 +48,7 @@ static inline bool rad__order_releases(int order)
     return (order & 7) >= RAD_ORDER_RELEASE;
 }
 
-/* What a thread knows: its clock, what an acquire fence would add to that, and what its last release fence published. */
+/* What a thread knows: its clock, what an acquire fence would add to it, what its last release fence published. */
 typedef struct rad_order_view {
     uint32_t *clock, *acquired, *released;
     bool fenced; /* `released` is not empty */

@@ -69,7 +69,8 @@ static void worker_stop(worker *w)
 static int worker_start_program(worker *w, rad_error *error)
 {
     rad_tested t;
-    int code = rad__tested_start(&t, w->rig.memory, w->apart, false, &w->rig.target.c, error);
+    int code =
+        rad__tested_start(&t, w->rig.self, w->rig.memory, w->apart, w->rig.suppressed, error);
     if (code != 0) return code;
     rad__os_close(t.output);
     w->pid = t.pid;

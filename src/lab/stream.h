@@ -40,6 +40,8 @@ enum rad_stream_what {
     RAD_STREAM_WAIT,      /* a: actor, b: object, c: holder */
     RAD_STREAM_ENDED,     /* a: actor */
     RAD_STREAM_EVALUATED, /* a: oracle */
+    RAD_STREAM_SAW,       /* value: what a step saw that changed nothing */
+    RAD_STREAM_RACE,      /* lab/race.c */
     RAD_STREAM_FAIL,   /* a: oracle, b: object, c: bytes of the site; text: the site, the message */
     RAD_STREAM_CALLED, /* a: object; text: a name of its own */
     /* Where in the code: c: module, value: offset in it; RAD_NONE: not known. */

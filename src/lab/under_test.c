@@ -8,9 +8,11 @@
 #include "lab/blame.h"
 #include "lab/fibers/sites.h"
 #include "lab/hello.h"
+#include "lab/inserted.h"
 #include "lab/json.h"
 #include "lab/places.h"
 #include "lab/program.h"
+#include "lab/race.h"
 #include "lab/stream.h"
 #include "os/debugger.h"
 #include "os/process.h"
@@ -44,7 +46,8 @@ static struct {
     const char *input; /* a file; NULL: it is empty */
     const char *shown; /* a file to which its runs print; NULL: nowhere */
     char name[NAME_MAX_SIZE + 1];
-    char *body;    /* its arguments, as a case holds them */
+    char *body; /* its arguments, as a case holds them */
+    rad_inserted inserted;
     bool debugged; /* the process that is started next */
     bool open;     /* it has tests, and no one was named: a case of a file says which */
     char *named[RAD_TEST_WORDS_MAX + 2]; /* then: the path, and the words of that case */
@@ -55,12 +58,37 @@ const char *rad__under_test_name(void)
     return under_test.argv ? under_test.name : NULL;
 }
 
+const rad_inserted *rad__under_test_inserted(void)
+{
+    return &under_test.inserted;
+}
+
 const char *const *rad__under_test_words(void)
 {
     return (const char *const *)under_test.argv;
 }
 
 static char folders[RAD_OS_SCRATCH_PATH]; /* "": not made yet */
+
+/* The machine. */
+typedef struct teller {
+    rad_tested process;
+    rad_case c;   /* without its body */
+    char *points; /* names of places, each with a newline behind it */
+    rad_call_stream stream;
+    rad_symbols roles; /* they have to outlive the run */
+    rad_places *places;
+    rad_blame *blame;
+    rad_kernel *kernel;    /* of the run */
+    uint64_t state;        /* that was told last */
+    bool dies;             /* as it did when it was recorded */
+    volatile int64_t *pid; /* of a worker: rad__under_test_serves */
+    bool debugged;
+    int debugger; /* process */
+    uint64_t stop;
+    uint32_t inner;
+    char function[48];
+} teller;
 
 /* ---- Its process ----------------------------------------------------------------------------------------- */
 
@@ -102,9 +130,44 @@ static int send_variables(rad_tested *t, rad_error *error)
     return code;
 }
 
-static int tested_greet(rad_tested *t, enum rad_setup_apart apart, bool dies, const rad_case *c,
-                        rad_error *error)
+static int send_text(rad_tested *t, const char *text, rad_error *error)
 {
+    uint64_t size = strlen(text);
+    int code = rad__os_write_all(t->to, &size, sizeof size, error);
+    return code == 0 && size > 0 ? rad__os_write_all(t->to, text, size, error) : code;
+}
+
+/* Each with a newline behind it. */
+static char *lines_of(const char *const *items)
+{
+    size_t size = 1, used = 0;
+    for (const char *const *at = items; at && *at; at++) size += strlen(*at) + 1;
+    char *text = rad__alloc(1, size);
+    for (const char *const *at = items; text && at && *at; at++)
+        used += (size_t)snprintf(text + used, size - used, "%s\n", *at);
+    return text;
+}
+
+/* Which places are points, which races do not count; and how many places there are. */
+static int exchange_points(rad_tested *t, const teller *m, const char *const *suppressed,
+                           rad_error *error)
+{
+    char *lines = lines_of(suppressed);
+    int code = lines ? send_text(t, m->points, error) : rad__error_memory(error);
+    if (code == 0) code = send_text(t, lines, error);
+    rad__free(lines);
+    if (code != 0) return code;
+    rad_inserted *all = &under_test.inserted;
+    if (rad__os_read(t->from, all, sizeof *all, NULL) != sizeof *all)
+        return tested_mute(t, true, error);
+    all->without[sizeof all->without - 1] = 0;
+    return 0;
+}
+
+static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const teller *m,
+                        const char *const *suppressed, rad_error *error)
+{
+    const rad_case *c = &m->c;
     rad_setup setup = {.max_steps = c->max_steps,
                        .clock_free = c->params[PARAM_CLOCK] != 0,
                        .debugged = under_test.debugged,
@@ -112,7 +175,7 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, bool dies, co
                        .closed_fails = c->params[PARAM_CLOSED] != 0,
                        .memory_limit = (uint64_t)c->params[PARAM_MEMORY] << 20,
                        .apart = apart,
-                       .dies = dies};
+                       .dies = m->pid != NULL};
     rad_hello hello, own;
     if (c->params[PARAM_SCRATCH]) snprintf(setup.folders, sizeof setup.folders, "%s", folders);
     if (under_test.shown) snprintf(setup.shown, sizeof setup.shown, "%s", under_test.shown);
@@ -130,11 +193,12 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, bool dies, co
         return rad__error(error, RAD_EINPUT, "'%.400s' is of another build than this raddle",
                           under_test.library);
     int code = rad__os_write_all(t->to, &setup, sizeof setup, error);
-    return code == 0 ? send_variables(t, error) : code;
+    if (code == 0) code = send_variables(t, error);
+    return code == 0 ? exchange_points(t, m, suppressed, error) : code;
 }
 
-int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart, bool dies,
-                      const rad_case *c, rad_error *error)
+int rad__tested_start(rad_tested *t, const void *self, int memory, enum rad_setup_apart apart,
+                      const char *const *suppressed, rad_error *error)
 {
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     *t = (rad_tested){0, -1, -1, -1};
@@ -152,30 +216,12 @@ int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart, boo
     if (code == 0) code = rad__os_start(&t->pid, &t->output, &start, error);
     rad__os_close(request[0]);
     rad__os_close(answer[1]);
-    if (code == 0) code = tested_greet(t, apart, dies, c, error);
+    if (code == 0) code = tested_greet(t, apart, self, suppressed, error);
     if (code != 0) rad__tested_stop(t);
     return code;
 }
 
 /* ---- A run that it tells --------------------------------------------------------------------------------- */
-
-typedef struct teller {
-    rad_tested process;
-    rad_case c; /* without its body */
-    rad_call_stream stream;
-    rad_symbols roles; /* they have to outlive the run */
-    rad_places *places;
-    rad_blame *blame;
-    rad_kernel *kernel;    /* of the run */
-    uint64_t state;        /* that was told last */
-    bool dies;             /* as it did when it was recorded */
-    volatile int64_t *pid; /* of a worker: rad__under_test_serves */
-    bool debugged;
-    int debugger; /* process */
-    uint64_t stop;
-    uint32_t inner;
-    char function[48];
-} teller;
 
 static const char *role_of(teller *t, const char *text)
 {
@@ -183,9 +229,10 @@ static const char *role_of(teller *t, const char *text)
     return number == RAD_NONE ? "actor" : t->roles.texts[number];
 }
 
-static void teller_fails(const teller *t, rad_kernel *k, const rad_record *r)
+static void teller_fails(teller *t, rad_kernel *k, const rad_record *r)
 {
     char site[RAD_STREAM_TEXT_MAX + 1];
+    rad__spots_read(t->stream.text, sizeof t->stream.text);
     size_t size = strlen(t->stream.text), part = r->c < size ? r->c : size;
     snprintf(site, sizeof site, "%.*s", (int)part, t->stream.text);
     rad_fail_at(k, r->a, r->b, site, "%s", t->stream.text + part);
@@ -223,6 +270,11 @@ static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
     case RAD_STREAM_TOUCH: rad_touch(k, r->a, (enum rad_access)r->b); break;
     case RAD_STREAM_NOTE: rad_note(k, r->a, r->b, (uint64_t)r->value); break;
     case RAD_STREAM_YIELDS: rad_yields(k); break;
+    case RAD_STREAM_SAW:
+        rad_value(k, (uint64_t)r->value);
+        rad_looked(k);
+        break;
+    case RAD_STREAM_RACE: rad__race_take(k, r, t->stream.text); break;
     case RAD_STREAM_STATE: t->state = (uint64_t)r->value; break;
     case RAD_STREAM_WAIT: rad_wait(k, r->a, r->b, r->c); break;
     case RAD_STREAM_ENDED: rad_ended(k, r->a); break;
@@ -376,23 +428,36 @@ void rad__under_test_shown(const char *path)
     under_test.shown = path;
 }
 
+/* The arguments have to be those that were typed; the points are the case's. */
+static int take_body(const char *body, char **points, rad_error *error)
+{
+    char *arguments;
+    int code = rad__inserted_split(body, &arguments, points, error);
+    if (code == 0 && strcmp(arguments, under_test.body) != 0 && under_test.open)
+        code = take_words(body, error);
+    if (code == 0 && strcmp(arguments, under_test.body) != 0)
+        code = rad__error(error, RAD_EINPUT, "recorded with other arguments: %.200s, not %.200s",
+                          arguments, under_test.body);
+    rad__free(arguments);
+    if (code != 0) rad__free(*points);
+    return code;
+}
+
 static int machine_create(void **self, const rad_case *c, rad_error *error)
 {
     *self = NULL;
     if (c->params[PARAM_SCRATCH] && folders_open(error) != 0) return error->code;
-    if (under_test.open && c->body && strcmp(c->body, under_test.body) != 0) {
-        int code = take_words(c->body, error);
-        if (code != 0) return code;
-    }
-    if (c->body && strcmp(c->body, under_test.body) != 0)
-        return rad__error(error, RAD_EINPUT, "recorded with other arguments: %.200s, not %.200s",
-                          c->body, under_test.body);
+    char *points = NULL;
+    int code = c->body ? take_body(c->body, &points, error) : 0;
+    if (code != 0) return code;
     teller *t = rad__alloc(1, sizeof *t);
     if (t) {
+        t->points = points ? points : rad__copy_text("");
         t->places = rad__places_open(under_test.argv[0]);
         t->blame = rad__blame_open();
     }
-    if (t == NULL || t->places == NULL || t->blame == NULL) {
+    if (t == NULL || t->places == NULL || t->blame == NULL || t->points == NULL) {
+        rad__free(t ? t->points : points);
         if (t) rad__places_close(t->places);
         if (t) rad__blame_close(t->blame);
         rad__free(t);
@@ -412,6 +477,7 @@ static void machine_destroy(void *self)
     rad__places_close(t->places);
     rad__blame_close(t->blame);
     rad__symbols_free(&t->roles);
+    rad__free(t->points);
     rad__free(t);
 }
 
@@ -434,7 +500,7 @@ static void machine_reset(void *self, rad_kernel *k)
     rad__places_clear(t->places);
     rad__blame_clear(t->blame);
     under_test.debugged = t->debugged;
-    int code = rad__tested_start(&t->process, -1, RAD_APART_NOT, t->pid != NULL, &t->c, &error);
+    int code = rad__tested_start(&t->process, t, -1, RAD_APART_NOT, NULL, &error);
     under_test.debugged = false;
     if (code == 0 && t->pid) *t->pid = t->process.pid;
     if (code == 0 && t->debugged)
@@ -480,9 +546,16 @@ static const char *machine_kind(const void *self, uint32_t kind)
 static const char *machine_limits(const rad_machine *m, const rad_case *c)
 {
     (void)m;
-    return c->params[PARAM_CLOCK] ? "code between two operations was not interrupted"
-                                  : "code between two operations was not interrupted, and time "
-                                    "passed only when nothing could run";
+    bool free_clock = c->params[PARAM_CLOCK] != 0;
+    if (under_test.inserted.calls > 0)
+        return free_clock
+                   ? "under sequential consistency, and code that raddle cc has not built was "
+                     "not interrupted"
+                   : "under sequential consistency, code that raddle cc has not built was "
+                     "not interrupted, and time passed only when nothing could run";
+    return free_clock ? "code between two operations was not interrupted"
+                      : "code between two operations was not interrupted, and time "
+                        "passed only when nothing could run";
 }
 
 static const rad_param machine_params[] = {

@@ -5,8 +5,8 @@
  * the kernel here: then the machine of this file calls what the stream says, so stories, logs, shrinking and users'
  * policies see what they see of every machine.
  *
- * Only a program that the user has typed is ever started: rad__under_test_set has it. A file names its arguments, which
- * must be those that were typed. */
+ * Only a program that the user has typed is ever started: rad__under_test_set has it. A file names its arguments,
+ * which must be those that were typed. */
 #ifndef RAD_LAB_UNDER_TEST_H
 #define RAD_LAB_UNDER_TEST_H
 
@@ -21,8 +21,8 @@ RAD_INTERNAL int rad__under_test_set(char *const *argv, const char *library, rad
 /* Other arguments for the same program. */
 RAD_INTERNAL int rad__under_test_again(char *const *argv, rad_error *error);
 
-/* The program has tests (raddle/test.h), and none was named: from now on a case of a file brings the name of its test,
- * and values of parameters. */
+/* The program has tests (raddle/test.h), and none was named: from now on a case of a file brings the name of its
+ * test, and values of parameters. */
 enum { RAD_TEST_WORDS_MAX = 64 };
 RAD_INTERNAL void rad__under_test_open(void);
 
@@ -44,8 +44,8 @@ RAD_INTERNAL const char *rad__under_test_name(void);
 /* Whether this is the machine of the program under test. */
 RAD_INTERNAL bool rad__program_is(const rad_machine *m);
 
-/* What the program printed in the run that this instance of its machine told: rad__free it. NULL: nothing, or there is
- * no memory. */
+/* What the program printed in the run that this instance of its machine told: rad__free it. NULL: nothing, or there
+ * is no memory. */
 RAD_INTERNAL char *rad__under_test_output(const void *self);
 
 /* Its next run is watched by gdb, in the terminal, which stops where it fails: in this step of a run that comes to a
@@ -75,10 +75,16 @@ typedef struct rad_tested {
     int output;   /* what the program printed: os/start.h */
 } rad_tested;
 
-/* Starts the program, and greets it. `memory` is the mapping of a rig, in which it works; -1: it tells. `apart`: each
- * run is to have a process of its own. `dies`: as in rad_setup. */
-RAD_INTERNAL int rad__tested_start(rad_tested *t, int memory, enum rad_setup_apart apart, bool dies,
-                                   const rad_case *c, rad_error *error);
+struct rad_inserted;
+
+/* What `raddle cc` has put into it, as its last process has told: lab/inserted.h. */
+RAD_INTERNAL const struct rad_inserted *rad__under_test_inserted(void);
+
+/* Starts the program, for this instance of its machine, and greets it. `memory` is the mapping of a rig, in which
+ * it works; -1: it tells. `apart`: each run is to have a process of its own. */
+RAD_INTERNAL int rad__tested_start(rad_tested *t, const void *self, int memory,
+                                   enum rad_setup_apart apart, const char *const *suppressed,
+                                   rad_error *error);
 
 /* Kills it, if it is still there. */
 RAD_INTERNAL void rad__tested_stop(rad_tested *t);

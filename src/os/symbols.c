@@ -90,14 +90,16 @@ static rad_symbol_file *file_of(rad_symbols *s, const struct dl_phdr_info *info)
 
 /* ---- Names ------------------------------------------------------------------------------------------- */
 
-static const char *look_up(const rad_symbol_file *f, uint64_t address)
+static const char *look_up(const rad_symbol_file *f, uint64_t address, int type, uint64_t *begin)
 {
     for (uint64_t i = 0; i < f->symbol_count; i++) {
         ElfW(Sym) symbol;
         memcpy(&symbol, f->bytes + f->symbols + i * sizeof symbol, sizeof symbol);
-        if ((symbol.st_info & 15) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
-            address - symbol.st_value < symbol.st_size && symbol.st_name < f->names_size)
+        if ((symbol.st_info & 15) == type && symbol.st_shndx != SHN_UNDEF &&
+            address - symbol.st_value < symbol.st_size && symbol.st_name < f->names_size) {
+            *begin = symbol.st_value;
             return (const char *)f->bytes + f->names + symbol.st_name;
+        }
     }
     return NULL;
 }
@@ -108,9 +110,23 @@ const char *rad__symbols_name(rad_symbols *s, const struct dl_phdr_info *info, u
     uint32_t place = (uint32_t)(spread >> 32) % RAD_SYMBOL_NAMES;
     if (s->found[place].address == address) return s->found[place].name;
     const rad_symbol_file *f = file_of(s, info);
-    const char *name = f != NULL && f->size > 0 ? look_up(f, address - info->dlpi_addr) : NULL;
+    uint64_t begin;
+    const char *name =
+        f != NULL && f->size > 0 ? look_up(f, address - info->dlpi_addr, STT_FUNC, &begin) : NULL;
     s->found[place].address = address;
     s->found[place].name = name;
+    return name;
+}
+
+const char *rad__symbols_at(rad_symbols *s, const struct dl_phdr_info *info, uintptr_t address,
+                            bool is_function, uintptr_t *begin)
+{
+    const rad_symbol_file *f = file_of(s, info);
+    uint64_t from = 0;
+    if (f == NULL || f->size == 0) return NULL;
+    int type = is_function ? STT_FUNC : STT_OBJECT;
+    const char *name = look_up(f, address - info->dlpi_addr, type, &from);
+    *begin = info->dlpi_addr + from;
     return name;
 }
 

@@ -1,8 +1,8 @@
 /* symbols.h — names of functions, also of those that no object file exports: from the .symtab in the file.
  *
  * The file is the one that the system loaded: of the program /proc/self/exe, of a library the path that the loader
- * knows, unless its segments differ from those in memory (it was replaced). A program that was stripped has no .symtab.
- * Nothing is allocated: names point into files, which stay mapped until the end. */
+ * knows, unless its segments differ from those in memory (it was replaced). A program that was stripped has no
+ * .symtab. Nothing is allocated: names point into files, which stay mapped until the end. */
 #ifndef RAD_OS_SYMBOLS_H
 #define RAD_OS_SYMBOLS_H
 
@@ -32,6 +32,10 @@ typedef struct rad_symbols {
 /* The function with this address, in this object file; NULL: not known. Stays until the end. */
 RAD_INTERNAL const char *rad__symbols_name(rad_symbols *s, const struct dl_phdr_info *info,
                                            uintptr_t address);
+
+/* The same of what lies in [*begin, *begin + its size): a function or a variable. Nothing is remembered. */
+RAD_INTERNAL const char *rad__symbols_at(rad_symbols *s, const struct dl_phdr_info *info,
+                                         uintptr_t address, bool is_function, uintptr_t *begin);
 
 RAD_INTERNAL void rad__symbols_close(rad_symbols *s);
 

@@ -2,7 +2,7 @@
 # Every command explains itself; the front door answers without a command. Their examples: help_examples.sh.
 . "$(dirname "$0")/tap"
 
-for verb in tour list run explore replay shrink show corpus test exec session load flow; do
+for verb in tour list run explore replay shrink show corpus test cc c++ exec session load flow; do
     try "$verb" --help
     status 0 "$verb --help"
     silent "$verb --help"

@@ -99,6 +99,9 @@ row corpus "1|2" cases -- "$program"
 json_row corpus 2 cases --json
 row corpus "1|2" cases --realign -- "$program"
 row corpus 2 "$evil"
+row cc 2 "-fsanitize=address,$evil"
+RADDLE_CC=$evil row cc 3 x.c
+RADDLE_CXX=$evil row c++ 3 x.cpp
 row test 2 "$evil"
 row test 2 "./$evil"
 row test 2 "$program" "$evil"

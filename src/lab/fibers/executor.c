@@ -1,5 +1,5 @@
-/* executor.c — the executor that rt finds under test: no threads and no queues. A task that is ready is an action that
- * is enabled, and the kernel takes the place of the workers' choice.
+/* executor.c — the executor that rt finds under test: no threads and no queues. A task that is ready is an action
+ * that is enabled, and the kernel takes the place of the workers' choice.
  *
  * rt's strands keep `next` of their task for queues; here it points to the runner. The function of a fiber is called
  * by `fiber_body`, so that its end is a step of its own: otherwise no join would ever come before it. */
@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "lab/fibers/tell.h"
+#include "lab/watched/watched.h"
 
 static rad_runner *runner_of(rad_task *task)
 {
@@ -42,6 +43,7 @@ static void fiber_spawned(rad_lab_exec *x, rad_task *task)
 static void fiber_woken(rad_task *task)
 {
     rad_runner *r = runner_of(task);
+    rad__watched_wakes(r);
     rad__runner_announce(r, RAD_AT_RESUME, NULL);
     rad__runner_enable(r);
 }

@@ -1,7 +1,7 @@
 /* keeper.c — the process that keeps the original: see server.h.
  *
- * After the beginning of the program it writes nothing that a run could see, and does not call malloc: workers read its
- * memory, and are forked from it. Its own state is in shared memory. */
+ * After the beginning of the program it writes nothing that a run could see, and does not call malloc: workers read
+ * its memory, and are forked from it. Its own state is in shared memory. */
 #define _GNU_SOURCE
 #include "lab/fibers/server.h"
 
@@ -290,6 +290,7 @@ int rad__keeper_works(int in, int out, int memory, const rad_setup *setup)
     rad_keeper *p = &rad__control->keeper;
     p->rig = rad__alloc(1, sizeof *p->rig);
     if (p->rig == NULL || rad__rig_join(p->rig, &target, memory, NULL) != 0) return 3;
+    p->rig->suppressed = rad__stage.suppressed;
     p->in = in;
     p->out = out;
     p->stack = (char *)rad__stage.argv;

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "lab/fibers/tell.h"
+#include "lab/watched/watched.h"
 #include "os/symbols.h"
 #include "rt/sync.h"
 
@@ -37,6 +38,8 @@ static struct {
 static uint32_t object_count;
 
 enum { KIND_SIGNAL = 100, KIND_STREAM }; /* no objects of raddle's */
+/* Of watched programs: no enum rad_kind. */
+enum { KIND_MEMORY = 200, MEMORIES_MAX = OBJECTS_MAX / 4 };
 
 static const char *kind_text(uint8_t kind)
 {
@@ -47,6 +50,7 @@ static const char *kind_text(uint8_t kind)
         RAD_KIND_LIST(KIND_ROW)
 #undef KIND_ROW
     };
+    if (kind == KIND_MEMORY) return "memory";
     return kind < sizeof texts / sizeof *texts && *texts[kind] ? texts[kind] : "object";
 }
 
@@ -103,6 +107,7 @@ static uint8_t site_kinds[RAD_AT_COUNT];
 /* Choices of a program are about nothing that it made. */
 static inline uint8_t site_kind(uint32_t site)
 {
+    if (site >= RAD_AT_LOAD && site <= RAD_AT_WRITE) return KIND_MEMORY;
     return site < RAD_AT_COUNT ? site_kinds[site] : RAD_KIND_NOTHING;
 }
 
@@ -136,7 +141,8 @@ static void object_new(entry *o, const void *address, uint8_t kind, const char *
     const rad_runner *creator = rad__stage.current;
     *o = (entry){address, kind, object_count++};
     made[o->number].role = role;
-    made[o->number].name = rad__variable_at(variable);
+    made[o->number].name =
+        kind == KIND_MEMORY ? rad__watched_variable(address) : rad__variable_at(variable);
     made[o->number].users[0] = made[o->number].users[1] = RAD_NONE;
     made[o->number].runner = RAD_NONE;
     made[o->number].creator = creator ? creator->number : RAD_NONE;
@@ -146,6 +152,8 @@ static void object_new(entry *o, const void *address, uint8_t kind, const char *
 
 static inline uint32_t object_number(const void *address, uint8_t kind)
 {
+    static const char rest; /* of memory, when much of it is used */
+    if (kind == KIND_MEMORY && object_count >= MEMORIES_MAX) address = &rest;
     entry *o = object_place(address);
     if (RAD_UNLIKELY(o->address == NULL || o->kind != kind))
         object_new(o, address, kind, kind_text(kind), address);

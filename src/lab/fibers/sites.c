@@ -5,7 +5,8 @@
 
 const char *const rad__fiber_oracles[] = {
     "misuse",     "exit", "uncontrolled",     "memory",         "check",      "always",
-    "eventually", "leak", "partial-deadlock", "send-on-closed", "starvation", NULL};
+    "eventually", "leak", "partial-deadlock", "send-on-closed", "starvation", "data race",
+    NULL};
 
 const char rad__files = 0;
 
@@ -43,6 +44,9 @@ const char *rad__site_text(uint32_t site)
 const char *rad__site_name(uint32_t site)
 {
     static const char *const choices[] = {"choose", "random", "fault"};
+    static const char *const accesses[] = {"load", "store", "exchange", "fetch", "compare_exchange",
+                                           "read", "write"};
+    if (site >= RAD_AT_LOAD && site <= RAD_AT_WRITE) return accesses[site - RAD_AT_LOAD];
     if (site >= RAD_AT_CHOOSE && site <= RAD_AT_FAULT) return choices[site - RAD_AT_CHOOSE];
     return site < RAD_AT_COUNT ? site_texts[site] : NULL;
 }

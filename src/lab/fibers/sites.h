@@ -8,8 +8,8 @@
 #include <raddle/machine.h>
 #include <raddle/talk.h>
 
-/* Public calls that production has outside of RAD_OPS; points.txt lists them for tools/seam.sh. All descriptors are one
- * object: the two ends of a pipe are different numbers. */
+/* Public calls that production has outside of RAD_OPS; points.txt lists them for tools/seam.sh. All descriptors are
+ * one object: the two ends of a pipe are different numbers. */
 /* clang-format off */
 #define RAD_MORE_OPS(OP) \
     OP(int64_t, read, (int fd, void *to, size_t size, rad_time until), (fd, to, size, until), &rad__files) \
@@ -66,6 +66,14 @@ enum {
         RAD_THREAD_SITES(RAD_AT_ROW)
 #undef RAD_AT_ROW
             RAD_AT_COUNT,
+    /* Accesses to memory of a program that raddle cc has built (lab/watched). */
+    RAD_AT_LOAD = 380,
+    RAD_AT_STORE,
+    RAD_AT_EXCHANGE,
+    RAD_AT_FETCH,
+    RAD_AT_CAS,
+    RAD_AT_READ,
+    RAD_AT_WRITE,
     /* Choices that a program asks for (raddle/test.h). */
     RAD_AT_CHOOSE = 400,
     RAD_AT_RANDOM,
@@ -90,7 +98,9 @@ enum {
     RAD_ORACLE_PARTIAL,
     RAD_ORACLE_CLOSED,
     /* A fiber that waits for ever while others use what it waits for: laps.c. */
-    RAD_ORACLE_STARVED
+    RAD_ORACLE_STARVED,
+    /* Of programs that raddle cc has built. */
+    RAD_ORACLE_RACE
 };
 
 RAD_INTERNAL extern const char *const rad__fiber_oracles[];

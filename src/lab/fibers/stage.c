@@ -7,6 +7,7 @@
 #include "lab/outside.h"
 #include "lab/rig.h"
 #include "lab/threads/threads.h"
+#include "lab/watched/watched.h"
 #include "os/context.h"
 #include "os/thread_pointer.h"
 
@@ -43,6 +44,8 @@ int rad__stage_open(rad_error *error)
 static enum rad_access site_access(uint32_t site, const void *object)
 {
     switch (site) {
+    case RAD_AT_LOAD:
+    case RAD_AT_READ:
     case RAD_AT_chan_count:
     case RAD_AT_chan_code:
     case RAD_AT_stock_code:
@@ -89,6 +92,7 @@ rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role, uint32_
         tell_runner(r);
         tell_announce(r);
     }
+    rad__watched_begins(r);
     return r;
 }
 
@@ -208,6 +212,7 @@ void rad__point(uint32_t site, const void *object)
         rad__strand_leave(RAD_LEAVE_YIELD);
     else
         rad__thread_leave(RAD_RUN_YIELD);
+    if (rad__watch != NULL) rad__watched_operation(site, object);
     if (RAD_UNLIKELY(rad__signals_pending > 0)) signals_come(r, site, object);
     if (RAD_UNLIKELY(rad__stage.stops)) {
         rad__stage.stops = false;
@@ -346,6 +351,7 @@ static void runner_ended(rad_runner *r)
 {
     r->ended = true;
     rad__runner_disable(r);
+    rad__watched_ended(r);
     if (!rad__stage.prefix) rad__tell_ended(r->number);
     if (r->kind == RAD_RUNNER_FIBER)
         rad__exec_ended(r->exec);
@@ -450,6 +456,7 @@ void rad__stage_begin(void)
 {
     rad_stage *s = &rad__stage;
     s->prefix = true;
+    if (rad__watch != NULL) rad__watch->runs = false;
     rad__time_look(); /* which begins it */
     rad__around_begin();
     s->end.oracle = RAD_NONE;
@@ -500,13 +507,15 @@ static void machine_destroy(void *self)
     (void)self;
 }
 
-/* A process takes one run through its steps, so this is called when the prefix has run, and only says what there is. */
+/* A process takes one run through its steps, so this is called when the prefix has run, and only says what there
+ * is. */
 static void machine_reset(void *self, rad_kernel *k)
 {
     rad_stage *s = self;
     rad__tell_open(k);
     rad__tell_rounds();
     rad__around_run();
+    rad__watched_run();
     tell_beginning();
     if (s->uncontrolled) rad__tell_evaluated(RAD_ORACLE_UNCONTROLLED);
     if (s->shared) { /* what the beginning did, it did in each run */

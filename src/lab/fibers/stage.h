@@ -1,8 +1,9 @@
 /* stage.h — a program under test, seen from inside its own process: who runs, and what the kernel hears of it.
  *
- * The library that holds these files has the SONAME of libraddle and is loaded in its place. It contains the objects of
- * rt as they are in production, joined at one seam: what rt asks of exec and of a part of os is answered here
- * (executor.c, system.c; seam.txt lists the names), and each public operation first stops at a *point* (points.c).
+ * The library that holds these files has the SONAME of libraddle and is loaded in its place. It contains the
+ * objects of rt as they are in production, joined at one seam: what rt asks of exec and of a part of os is answered
+ * here (executor.c, system.c; seam.txt lists the names), and each public operation first stops at a *point*
+ * (points.c).
  *
  * Runner    whatever the kernel can choose to run: a fiber, a thread (main, and those of rad_blocking, which are
  *           coroutines here), or the clock. Its number is that of its actor and of its only action.
@@ -67,6 +68,7 @@ typedef struct rad_runner {
     uint64_t deadline_ns; /* of that wait */
     bool woken;
     struct rad_thread *thread; /* of the program's own: lab/threads; or NULL */
+    uint32_t view;             /* of memory: lab/watched; 0: none */
     void *pointer;             /* the thread pointer that it wears; NULL: the process's */
 } rad_runner;
 
@@ -101,25 +103,26 @@ typedef struct rad_stage {
     uint64_t now_ns;   /* virtual */
     bool clock_free;   /* the clock may move while others can run: time.c */
     uint64_t delay_ns; /* the longest time by which the clock overtook a runner that could run … */
-    const char *delayed;     /* … and which: its role; NULL: none */
-    bool uncontrolled;       /* it asked or changed what is outside of its process */
-    rad_outside outside;     /* … by these calls; empty: it only waited */
-    bool external;           /* it has descriptors that others can make ready */
-    bool timed;              /* there was a timer or a deadline */
-    bool spurious;           /* conditions wake without a signal: threads/cond.c */
-    uint32_t spurious_count; /* that did, in this run */
-    bool waited;             /* a thread waited for a condition */
-    bool closed_fails;       /* a send to a closed channel is a failure: mistakes.c */
-    uint64_t memory_limit;   /* bytes; 0: none. memory.c */
-    char folders[200];       /* in which each run has one; "": none has */
-    char scratch[256];       /* the directory of the run; "": none */
-    rad_rig_shared *shared;  /* with raddle; NULL: the run is told */
-    uint32_t looks_in_step;  /* at the clock */
-    uint32_t idle_ticks;     /* in a row, for nobody but those who look at the clock */
-    bool listed;             /* raddle asks which tests there are, and runs none */
-    bool testing;            /* a test of raddle/test.h is under way: it does not end the program */
-    bool is_seeded;          /* the generator of rad_random, … */
-    uint64_t random;         /* … and its state */
+    const char *delayed;           /* … and which: its role; NULL: none */
+    bool uncontrolled;             /* it asked or changed what is outside of its process */
+    rad_outside outside;           /* … by these calls; empty: it only waited */
+    bool external;                 /* it has descriptors that others can make ready */
+    bool timed;                    /* there was a timer or a deadline */
+    bool spurious;                 /* conditions wake without a signal: threads/cond.c */
+    uint32_t spurious_count;       /* that did, in this run */
+    bool waited;                   /* a thread waited for a condition */
+    bool closed_fails;             /* a send to a closed channel is a failure: mistakes.c */
+    uint64_t memory_limit;         /* bytes; 0: none. memory.c */
+    char folders[200];             /* in which each run has one; "": none has */
+    char scratch[256];             /* the directory of the run; "": none */
+    const char *const *suppressed; /* races that do not count; or NULL */
+    rad_rig_shared *shared;        /* with raddle; NULL: the run is told */
+    uint32_t looks_in_step;        /* at the clock */
+    uint32_t idle_ticks;           /* in a row, for nobody but those who look at the clock */
+    bool listed;                   /* raddle asks which tests there are, and runs none */
+    bool testing;    /* a test of raddle/test.h is under way: it does not end the program */
+    bool is_seeded;  /* the generator of rad_random, … */
+    uint64_t random; /* … and its state */
     uint8_t goals[RAD_GOALS_MAX]; /* of rad_sometimes, in this run: RAD_GOAL_… */
     bool debugged;                /* by gdb: debugged.c */
     bool stops;                   /* in this step */
@@ -300,7 +303,8 @@ RAD_INTERNAL void rad__time_settle(void);
 /* The number of the object at this address, new or known; RAD_NONE for NULL. The role follows from the site. */
 RAD_INTERNAL uint32_t rad__object_at(const void *address, uint32_t site);
 
-/* A new object begins at this address. NULL: it is called after its kind. `variable` is where the program keeps it. */
+/* A new object begins at this address. NULL: it is called after its kind. `variable` is where the program keeps it.
+ * */
 RAD_INTERNAL void rad__object_begins(const void *address, uint32_t site, const char *role,
                                      const void *variable);
 

@@ -2,11 +2,14 @@
 #define _GNU_SOURCE
 #include "lab/fibers/server.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/readable.h"
 #include "lab/fibers/stage.h"
 #include "lab/hello.h"
+#include "lab/inserted.h"
 #include "lab/threads/threads.h"
+#include "lab/watched/watched.h"
 #include "os/process.h"
 #include "os/term.h"
 
@@ -51,8 +54,53 @@ static void greet(int in, int out, rad_setup *setup)
         rad__process_exit(127);
 }
 
-/* Memory comes from one heap, which grows and does not shrink: it can be put back without asking which mappings malloc
- * has made. */
+/* NULL: raddle has gone, or there is no memory. */
+static char *read_text(int in)
+{
+    uint64_t size;
+    if (rad__os_read(in, &size, sizeof size, NULL) != sizeof size) return NULL;
+    char *text = rad__alloc(1, size + 1);
+    for (uint64_t at = 0; text && at < size;) {
+        int64_t got = rad__os_read(in, text + at, size - at, NULL);
+        if (got <= 0) return NULL;
+        at += (uint64_t)got;
+    }
+    return text;
+}
+
+/* Its lines; the list ends with NULL, and is NULL if there are none. */
+static const char *const *lines_of(char *text)
+{
+    size_t count = 0;
+    for (const char *at = text; *at; at++) count += *at == '\n';
+    const char **lines = count > 0 ? rad__alloc(count + 1, sizeof *lines) : NULL;
+    for (size_t i = 0; lines && i < count; i++) {
+        lines[i] = text;
+        text += strcspn(text, "\n");
+        *text++ = 0;
+    }
+    return lines;
+}
+
+/* Which places of watched code are points, which races do not count; and how many places there are. */
+static bool exchange_points(int in, int out, const char **points)
+{
+    rad_inserted all = {.modules = 0};
+    const char *without;
+    uint32_t modules;
+    *points = read_text(in);
+    char *suppressed = *points ? read_text(in) : NULL;
+    if (suppressed == NULL) return false;
+    rad__stage.suppressed = lines_of(suppressed);
+    all.calls = rad__watched_calls(&modules, &without);
+    all.modules = modules;
+    if (without != NULL)
+        snprintf(all.without, sizeof all.without, "%s", *without ? without : "the program");
+    return rad__os_write_all(out, &all, sizeof all, NULL) == 0;
+}
+
+/* Memory comes from one heap, which grows and does not shrink: it can be put back without asking which mappings
+ * malloc has made. */
 static void malloc_stays(void)
 {
     enum { RESERVE = 1 << 20 };
@@ -81,7 +129,8 @@ static int lab_main(int argc, char **argv, char **envp)
         rad__process_exit(rad__stage.main(argc, argv, envp));
     }
     greet(in, out, &setup);
-    if (!rad__variables_read(in)) rad__process_exit(127);
+    const char *points = NULL;
+    if (!rad__variables_read(in) || !exchange_points(in, out, &points)) rad__process_exit(127);
     rad__stage.argc = argc;
     rad__stage.argv = argv;
     rad__stage.envp = envp;
@@ -97,6 +146,8 @@ static int lab_main(int argc, char **argv, char **envp)
     rad__marks_open();
     rad__ends_look();
     if (rad__stage_open(&error) != 0) give_up(error.text);
+    if (!rad__watched_open()) give_up("no memory to watch the program's");
+    rad__watched_points(points);
     rad__process_exit(mode == 't' ? rad__server_tells(in, out, setup.dies)
                                   : rad__keeper_works(in, out, memory, &setup));
 }

@@ -3,6 +3,7 @@
 
 #include "lab/fibers/server.h"
 #include "lab/fibers/stage.h"
+#include "lab/race.h"
 #include "lab/stream.h"
 
 #include <stdio.h>
@@ -119,6 +120,24 @@ void rad__tell_yields(void)
         rad_yields(rad__tell_kernel);
     else
         put(RAD_STREAM_YIELDS, 0, 0, 0, 0, NULL);
+}
+
+void rad__tell_saw(uint64_t value)
+{
+    if (!rad__tell_kernel) {
+        put(RAD_STREAM_SAW, 0, 0, 0, (int64_t)value, NULL);
+        return;
+    }
+    rad_value(rad__tell_kernel, value);
+    rad_looked(rad__tell_kernel);
+}
+
+void rad__tell_race(const rad_race_told *r)
+{
+    if (rad__tell_kernel)
+        rad__race_tell(rad__tell_kernel, r);
+    else
+        rad__race_put(&rad__server_stream, r);
 }
 
 void rad__tell_rounds(void)

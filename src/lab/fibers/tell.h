@@ -1,4 +1,5 @@
-/* tell.h — what a program under test tells the kernel: straight, or by a stream when the kernel is in another process.
+/* tell.h — what a program under test tells the kernel: straight, or by a stream when the kernel is in another
+ * process.
  *
  * Explorations have the kernel in the program's process, for speed. A run that is told step by step (a story, a log)
  * has its kernel in raddle, where everything that watches a run works as for other machines; then each call is a
@@ -34,6 +35,12 @@ RAD_INTERNAL void rad__tell_evaluated(uint32_t oracle);
 RAD_INTERNAL void rad__tell_reached(uint32_t site); /* not by a stream */
 RAD_INTERNAL void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site,
                                     const char *message);
+/* The step changed nothing, and saw this. */
+RAD_INTERNAL void rad__tell_saw(uint64_t value);
+
+struct rad_race_told;
+RAD_INTERNAL void rad__tell_race(const struct rad_race_told *r);
+
 /* These actors wait in vain, and `why`: a sentence, without its stop. Those of a stream are cut after some hundred. */
 RAD_INTERNAL void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count,
                                   const char *why);

@@ -3,6 +3,7 @@
 #include "lab/fibers/libc.h"
 #include "lab/fibers/tell.h"
 #include "lab/threads/threads.h"
+#include "lab/watched/watched.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -130,6 +131,7 @@ RAD_ANSWER(int, pthread_barrier_destroy, (pthread_barrier_t * b))
 static void once_left(int **word)
 {
     if ((**word & 3) == 1) **word = 0;
+    rad__watched_release(*word);
     rad__threads_review(*word);
 }
 

@@ -3,6 +3,7 @@
 #include "lab/fibers/libc.h"
 #include "lab/fibers/tell.h"
 #include "lab/threads/threads.h"
+#include "lab/watched/watched.h"
 
 #include <errno.h>
 #include <string.h>
@@ -37,6 +38,7 @@ static int take(pthread_mutex_t *m, const rad_thread *self)
 
 void rad__mutex_release(pthread_mutex_t *m)
 {
+    rad__watched_release(m);
     m->__data.__lock = 0;
     m->__data.__owner = 0;
     m->__data.__count = 0;
@@ -77,6 +79,7 @@ RAD_ANSWER(int, pthread_mutex_lock, (pthread_mutex_t * m))
 /* For pthread_cond: with what the mutex held, because a recursive one may have been locked twice. */
 void rad__mutex_take_again(pthread_mutex_t *m, uint32_t count)
 {
+    rad__watched_acquire(m);
     take(m, rad__thread_self());
     m->__data.__count = count;
 }

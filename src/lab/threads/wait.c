@@ -3,6 +3,7 @@
 #include "lab/fibers/libc.h"
 #include "lab/fibers/tell.h"
 #include "lab/threads/threads.h"
+#include "lab/watched/watched.h"
 
 #include <dlfcn.h>
 #include <semaphore.h>
@@ -222,6 +223,7 @@ enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, v
     set_waiting(t, !can);
     rad__thread_leave(can ? RAD_RUN_YIELD : RAD_RUN_BLOCKED);
     bool done = can_continue(t) && !is_broken(t);
+    if (rad__watch != NULL) rad__watched_operation(site, address);
     t->wait = RAD_WAIT_NONE;
     return done ? RAD_WAITED_DONE : t->expired ? RAD_WAITED_LATE : RAD_WAITED_BROKEN;
 }
@@ -273,6 +275,7 @@ rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address, ui
 /* Who waits for a condition then needs its mutex: one wait follows the other without a step. */
 static void wake(rad_thread *t)
 {
+    rad__watched_wakes(t->runner);
     t->woken = true;
     wakes++;
     if (t->wait == RAD_WAIT_CONDITION) {
@@ -385,7 +388,7 @@ bool rad__thread_may_pick(const rad_runner *r)
     }
 }
 
-/* ---- Time -------------------------------------------------------------------------------------------------------- */
+/* ---- Time ----------------------------------------------------------------------------------- */
 
 uint64_t rad__thread_sleeps(uint64_t ns)
 {

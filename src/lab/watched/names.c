@@ -1,0 +1,247 @@
+/* names.c — places in watched code, and variables, by name.
+ *
+ * A place is (function, operation, ordinal in order of address), as at L2: found by looking for calls of the stub's
+ * functions in the code of the function. Nothing here is done but for a report, or when a place is met first and
+ * there is a list of points. */
+#define _GNU_SOURCE
+#include "lab/watched/watched.h"
+
+#include "lab/fibers/tell.h"
+#include "os/symbols.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MODULES_MAX = 64 };
+
+static struct {
+    const rad_watched_module *at[MODULES_MAX];
+    uint32_t count;
+} modules;
+
+static rad_symbols symbols;
+
+void rad__watched_module(const rad_watched_module *m)
+{
+    if (modules.count < MODULES_MAX) modules.at[modules.count++] = m;
+}
+
+/* ---- Which file --------------------------------------------------------------------------------------------- */
+
+typedef struct search {
+    uintptr_t address;
+    struct dl_phdr_info info;
+    bool found;
+} search;
+
+static bool is_inside(const struct dl_phdr_info *info, uintptr_t address)
+{
+    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static int search_in(struct dl_phdr_info *info, size_t size, void *context)
+{
+    search *s = context;
+    (void)size;
+    if (!is_inside(info, s->address)) return 0;
+    s->info = *info;
+    s->found = true;
+    return 1;
+}
+
+static bool find(search *s, uintptr_t address)
+{
+    *s = (search){.address = address};
+    dl_iterate_phdr(search_in, s);
+    return s->found;
+}
+
+static const rad_watched_module *module_of(const struct dl_phdr_info *info)
+{
+    for (uint32_t i = 0; i < modules.count; i++) {
+        uintptr_t stub = (uintptr_t)modules.at[i]->stub; /* tidy: address ok: which file it is in */
+        if (is_inside(info, stub)) return modules.at[i];
+    }
+    return NULL;
+}
+
+/* ---- Calls that the compiler has inserted -------------------------------------------------------------------- */
+
+enum {
+#if defined(__x86_64__)
+    STEP = 1,
+    CALL_SIZE = 5
+#else
+    STEP = 4,
+    CALL_SIZE = 4
+#endif
+};
+
+/* The function that the instruction calls, if it is a call; otherwise NULL. */
+static const char *call_target(const char *at)
+{
+#if defined(__x86_64__)
+    int32_t distance;
+    if ((uint8_t)*at != 0xe8) return NULL;
+    memcpy(&distance, at + 1, sizeof distance);
+    return at + CALL_SIZE + distance;
+#else
+    uint32_t word;
+    memcpy(&word, at, sizeof word);
+    if (word >> 26 != 0x25) return NULL;
+    return at + ((int64_t)((uint64_t)word << 38) >> 36);
+#endif
+}
+
+/* The operation that is called there, or NULL. */
+static const char *operation_at(const rad_watched_module *m, const char *at)
+{
+    const char *target = call_target(at);
+    if (target == NULL || target < m->stub || target >= m->stub_end) return NULL;
+    for (uint32_t i = 0; i < m->operation_count; i++)
+        if (m->operations[i].function == (const void *)target) return m->operations[i].name;
+    return NULL;
+}
+
+static uint64_t calls_in(const rad_watched_module *m)
+{
+    search s;
+    uint64_t count = 0;
+    if (!find(&s, (uintptr_t)m->stub)) return 0; /* tidy: address ok: which file it is in */
+    for (uint32_t i = 0; i < s.info.dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &s.info.dlpi_phdr[i];
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
+        uintptr_t from = s.info.dlpi_addr + p->p_vaddr;
+        const char *at = (const char *)from, *end = at + p->p_memsz;
+        for (; at + CALL_SIZE <= end; at += STEP) count += operation_at(m, at) != NULL;
+    }
+    return count;
+}
+
+uint64_t rad__watched_calls(uint32_t *count, const char **without)
+{
+    uint64_t all = 0;
+    static search s;
+    *count = modules.count;
+    *without = NULL;
+    for (uint32_t i = 0; i < modules.count; i++) {
+        uint64_t calls = calls_in(modules.at[i]);
+        uintptr_t stub = (uintptr_t)modules.at[i]->stub, begin; /* tidy: address ok: as above */
+        all += calls;
+        if (!find(&s, stub)) continue;
+        rad__symbols_at(&symbols, &s.info, stub, true, &begin); /* opens its file, before any run */
+        if (calls == 0 && *without == NULL) *without = s.info.dlpi_name;
+    }
+    return all;
+}
+
+/* ---- Places --------------------------------------------------------------------------------- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static const char *file_name(const struct dl_phdr_info *info)
+{
+    return base_name(info->dlpi_name[0] || !rad__stage.argv ? info->dlpi_name : rad__stage.argv[0]);
+}
+
+rad_code_site rad__watched_place(uintptr_t pc)
+{
+    search s;
+    rad_code_site p = {"unknown", "access", 1, NULL};
+    uintptr_t begin = 0;
+    if (!find(&s, pc - 1)) return p;
+    const rad_watched_module *m = module_of(&s.info);
+    const char *function = rad__symbols_at(&symbols, &s.info, pc - 1, true, &begin);
+    p.file = file_name(&s.info);
+    if (function != NULL) p.function = function;
+    const char *call = (const char *)pc - CALL_SIZE, *name = m ? operation_at(m, call) : NULL;
+    if (name == NULL) return p; /* a call by another way: the access of a function of libc's */
+    p.operation = name;
+    for (const char *at = (const char *)begin; function && at < call; at += STEP) {
+        const char *other = operation_at(m, at);
+        p.ordinal += other != NULL && strcmp(other, name) == 0;
+    }
+    return p;
+}
+
+/* As identities have it: core/report.c. */
+void rad__watched_place_text(uintptr_t pc, char text[RAD_PLACE_TEXT])
+{
+    rad_code_site p = rad__watched_place(pc);
+    int used = snprintf(text, RAD_PLACE_TEXT, "%.56s: %.24s", p.function, p.operation);
+    if (p.ordinal > 1) snprintf(text + used, (size_t)(RAD_PLACE_TEXT - used), " %u", p.ordinal);
+}
+
+void rad__watched_spot(uintptr_t pc, char *text, size_t size)
+{
+    search s;
+    text[0] = 0;
+    if (find(&s, pc - 1))
+        snprintf(text, size, "[%.70s+%llx]", s.info.dlpi_name,
+                 (unsigned long long)(pc - 1 - s.info.dlpi_addr));
+}
+
+/* ---- Variables ------------------------------------------------------------------------------ */
+
+static bool is_stack(const char *at)
+{
+    for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
+        const rad_runner *r = &rad__stage.runners[i];
+        const rad_berth *berth =
+            r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.berth : NULL;
+        if (r->kind == RAD_RUNNER_THREAD && r->stack &&
+            (size_t)(at - (const char *)r->stack) < r->stack_size)
+            return true;
+        if (berth && (size_t)(at - (const char *)berth->base) < berth->size) return true;
+    }
+    return false;
+}
+
+/* False: it has no name. */
+static bool variable_text(const void *at, char *text, size_t size)
+{
+    search s;
+    uintptr_t begin = 0, address = (uintptr_t)at; /* tidy: address ok: for its name */
+    const char *name = NULL;
+    if (find(&s, address)) name = rad__symbols_at(&symbols, &s.info, address, false, &begin);
+    if (name == NULL) return false;
+    if (address == begin)
+        snprintf(text, size, "%.36s", name);
+    else
+        snprintf(text, size, "%.36s+%llu", name, (unsigned long long)(address - begin));
+    return true;
+}
+
+void rad__watched_name(const void *at, char *text, size_t size)
+{
+    if (!variable_text(at, text, size))
+        snprintf(text, size, "%s", is_stack(at) ? "a variable on a stack" : "memory");
+}
+
+const char *rad__watched_variable(const void *at)
+{
+    rad_watch *w = rad__watch;
+    if (w == NULL) return NULL;
+    uint64_t bits = (uintptr_t)at; /* tidy: address ok: where to look for the same one */
+    uint32_t place = (uint32_t)(bits * UINT64_C(0x9e3779b97f4a7c15) >> 40) % RAD_NAMES_WATCHED_MAX;
+    while (w->names[place].at != NULL && w->names[place].at != at)
+        place = (place + 1) % RAD_NAMES_WATCHED_MAX;
+    rad_variable_name *n = &w->names[place];
+    if (n->at == NULL) {
+        if (w->name_count == RAD_NAMES_WATCHED_MAX / 2) return NULL;
+        w->name_count++;
+        n->at = at;
+        variable_text(at, n->text, sizeof n->text);
+    }
+    return n->text[0] ? n->text : NULL;
+}
