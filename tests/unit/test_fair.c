@@ -610,6 +610,9 @@ static void private_looks_are_no_reason_to_wait(void **state)
     (void)state;
     for (uint32_t i = 0; i < 100; i++) assert_int_equal(rad__looks_add(&looks, &count, 5, true), 0);
     count = 0;
+    for (uint32_t i = 0; i < 300; i++) /* rounds of the longest kind */
+        assert_int_equal(rad__looks_add(&looks, &count, i % 64, true), 0);
+    count = 0;
     for (uint32_t i = 0; i < 20; i++) {
         uint8_t spins = rad__looks_add(&looks, &count, i % 2 ? 5 : 7, i % 2);
         assert_int_equal(spins, i < 5 ? 0 : 2);

@@ -365,6 +365,11 @@ static void pct_change_points_are_uniform_over_the_expected_length(void **state)
         blocks[length - 1]++;
     }
     assert_true(pearson(blocks, 10, 10000) < pearson_limit(10));
+    for (uint64_t run = 0; run < 100;
+         run++) { /* the first decision is the only one that is expected */
+        pct_run(&b, "pct:2", 1, run);
+        assert_int_equal(b.kernel->switches, 1);
+    }
     bare_close(&b);
 }
 
