@@ -38,6 +38,11 @@ finds memory aba "assertion@atomic_fetch_add(&nodes[place].taken, 1) == 0"
 finds memory publish "data race@reads: read / writes: write"
 finds memory spin "data race@adds: read / adds: write 2"
 
+finds memory freed "use after free@looks: read 2"
+finds memory twice "double free@free"
+try explore --runs 300 ./memory again
+status 0 "memory that is used again by another thread: no race"
+
 # What comes of a race needs decisions between plain accesses: those that raced are points of a second search.
 finds memory lost "assertion@counter == 2"
 try explore --runs 300 ./memory lost

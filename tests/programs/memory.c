@@ -176,11 +176,75 @@ static void lost(void)
     assert(counter == 2);
 }
 
+/* ---- A block that another thread may still use -------------------------------------------------- */
+
+struct item {
+    int value;
+};
+
+static struct item *shared;
+
+/* The one who frees does not look who else has it. */
+static _Atomic bool has_read;
+
+static void *looks(void *unused)
+{
+    pthread_mutex_lock(&mutex);
+    if (shared) shared->value++;
+    pthread_mutex_unlock(&mutex);
+    atomic_store(&has_read, true);
+    return unused;
+}
+
+static void *frees(void *unused)
+{
+    pthread_mutex_lock(&mutex);
+    free(shared);
+    if (fixed) shared = NULL;
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+
+static void freed(void)
+{
+    shared = calloc(1, sizeof *shared);
+    both(looks, frees);
+}
+
+static void *frees_too(void *unused)
+{
+    return frees(unused);
+}
+
+static void twice(void)
+{
+    shared = calloc(1, sizeof *shared);
+    both(frees, frees_too);
+}
+
+/* Memory is used again by another thread: nothing is wrong with that. */
+static void *allocates(void *unused)
+{
+    for (int i = 0; i < 3; i++) {
+        int *mine = malloc(sizeof *mine);
+        *mine = i;
+        assert(*mine == i);
+        free(mine);
+        atomic_fetch_add(&inside, 1);
+    }
+    return unused;
+}
+
+static void again(void)
+{
+    both(allocates, allocates);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} programs[] = {
-    {"dekker", dekker}, {"spin", spin}, {"aba", aba}, {"publish", publish}, {"lost", lost}};
+} programs[] = {{"dekker", dekker}, {"spin", spin},   {"aba", aba},     {"publish", publish},
+                {"lost", lost},     {"freed", freed}, {"twice", twice}, {"again", again}};
 
 int main(int argc, char **argv)
 {

@@ -7,10 +7,12 @@
 #define _GNU_SOURCE
 #include "lab/fibers/libc.h"
 #include "lab/fibers/mistakes.h"
+#include "lab/watched/watched.h"
 
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The C library's, under names that need no search. */
 extern void *__libc_calloc(size_t count, size_t size);
@@ -24,6 +26,7 @@ static int64_t held;
 static void *got(void *p)
 {
     if (p == NULL) return NULL;
+    if (rad__watch != NULL) rad__watched_forget(p, malloc_usable_size(p)); /* nobody has used it */
     held += (int64_t)malloc_usable_size(p);
     uint64_t limit = rad__stage.memory_limit;
     if (RAD_UNLIKELY(limit > 0 && held > (int64_t)limit && rad__stage.running))
@@ -38,6 +41,39 @@ static void gone(void *p)
     if (p != NULL) held -= (int64_t)malloc_usable_size(p);
 }
 
+/* ---- What was destroyed ---------------------------------------------------------------------------------- */
+
+/* In the order of their destruction: those that are given back keep their place until so many others came. */
+static struct {
+    void *object;
+    bool freed;
+} kept[KEPT_MAX];
+static uint32_t kept_next, kept_awaited;
+
+void rad__memory_keeps(void *object)
+{
+    uint32_t at = kept_next++ % KEPT_MAX;
+    if (object == NULL) return;
+    if (kept[at].object != NULL && !kept[at].freed) kept_awaited--;
+    if (kept[at].object != NULL && kept[at].freed) __libc_free(kept[at].object);
+    kept[at].object = object;
+    kept[at].freed = false;
+    kept_awaited++;
+}
+
+static bool is_kept(const void *p)
+{
+    for (uint32_t i = 0; i < KEPT_MAX; i++) {
+        if (kept[i].object != p || kept[i].freed) continue;
+        kept[i].freed = true;
+        kept_awaited--;
+        return true;
+    }
+    return false;
+}
+
+/* ---- The calls ------------------------------------------------------------------------------- */
+
 RAD_ANSWER(void *, malloc, (size_t size))
 {
     return got(__libc_malloc(size));
@@ -48,8 +84,35 @@ RAD_ANSWER(void *, calloc, (size_t count, size_t size))
     return got(__libc_calloc(count, size));
 }
 
+static void give(void *p, const void *pc)
+{
+    if (p == NULL) return;
+    size_t size = malloc_usable_size(p);
+    if (rad__stage.running && rad__watch != NULL && rad__watched_free(p, size, pc)) {
+        held -= (int64_t)size;
+        return;
+    }
+    if (rad__stage.running) rad__free_check(p, size);
+    held -= (int64_t)size;
+    if (kept_awaited > 0 && is_kept(p)) return;
+    __libc_free(p);
+}
+
+/* Watched: always another block, so that whoever keeps the old address is found. */
+static void *moved(void *p, size_t size, const void *pc)
+{
+    size_t before = malloc_usable_size(p);
+    void *fresh = got(__libc_malloc(size));
+    if (fresh == NULL) return NULL;
+    memcpy(fresh, p, before < size ? before : size);
+    give(p, pc);
+    return fresh;
+}
+
 RAD_ANSWER(void *, realloc, (void *p, size_t size))
 {
+    if (p != NULL && size > 0 && rad__watch != NULL && rad__stage.running)
+        return moved(p, size, __builtin_return_address(0));
     int64_t before = held;
     gone(p);
     void *grown = __libc_realloc(p, size);
@@ -87,43 +150,7 @@ RAD_ANSWER(int, posix_memalign, (void **p, size_t alignment, size_t size))
     return 0;
 }
 
-/* ---- What was destroyed ---------------------------------------------------------------------------------- */
-
-/* In the order of their destruction: those that are given back keep their place until so many others came. */
-static struct {
-    void *object;
-    bool freed;
-} kept[KEPT_MAX];
-static uint32_t kept_next, kept_awaited;
-
-void rad__memory_keeps(void *object)
-{
-    uint32_t at = kept_next++ % KEPT_MAX;
-    if (object == NULL) return;
-    if (kept[at].object != NULL && !kept[at].freed) kept_awaited--;
-    if (kept[at].object != NULL && kept[at].freed) __libc_free(kept[at].object);
-    kept[at].object = object;
-    kept[at].freed = false;
-    kept_awaited++;
-}
-
-static bool is_kept(const void *p)
-{
-    for (uint32_t i = 0; i < KEPT_MAX; i++) {
-        if (kept[i].object != p || kept[i].freed) continue;
-        kept[i].freed = true;
-        kept_awaited--;
-        return true;
-    }
-    return false;
-}
-
 RAD_ANSWER(void, free, (void *p))
 {
-    if (p == NULL) return;
-    size_t size = malloc_usable_size(p);
-    if (rad__stage.running) rad__free_check(p, size);
-    held -= (int64_t)size;
-    if (kept_awaited > 0 && is_kept(p)) return;
-    __libc_free(p);
+    give(p, __builtin_return_address(0));
 }

@@ -4,9 +4,9 @@
 #include <string.h>
 
 const char *const rad__fiber_oracles[] = {
-    "misuse",     "exit", "uncontrolled",     "memory",         "check",      "always",
-    "eventually", "leak", "partial-deadlock", "send-on-closed", "starvation", "data race",
-    NULL};
+    "misuse",     "exit",       "uncontrolled",   "memory",           "check",
+    "always",     "eventually", "leak",           "partial-deadlock", "send-on-closed",
+    "starvation", "data race",  "use after free", "double free",      NULL};
 
 const char rad__files = 0;
 

@@ -100,7 +100,9 @@ enum {
     /* A fiber that waits for ever while others use what it waits for: laps.c. */
     RAD_ORACLE_STARVED,
     /* Of programs that raddle cc has built. */
-    RAD_ORACLE_RACE
+    RAD_ORACLE_RACE,
+    RAD_ORACLE_FREED,
+    RAD_ORACLE_FREED_TWICE
 };
 
 RAD_INTERNAL extern const char *const rad__fiber_oracles[];

@@ -61,7 +61,7 @@ static uint32_t site_of(enum rad_watched_kind kind)
 }
 
 /* The granules of the operation that begins: at most two, of 16 bytes or across a boundary. */
-static uint32_t operation_open(rad_watch *w, rad_view *v, const char *at, size_t size)
+static uint32_t operation_open(rad_watch *w, rad_view *v, const char *at, size_t size, bool writes)
 {
     uint32_t version = 0;
     w->operation_at = at;
@@ -72,6 +72,8 @@ static uint32_t operation_open(rad_watch *w, rad_view *v, const char *at, size_t
         size_t part = size < 8 - from ? size : 8 - from;
         rad_cell *cell = rad__cell_of(w, at);
         if (cell == NULL) break;
+        if (RAD_UNLIKELY(cell->access & RAD_CELL_FREED))
+            rad__watched_gone(w, cell, at, writes ? RAD_ACCESS_WRITES : 0, w->operation_site);
         w->operation[i] = rad__location_of(w, cell, rad__mask_of(from, part));
         if (w->operation[i] == 0) rad__program_unfit("out of memory for atomic locations");
         version += look(w, v, w->operation[i], at);
@@ -91,7 +93,7 @@ void rad__watched_begin(const void *at, size_t size, enum rad_watched_kind kind,
     if (v == NULL) return;
     v->reads = v->look_count = 0;
     w->operation_site = rad__watched_site(w, pc);
-    operation_open(w, v, at, size);
+    operation_open(w, v, at, size, kind != RAD_WATCHED_LOAD);
 }
 
 /* What the value is now; whether it is another one. */

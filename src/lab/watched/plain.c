@@ -67,6 +67,7 @@ static void access_range(rad_watch *w, const rad_view *v, const char *at, size_t
         uint8_t mask = rad__mask_of(from, part);
         rad_cell *cell = rad__cell_of(w, at);
         if (cell == NULL) return;
+        if (RAD_UNLIKELY(cell->access & RAD_CELL_FREED)) rad__watched_gone(w, cell, at, kind, site);
         if (!rad__access_is_known(&w->accesses, cell->access, v->clock, rad__view_index(w, v), mask,
                                   kind))
             rad__watched_access(w, v, cell, at, mask, kind, site);
@@ -99,7 +100,7 @@ static inline bool is_known(rad_watch *w, const rad_view *v, const char *at, siz
     uint32_t from = rad__cell_at(at);
     if (from + size > 8) return false;
     const rad_cell *cell = rad__cell_of(w, at);
-    return cell != NULL && cell->location == 0 &&
+    return cell != NULL && cell->location == 0 && !(cell->access & RAD_CELL_FREED) &&
            rad__access_is_known(&w->accesses, cell->access, v->clock, rad__view_index(w, v),
                                 rad__mask_of(from, size), kind);
 }

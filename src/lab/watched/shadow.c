@@ -106,6 +106,7 @@ void rad__watched_run(void)
     w->runs = true;
     w->accesses.count = w->location_count = 1;
     w->passed_count = 0;
+    w->freed_count = 0;
     w->any_everyone = false;
     w->view_count = 0;
     if (w->passed_slots)

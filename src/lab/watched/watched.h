@@ -52,8 +52,18 @@ typedef struct rad_location {
     bool known;     /* `value` is what was written last by an atomic */
 } rad_location;
 
+/* A block that was freed, and is kept: blocks.c. */
+typedef struct rad_freed {
+    const char *block;
+    size_t size;
+    uint32_t runner; /* who did it */
+} rad_freed;
+
+#define RAD_CELL_FREED (UINT32_C(1) << 31)
+
 typedef struct rad_cell {
-    uint32_t access, location; /* lists; 0: empty */
+    uint32_t access,
+        location; /* lists; 0: empty. Of a freed block: its number and RAD_CELL_FREED */
 } rad_cell;
 
 typedef struct rad_watched_page {
@@ -87,6 +97,8 @@ typedef struct rad_watch {
     rad_accesses accesses;
     rad_location *locations; /* [0] is unused */
     uint32_t location_count, location_capacity;
+    rad_freed *freed; /* of this run */
+    uint32_t freed_count, freed_capacity;
     rad_passed *passed;
     uint32_t passed_count, passed_capacity;
     uint32_t *passed_slots;           /* of these, by a hash; [i] is a number + 1 */
@@ -205,6 +217,15 @@ static inline uint8_t rad__mask_of(uint32_t at, size_t size)
 {
     return size >= 8 ? 0xff : (uint8_t)(((1u << size) - 1) << at);
 }
+
+/* ---- The heap (blocks.c) ----------------------------------------------------------------------- */
+
+/* The program frees a block in a step. True: it is kept; the C library is told later. */
+RAD_INTERNAL bool rad__watched_free(void *block, size_t size, const void *pc);
+
+/* An access to what was freed. */
+RAD_INTERNAL _Noreturn void rad__watched_gone(rad_watch *w, const rad_cell *cell, const char *at,
+                                              uint32_t kind, uint32_t site);
 
 /* ---- Names (names.c) ------------------------------------------------------------------------------------------- */
 
