@@ -1,5 +1,6 @@
 /* bench_program.c — what a program under test costs: two fibers × 10 operations (tests/programs/ten.c), by the command,
- * in turns with the bare kernel at as many steps, and a process for each run beside fork and wait of the same image.
+ * in turns with the bare kernel at as many steps, and a process for each run beside fork and wait of the same image;
+ * and the same of programs with threads (rates.c, rates.cpp).
  *
  * CPU time of all processes that the command starts, also of those that it leaves behind when it kills their parent:
  * they become this process's children. */
@@ -16,7 +17,7 @@
 enum { BARE_STEPS = 32, WORDS = 16, OUTPUT = 1 << 14 };
 
 typedef struct place {
-    char raddle[512], ten[512], forks[64];
+    char raddle[512], ten[512], rates[512], rates_cxx[512], forks[64];
 } place;
 
 static bool place_find(place *p, const char *self)
@@ -25,6 +26,8 @@ static bool place_find(place *p, const char *self)
     int size = slash ? (int)(slash - self) : 1;
     snprintf(p->raddle, sizeof p->raddle, "%.*s/../raddle", size, slash ? self : ".");
     snprintf(p->ten, sizeof p->ten, "%.*s/ten", size, slash ? self : ".");
+    snprintf(p->rates, sizeof p->rates, "%.*s/rates", size, slash ? self : ".");
+    snprintf(p->rates_cxx, sizeof p->rates_cxx, "%.*s/rates_cxx", size, slash ? self : ".");
     snprintf(p->forks, sizeof p->forks, "/tmp/bench_program.%d", (int)getpid());
     return access(p->raddle, X_OK) == 0 && access(p->ten, X_OK) == 0;
 }
@@ -72,7 +75,7 @@ static double command_cpu(const char *const *words, double *steps)
 
 /* CPU µs of a run, its steps. */
 static double run_cost(const place *p, const char *runs, bool apart, const char *target,
-                       double *steps)
+                       const char *name, double *steps)
 {
     const char *words[WORDS] = {p->raddle, "explore", "--strategy", "random",
                                 "-j",      "1",       "--runs",     runs};
@@ -83,8 +86,11 @@ static double run_cost(const place *p, const char *runs, bool apart, const char 
     } else {
         words[count++] = "--clock";
         words[count++] = "quiet";
+        words[count++] = "--spurious";
+        words[count++] = "no";
         if (apart) words[count++] = "--apart";
         words[count++] = target;
+        words[count++] = name;
     }
     double cpu = command_cpu(words, steps);
     *steps /= strtod(runs, NULL);
@@ -92,10 +98,15 @@ static double run_cost(const place *p, const char *runs, bool apart, const char 
 }
 
 /* CPU µs of fork and wait in a process of the program, at its first decision. */
-static double fork_cost(const place *p, const char *count)
+static double fork_cost(const place *p, const char *target, const char *name, const char *count)
 {
-    const char *words[] = {p->raddle, "explore", "--runs", "1",   "--apart", "--clock",
-                           "quiet",   p->ten,    "fork",   count, p->forks,  NULL};
+    const char *words[WORDS] = {p->raddle, "explore", "--runs",     "1",  "--apart",
+                                "--clock", "quiet",   "--spurious", "no", target};
+    uint32_t used = 10;
+    if (name != NULL) words[used++] = name;
+    words[used++] = "fork";
+    words[used++] = count;
+    words[used++] = p->forks;
     double steps, sum = 0;
     char line[64];
     uint32_t lines = 0;
@@ -124,15 +135,83 @@ static const struct {
 static bool sample(const bench *b, const place *p, double into[ROWS])
 {
     double bare_steps, steps, apart_steps;
-    into[BARE] = run_cost(p, b->tiny ? "200" : "400000", false, NULL, &bare_steps);
-    into[HERE] = run_cost(p, b->tiny ? "200" : "400000", false, p->ten, &steps);
-    into[APART] = run_cost(p, b->tiny ? "20" : "3000", true, p->ten, &apart_steps);
-    into[FORK] = fork_cost(p, b->tiny ? "10" : "1000");
+    into[BARE] = run_cost(p, b->tiny ? "200" : "400000", false, NULL, NULL, &bare_steps);
+    into[HERE] = run_cost(p, b->tiny ? "200" : "400000", false, p->ten, NULL, &steps);
+    into[APART] = run_cost(p, b->tiny ? "20" : "3000", true, p->ten, NULL, &apart_steps);
+    into[FORK] = fork_cost(p, p->ten, NULL, b->tiny ? "10" : "1000");
     for (uint32_t i = 0; i < ROWS; i++)
         if (i != ABOVE && i != SHARE && into[i] < 0) return false;
     into[ABOVE] = (into[HERE] / steps - into[BARE] / bare_steps) * 1e3;
     into[SHARE] = 100 * into[FORK] / into[APART];
     return bare_steps >= BARE_STEPS;
+}
+
+/* ---- Threads ------------------------------------------------------------------------------------------ */
+
+enum { T_HERE, T_APART, T_FORK, T_FASTER, T_SHARE, T_ROWS };
+
+static const char *const thread_rows[T_ROWS] = {
+    "in process", "--apart", "fork and wait of the same image", "fork and wait / a run in process",
+    "fork and wait / a run with --apart"};
+static const char *const thread_units[T_ROWS] = {"CPU us/run", "CPU us/run", "CPU us", "times",
+                                                 "%"};
+
+static const struct {
+    const char *name, *runs, *apart, *forks;
+} programs[] = {{"abba", "30000", "1000", "1000"},
+                {"pool", "10000", "1000", "1000"},
+                {"cxx", "10000", "1000", "1000"},
+                {"big", "30000", "500", "500"}};
+
+static bool sample_threads(const bench *b, const place *p, uint32_t i, double into[T_ROWS])
+{
+    bool is_cxx = strcmp(programs[i].name, "cxx") == 0;
+    const char *target = is_cxx ? p->rates_cxx : p->rates, *name = programs[i].name;
+    double steps;
+    into[T_HERE] = run_cost(p, b->tiny ? "100" : programs[i].runs, false, target, name, &steps);
+    into[T_APART] = run_cost(p, b->tiny ? "5" : programs[i].apart, true, target, name, &steps);
+    into[T_FORK] = fork_cost(p, target, name, b->tiny ? "2" : programs[i].forks);
+    into[T_FASTER] = into[T_FORK] / into[T_HERE];
+    into[T_SHARE] = 100 * into[T_FORK] / into[T_APART];
+    return into[T_HERE] > 0 && into[T_APART] > 0 && into[T_FORK] > 0;
+}
+
+static bool measure_threads(bench *b, const place *p, uint32_t i)
+{
+    double samples[T_ROWS][BENCH_SAMPLES], one[T_ROWS];
+    char what[96];
+    for (uint32_t k = 0; k < bench_samples(b); k++) {
+        if (!sample_threads(b, p, i, one)) return false;
+        for (uint32_t row = 0; row < T_ROWS; row++) samples[row][k] = one[row];
+    }
+    for (uint32_t row = 0; row < T_ROWS; row++) {
+        snprintf(what, sizeof what, "threads, %s: %s", programs[i].name, thread_rows[row]);
+        bench_row(b, what, thread_units[row], samples[row], bench_samples(b));
+    }
+    return true;
+}
+
+/* What 50 rounds cost more than one. */
+static bool measure_step(bench *b, const place *p)
+{
+    double samples[BENCH_SAMPLES], few, many, least, most;
+    for (uint32_t k = 0; k < bench_samples(b); k++) {
+        least = run_cost(p, b->tiny ? "100" : "30000", false, p->rates, "abba", &few);
+        most = run_cost(p, b->tiny ? "100" : "5000", false, p->rates, "long", &many);
+        if (least < 0 || most < 0 || many <= few) return false;
+        samples[k] = (most - least) / (many - few) * 1e3;
+    }
+    bench_row(b, "threads: a step more", "ns", samples, bench_samples(b));
+    return true;
+}
+
+static bool measure_programs(bench *b, const place *p)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < sizeof programs / sizeof *programs && ok; i++)
+        if (strcmp(programs[i].name, "cxx") != 0 || access(p->rates_cxx, X_OK) == 0)
+            ok = measure_threads(b, p, i);
+    return ok && measure_step(b, p);
 }
 
 int main(int argc, char **argv)
@@ -153,6 +232,7 @@ int main(int argc, char **argv)
     }
     for (uint32_t row = 0; row < ROWS && ok; row++)
         bench_row(&b, rows[row].what, rows[row].unit, samples[row], bench_samples(&b));
+    ok = ok && measure_programs(&b, &p);
     int status = bench_close(&b);
     if (!ok) fprintf(stderr, "bench_program: the command failed\n");
     return ok ? status : 3;
