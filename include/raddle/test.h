@@ -52,8 +52,8 @@ extern "C" {
     }                                                                                              \
     static void rad_test_of_##test_name(void)
 
-/* RAD_PARAM(name, default_value, "what it is") defines a variable `static int64_t name` that can be set where the tests are
- * called (`./tests name=3`). It is recorded with a failure. Parameters of one name in several files are set
+/* RAD_PARAM(name, default_value, "what it is") defines a variable `static int64_t name` that can be set where the tests
+ * are called (`./tests name=3`). It is recorded with a failure. Parameters of one name in several files are set
  * together. */
 #define RAD_PARAM(param_name, default_value, about)                                                \
     static int64_t param_name = (default_value);                                                   \

@@ -178,6 +178,9 @@ starves() { # HOW IDENTITY TEXT…
 starves "" starvation:rwlock "reader waits for rwlock lock \(held by writer [01]\). Steps [0-9]+ to [0-9]+ can repeat for ever"
 starves tally starvation:rwlock "In 1000 rounds, in each of which everybody who could go on did, others got it"
 starves errand livelock:nursery "first waits for nursery. Steps [0-9]+ to [0-9]+ can repeat for ever"
+try explore --runs 20 --strategy first --max-steps 400 --clock quiet ./starved chooses
+status 1 "a round with a choice in it need not repeat"
+has out "every run was cut" "it does in this run, which chooses the same each time"
 for how in fixed rounds mutex; do
     try explore --runs 300 --clock quiet ./starved $how
     status 0 "starved $how: silent"
@@ -198,6 +201,8 @@ blames lost_wakeup deadlock:condition+nursery "when no fiber waited, so it woke 
 has why "the last signal came from waker at step " "and by whom"
 has why "lost_wakeup.c:$(line_of lost_wakeup rad_cond_signal)" "and where"
 blames buffer_signal deadlock:condition+nursery "instead: a signal wakes one fiber, a broadcast wakes all"
+check "a signal that woke itself, and one that woke another" \
+    grep -qE "take 1 waits .{9,99} and woke it; it found nothing .* put 1 waits .{9,99} and woke take 1 instead" why
 blames early_return leak:channel "first has ended; no fiber closed it"
 has why "; it was received by worker " "a value that another fiber has received"
 blames crossed_queues deadlock:channel+nursery "client waits to send to channel requests: no other fiber received from it in this run"

@@ -1,16 +1,18 @@
 /* starved.c — a reader that two writers shut out for ever: as long as one waits no reader gets in. With `fixed` they
  * wait for him. `tally`: they count what they do, so no state comes back. `errand`: two fibers send one value to and
  * fro, and nobody tells them to end. With other words somebody waits for long, and not for ever: until a writer has
- * made its rounds (`rounds`), or for a mutex that is taken again and again (`mutex`; production hands it over after a
- * millisecond). */
+ * made its rounds (`rounds`), for a mutex that is taken again and again (`mutex`; production hands it over after a
+ * millisecond), or until a fiber chooses to end an errand (`chooses`). */
 #define OWN_MAIN
 #include "planted.h"
+
+#include <raddle/test.h>
 
 static rad_rwlock lock;
 static rad_mutex mutex;
 static rad_chan *to, *fro;
 static volatile bool done, wanted;
-static bool gives_way, counts;
+static bool gives_way, counts, chooses;
 static unsigned rounds, tally; /* 0 rounds: for ever */
 
 static int writer(void *arg)
@@ -84,8 +86,10 @@ static int there(void *arg)
 {
     int value = 1;
     (void)arg;
-    while (rad_send(to, &value, RAD_FOREVER) == 0 && rad_recv(fro, &value, RAD_FOREVER) == 0) {
+    while (!(chooses && rad_choose(2)) && rad_send(to, &value, RAD_FOREVER) == 0 &&
+           rad_recv(fro, &value, RAD_FOREVER) == 0) {
     }
+    rad_chan_close(to, 0);
     return 0;
 }
 
@@ -113,6 +117,7 @@ int main(int argc, char **argv)
     rounds = strcmp(how, "rounds") == 0 ? 300 : 0;
     counts = rounds > 0 || strcmp(how, "tally") == 0;
     if (strcmp(how, "mutex") == 0) return rad_main(NULL, start_mutex, NULL, NULL);
-    if (strcmp(how, "errand") == 0) return rad_main(NULL, start_errand, NULL, NULL);
+    chooses = strcmp(how, "chooses") == 0;
+    if (chooses || strcmp(how, "errand") == 0) return rad_main(NULL, start_errand, NULL, NULL);
     return rad_main(NULL, start, NULL, NULL);
 }

@@ -124,10 +124,12 @@ void rad__ends_look(void)
 static void exit_begins(int status)
 {
     rad_stage *s = &rad__stage;
-    char at[16];
     if (!s->running) rad__process_exit(status);
-    snprintf(at, sizeof at, "%d", status & 0xff);
-    if (s->testing) rad__program_fails(RAD_ORACLE_EXIT, at, "the test called exit(%d)", status);
+    if (s->testing) {
+        char at[16];
+        snprintf(at, sizeof at, "%d", status & 0xff);
+        rad__program_fails(RAD_ORACLE_EXIT, at, "the test called exit(%d)", status);
+    }
     if (s->exits != NULL && s->exits != s->current) rad__program_exits(status & 0xff);
     s->exits = s->current;
 }

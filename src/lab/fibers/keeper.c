@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +33,6 @@ rad_control *rad__control;
 pid_t rad__child_start(void)
 {
     pid_t parent = getpid();
-    (void)getppid(); /* finds that of the C library, which each child would do again (libc.h) */
     pid_t pid = _Fork();
     if (pid != 0) return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -57,6 +57,15 @@ void rad__die_of(int status)
         kill(getpid(), WTERMSIG(status));
     }
     rad__process_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 127);
+}
+
+/* Finds those of the C library (libc.h) that children make: each would look for them again, and write to a dozen
+ * pages. */
+static void calls_find(void)
+{
+    (void)getppid();
+    (void)syscall(SYS_getppid);
+    (void)prctl(PR_GET_DUMPABLE);
 }
 
 /* ---- The beginning ------------------------------------------------------------------------------------- */
@@ -299,6 +308,7 @@ int rad__keeper_works(int in, int out, int memory, const rad_setup *setup)
     p->rig->shared->pid = 0;
     rad__stage.shared = p->rig->shared;
     silence(setup->shown);
+    calls_find();
     rad__reach_own();
     begin(p);
     p->memory = high_descriptor(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
