@@ -36,5 +36,6 @@ int main(int argc, char **argv)
         stress[i] = variable(STRESS_NAMES[i]);
     }
     c.stress = stress;
+    c.show_other = show_other;
     return out_close(&c, dispatch(&c, &all, argc, argv));
 }

@@ -1,19 +1,74 @@
-/* tour.c — `raddle tour`: the main job in a minute, on a small machine with a real bug. */
+/* tour.c — `raddle tour`: types commands and shows what they print, or the part of it that matters: a bug is found,
+ * shrunk, drawn and replayed, and its fix is checked; then one result each of the other things on the same kernel.
+ *
+ * The commands are run by a shell in a directory of their own, which has copies of the examples they name: what stands
+ * after a $ can be pasted where examples/ is. Which lines are shown is said by words that they contain; a step whose
+ * command ends with another status, or that prints none of them, ends the tour as a bug.
+ *
+ * Rejected: calling the library here and printing something like what the commands print. It drifted from them. */
 #include "tour.h"
-#include "command/coverage.h"
-#include "command/keep.h"
-#include "command/report.h"
+#include "command/shell.h"
+#include "os/process.h"
 #include "parts.h"
+#include "tour_examples.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TOUR_RUNS = 20000, TOUR_SEED = 1, TOUR_CASE = 1 };
-static const char TOUR_MACHINE[] = "buffer";
+enum { SHOWN_MOST = 6, OUTPUT_MOST = 64 * 1024, PATH_ROOM = 4096 };
+
+typedef struct tour_step {
+    const char *title, *text;
+    const char *commands;          /* a line each */
+    int status;                    /* of the last one */
+    const char *shown[SHOWN_MOST]; /* lines that begin with one of these */
+    const char *from, *before; /* or those of a diagram, from one that begins so to one that does */
+    int (*also)(cli *c);       /* after the text; may be NULL */
+} tour_step;
+
+static const tour_step STEPS[] = {
+    {.title = "1. Find it",
+     .text = "examples/wait.c waits for a worker, and usually works. But the worker sets the flag "
+             "without the lock: a signal that comes before main waits is lost.",
+     .commands = "cc -g -pthread examples/wait.c -o wait\n"
+                 "raddle explore --stop-on-first --no-shrink ./wait",
+     .status = 1,
+     .shown = {"FAILED:", "  written"}},
+    {.title = "2. Shrink it",
+     .commands = "raddle shrink wait.raddle.json -- ./wait",
+     .shown = {"  shrunk", "minimal:"}},
+    {.title = "3. Read it: time runs down, one lane per thread, >>> marks the decisive switch",
+     .commands = "raddle show wait.min.raddle.json --width 80 -- ./wait",
+     .from = " step",
+     .before = "Where they wait"},
+    {.title = "4. Replay it: the file is enough",
+     .commands = "raddle replay wait.min.raddle.json -- ./wait",
+     .shown = {"FAILED:", "as recorded"}},
+    {.title = "5. Check the fix: set the flag under the lock",
+     .commands = "cc -g -pthread -DFIXED examples/wait.c -o fixed\n"
+                 "raddle explore ./fixed",
+     .shown = {"nothing found in"}},
+    {.title = "Fibers run at full speed", .also = tour_fibers},
+    {.title = "A protocol runs the same under every schedule",
+     .commands = "raddle session invariant examples/session/two_buyer.session --sessions 5",
+     .shown = {"  answer"}},
+    {.title = "A load test repeats: its log makes the same run again, without the server",
+     .commands = "raddle load run examples/load/sim-stall.toml --seed 42 --output run.log --quiet\n"
+                 "raddle load replay run.log",
+     .shown = {"run.log replays"}},
+    {.title = "A workflow survives the death of its runner; finished commands are not rerun",
+     .commands = "raddle flow run examples/flow/approval.flow --quiet &\n"
+                 "until [ -s request ]; do sleep 0.1; done; kill -9 $!\n"
+                 "raddle flow signal approval.case approve\n"
+                 "raddle flow resume approval.case",
+     .shown = {"done"}},
+};
 
 typedef struct tour_args {
     const char *output;
@@ -26,300 +81,211 @@ static const option TOUR_OPTIONS[] = {
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
-typedef struct tour {
-    cli *c;
-    char dir[KEEP_PATH_MAX / 2];
-    bool temporary;
-    rad_target target;
-    rad_artifact *found;
-    kept found_file, small_file;
-    shrunk small;
-} tour;
-
-void tour_part(cli *c, int n, const char *title, const char *command)
-{
-    out(c, "\n%s%d. %s%s\n", style(c, STYLE_BOLD), n, title, style(c, STYLE_OFF));
-    if (command) {
-        out(c, "%s   $ raddle %s%s\n", style(c, STYLE_DIM), command, style(c, STYLE_OFF));
-    }
-    out_text(c, "\n");
-    out_flush(c);
-}
-
 int tour_not_as_told(const cli *c, const char *what)
 {
     complain(c, "%s: this is a bug in raddle, please report it", what);
     return EXIT_BUG;
 }
 
-static int open_dir(tour *t, const char *output)
+/* ---- The directory --------------------------------------------------------------------------------- */
+
+static int write_example(cli *c, const char *dir, const tour_example *e)
 {
-    struct stat about;
-    if (output) {
-        if (stat(output, &about) != 0 || !S_ISDIR(about.st_mode)) {
-            return bad_usage(t->c, "--output: '%.200s' is not an existing directory", output);
+    char path[PATH_ROOM];
+    if (!join_path(path, sizeof path, dir, e->path)) {
+        return bad_usage(c, "--output: path too long");
+    }
+    for (char *slash = path + strlen(dir) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = 0;
+        if (mkdir(path, 0777) != 0 && errno != EEXIST) {
+            complain(c, "cannot create '%.400s': %s", path, strerror(errno));
+            return EXIT_RUNTIME;
         }
-        snprintf(t->dir, sizeof t->dir, "%s", output);
-        return 0;
+        *slash = '/';
     }
-    snprintf(t->dir, sizeof t->dir, "%.1000s/raddle-tour.XXXXXX", t->c->temp_dir);
-    if (mkdtemp(t->dir) == NULL) {
-        complain(t->c, "cannot create a directory in '%.400s': %s; use --output DIR",
-                 t->c->temp_dir, strerror(errno));
-        return EXIT_RUNTIME;
-    }
-    t->temporary = true;
-    return 0;
+    FILE *to = fopen(path, "w");
+    bool good = to != NULL && fputs(e->text, to) >= 0;
+    good = (to == NULL || fclose(to) == 0) && good;
+    if (!good) complain(c, "cannot write '%.400s': %s", path, strerror(errno));
+    return good ? 0 : EXIT_RUNTIME;
 }
 
-static void close_dir(tour *t)
+static int open_dir(cli *c, const char *output, char dir[PATH_ROOM])
 {
-    if (t->temporary) {
-        unlink(t->found_file.path);
-        unlink(t->small_file.path);
-        rmdir(t->dir);
-    }
-}
-
-static int tell_machine(tour *t)
-{
-    cli *c = t->c;
-    const rad_machine *m = t->target.machine;
-    char text[256];
-    rad_target_text(&t->target, text, sizeof text);
-    tour_part(c, 1, "The program on trial", NULL);
-    out(c, "   %s%s%s: %s\n", style(c, STYLE_BOLD), text, style(c, STYLE_OFF), m->about);
-    out(c, "   Its bug: %s\n", m->bug ? m->bug : "none");
-    out_paragraph(c, 3,
-                  "Whether it strikes depends on who runs when. On real threads that is left to "
-                  "chance; here raddle decides every single step, so it can try them one by one.");
-    return 0;
-}
-
-static int explore(tour *t, bool repaired, rad_exploration *e)
-{
-    rad_error error = {.code = 0};
-    rad_target target = t->target;
-    target.c.repaired = repaired;
-    rad_explore_options options = {.runs = TOUR_RUNS,
-                                   .seed = TOUR_SEED,
-                                   .jobs = 1,
-                                   .stop_on_first = true,
-                                   .interrupted = t->c->stop};
-    int code = rad_lab_explore(&target, &options, e, &error);
-    if (code == RAD_EINTERRUPTED || *t->c->stop) {
-        return EXIT_INTERRUPTED;
-    }
-    return code ? complain_error(t->c, &error) : 0;
-}
-
-static int find(tour *t)
-{
-    cli *c = t->c;
-    rad_exploration e = {.runs = 0};
-    char path[KEEP_PATH_MAX];
-    tour_part(c, 2, "Explore: run it until something breaks", "explore buffer --stop-on-first");
-    int status = explore(t, false, &e);
-    if (status == 0 && e.finding_count == 0) {
-        status = tour_not_as_told(c, "exploring the machine found nothing");
-    }
-    if (status != 0) {
-        rad_exploration_free(&e);
-        return status;
-    }
-    t->found = e.findings[0].artifact;
-    e.findings[0].artifact = NULL;
-    out(c, "   After %s run%s: ", number(e.runs), plural(e.runs));
-    report_verdict(c, 18, rad_artifact_verdict(t->found));
-    join_path(path, sizeof path, t->dir, "buffer.raddle.json");
-    keep_artifact(c, t->found, path, &t->found_file);
-    rad_exploration_free(&e);
-    if (!t->found_file.written) {
-        return EXIT_RUNTIME;
-    }
-    out(c, "   The %s choices that led there are now a file: %s\n",
-        number(rad_artifact_choice_count(t->found)), t->found_file.path);
-    return 0;
-}
-
-static int shrink(tour *t)
-{
-    cli *c = t->c;
-    char path[KEEP_PATH_MAX];
-    tour_part(c, 3, "Shrink: the smallest run that breaks in the same way",
-              "shrink buffer.raddle.json");
-    int status = shrink_artifact(c, t->found, 0, &t->small);
-    if (status != 0) {
-        return status;
-    }
-    shrunk_report(c, &t->small);
-    join_path(path, sizeof path, t->dir, "buffer.min.raddle.json");
-    keep_artifact(c, t->small.artifact, path, &t->small_file);
-    return t->small_file.written ? 0 : EXIT_RUNTIME;
-}
-
-static int replay(tour *t)
-{
-    cli *c = t->c;
-    rad_error error = {.code = 0};
-    rad_artifact *a = NULL;
-    rad_replay r = {.as_recorded = false};
-    tour_part(c, 4, "Replay: the file alone is enough", "replay buffer.min.raddle.json");
-    int code = rad_artifact_read(&a, t->small_file.path, false, &error);
-    if (code == 0) {
-        code = rad_lab_replay(a, NULL, &r, &error);
-    }
-    rad_artifact_free(a);
-    if (code != 0) {
-        return complain_error(c, &error);
-    }
-    if (!r.as_recorded) {
-        return tour_not_as_told(c, r.reason);
-    }
-    out_text(c, "   ");
-    report_verdict(c, 3, &r.actual);
-    out(c, "   As recorded, step by step: trace %s\n", r.actual.trace_hash);
-    return 0;
-}
-
-static int explain(tour *t)
-{
-    tour_part(t->c, 5, "Explain: who did what, and the switches that matter",
-              "show buffer.min.raddle.json");
-    return tell_story(t->c, t->small.artifact, t->c->width, false);
-}
-
-static int try_twin(tour *t)
-{
-    cli *c = t->c;
-    rad_exploration e = {.runs = 0};
-    rad_target twin = t->target;
-    twin.c.repaired = true;
-    tour_part(c, 6, "The repaired twin: the same search finds nothing",
-              "explore buffer --repaired");
-    int status = explore(t, true, &e);
-    if (status == 0 && e.finding_count > 0) {
-        status = tour_not_as_told(c, "the repaired twin failed");
-    }
-    if (status == 0) {
-        coverage_report(c, &twin, &e, TOUR_SEED);
-    }
-    rad_exploration_free(&e);
-    return status;
-}
-
-/* A case that is small enough for every schedule. */
-static int generate_case(tour *t, rad_target *target)
-{
-    rad_error error = {.code = 0};
-    rad_exec_bounds bounds = rad_exec_bounds_small();
-    bounds.workers = bounds.tasks = bounds.programs = bounds.family = 2;
-    bounds.length = 5;
-    bounds.events = 1;
-    return rad_exec_generate(TOUR_CASE, &bounds, target, &error) ? complain_error(t->c, &error) : 0;
-}
-
-static int tell_case(tour *t, const rad_target *target)
-{
-    cli *c = t->c;
-    rad_error error = {.code = 0};
-    char *text = rad_target_json(target, &error);
-    if (text == NULL) {
-        return complain_error(c, &error);
-    }
-    out_paragraph(
-        c, 3,
-        "Raddle's own executor is on trial, too: the functions that production runs, one step at a "
-        "time, under tasks that are little programs. This case was made from a seed:");
-    out_text(c, "\n");
-    out_text(c, text);
-    out_text(c, "\n");
-    rad_free(text);
-    return 0;
-}
-
-static int try_executor(tour *t)
-{
-    cli *c = t->c;
-    rad_error error = {.code = 0};
-    rad_exploration e = {.runs = 0};
-    rad_target target;
-    tour_part(c, 7, "The executor: every state of a case",
-              "exec gen --workers 2 --tasks 2 --programs 2 --family 2 --length 5 --events 1");
-    int status = generate_case(t, &target);
-    if (status != 0) {
-        return status;
-    }
-    rad_explore_options options = {.strategy = "dedup",
-                                   .runs = TOUR_RUNS,
-                                   .seed = TOUR_SEED,
-                                   .jobs = 1,
-                                   .interrupted = c->stop};
-    status = tell_case(t, &target);
-    if (status == 0 && rad_lab_explore(&target, &options, &e, &error) != 0) {
-        status = complain_error(c, &error);
-    }
-    if (status == 0 && *c->stop) {
-        status = EXIT_INTERRUPTED;
-    }
-    if (status == 0 && (e.finding_count > 0 || !e.complete)) {
-        status = tour_not_as_told(c, "the case of the executor was not explored without a failure");
-    }
-    if (status == 0) {
-        coverage_report(c, &target, &e, TOUR_SEED);
-    }
-    rad_exploration_free(&e);
-    rad_target_free(&target);
-    return status;
-}
-
-static int try_fibers(tour *t)
-{
-    return tour_fibers(t->c);
-}
-
-static int try_session(tour *t)
-{
-    return tour_session(t->c);
-}
-
-static int try_load(tour *t)
-{
-    return tour_load(t->c, t->dir);
-}
-
-static int try_flow(tour *t)
-{
-    return tour_flow(t->c, t->dir);
-}
-
-static void tell_next(tour *t)
-{
-    cli *c = t->c;
-    out(c, "\n%sWhat to type next%s\n\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
-    out(c, "   raddle list                     the machines you can try\n");
-    out(c, "   raddle explore philosophers     another deadlock\n");
-    out(c, "   raddle test --help              tests of your own program with fibers\n");
-    out(c, "   raddle exec explore -j 2        the executor, 520 cases, a minute\n");
-    out(c, "   raddle session --help           protocols: check, run, draw, as C\n");
-    out(c, "   raddle load --help              load tests: run, replay, compare\n");
-    out(c, "   raddle flow --help              workflows: run, resume, validate\n");
-    out(c, "   raddle explore --help           strategies, budgets, several processes\n");
-    if (t->temporary) {
-        out(c, "   raddle tour --output .          the same, and keep the two files\n");
+    int status = 0;
+    if (output) {
+        status = check_output(c, output);
+        snprintf(dir, PATH_ROOM, "%s", output);
     } else {
-        out(c, "   raddle show %s\n", shell_word(t->small_file.path));
+        snprintf(dir, PATH_ROOM, "%.1000s/raddle-tour.XXXXXX", c->temp_dir);
+        if (mkdtemp(dir) == NULL) {
+            complain(c, "cannot create a directory in '%.400s': %s; use --output DIR", c->temp_dir,
+                     strerror(errno));
+            return EXIT_RUNTIME;
+        }
     }
+    for (size_t i = 0; i < sizeof TOUR_EXAMPLE_FILES / sizeof *TOUR_EXAMPLE_FILES && status == 0;
+         i++) {
+        status = write_example(c, dir, &TOUR_EXAMPLE_FILES[i]);
+    }
+    return status;
+}
+
+/* What is in it, too, `depth` directories deep; links are not followed. */
+static void remove_dir(const char *dir, uint32_t depth)
+{
+    char path[PATH_ROOM];
+    DIR *d = opendir(dir);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        bool own = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+        if (own || !join_path(path, sizeof path, dir, e->d_name)) continue;
+        if (unlink(path) != 0 && depth > 0) remove_dir(path, depth - 1);
+    }
+    if (d != NULL) closedir(d);
+    rmdir(dir);
+}
+
+/* ---- Commands ---------------------------------------------------------------------------------------- */
+
+typedef struct typed {
+    const char *dir, *commands;
+    int output; /* the end of the pipe to write to */
+} typed;
+
+/* In the child: the shell finds the raddle that this is. */
+static int type(void *context)
+{
+    const typed *t = context;
+    char path[2 * PATH_ROOM], own[PATH_ROOM];
+    const char *old = variable("PATH");
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(own, '/');
+    if (slash) *slash = 0;
+    snprintf(path, sizeof path, "%s:%s", own, old);
+    int null = open("/dev/null", O_RDONLY);
+    bool good = setenv("PATH", path, 1) == 0 && unsetenv("RADDLE_OPTIONS") == 0 &&
+                chdir(t->dir) == 0 && null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
+                dup2(t->output, STDOUT_FILENO) >= 0 && dup2(t->output, STDERR_FILENO) >= 0;
+    if (good) execl("/bin/sh", "sh", "-c", t->commands, (char *)NULL);
+    return 127;
+}
+
+/* What they print, up to OUTPUT_MOST bytes, and the status. 0 or an error of the library. */
+static int run_commands(const char *dir, const char *commands, char *text, int *status,
+                        rad_error *error)
+{
+    int pipe[2], pid;
+    int code = rad__os_pipe(pipe, error);
+    if (code != 0) return code;
+    typed t = {dir, commands, pipe[1]};
+    code = rad__os_fork(&pid, &t, type, error);
+    rad__os_close(pipe[1]);
+    size_t used = 0;
+    int64_t got = 1;
+    char rest[512];
+    while (code == 0 && got > 0) {
+        bool room = used < OUTPUT_MOST - 1;
+        got = rad__os_read(pipe[0], room ? text + used : rest,
+                           room ? OUTPUT_MOST - 1 - used : sizeof rest, error);
+        used += room && got > 0 ? (size_t)got : 0;
+    }
+    text[used] = 0;
+    rad__os_close(pipe[0]);
+    rad_os_exit how = {0, 0};
+    if (code == 0 && (code = rad__os_wait(pid, true, &how, error)) > 0) code = 0;
+    *status = how.signal ? 128 + how.signal : how.status;
+    return code;
+}
+
+/* ---- Telling ------------------------------------------------------------------------------------------- */
+
+static bool begins(const char *line, const char *with)
+{
+    return strncmp(line, with, strlen(with)) == 0;
+}
+
+static bool is_shown(const tour_step *s, const char *line)
+{
+    bool any = false;
+    for (int i = 0; i < SHOWN_MOST && s->shown[i] && !any; i++) {
+        any = begins(line, s->shown[i]);
+    }
+    return any;
+}
+
+/* The lines that matter; returns how many. `text` is taken apart. */
+static uint32_t tell_lines(cli *c, const tour_step *s, char *text)
+{
+    uint32_t count = 0;
+    bool drawing = false, blank = false;
+    for (char *line = text, *next; *line; line = next) {
+        next = line + strcspn(line, "\n");
+        if (*next) *next++ = 0;
+        drawing = (drawing || (s->from && begins(line, s->from))) &&
+                  !(s->before && begins(line, s->before));
+        if (!drawing && !is_shown(s, line)) continue;
+        count++;
+        if (drawing && *line == 0) {
+            blank = true; /* one, and not the last */
+            continue;
+        }
+        if (blank) out_text(c, "\n");
+        blank = false;
+        if (drawing) {
+            out(c, "  %s\n", line);
+        } else {
+            out_text(c, "   ");
+            out_wrapped(c, 3, 5, line);
+        }
+    }
+    return count;
+}
+
+static void tell_commands(cli *c, const char *commands)
+{
+    for (const char *at = commands; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        char line[200];
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        out(c, "%s   $ %s%s\n", style(c, STYLE_DIM), line, style(c, STYLE_OFF));
+    }
+    out_flush(c);
+}
+
+static int take_step(cli *c, const char *dir, const tour_step *s)
+{
+    static char text[OUTPUT_MOST];
+    rad_error error = {.code = 0};
+    int status = 0;
+    out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), s->title, style(c, STYLE_OFF));
+    if (s->text) out_paragraph(c, 3, s->text);
+    if (s->also) return s->also(c);
+    tell_commands(c, s->commands);
+    if (run_commands(dir, s->commands, text, &status, &error) != 0)
+        return complain_error(c, &error);
+    if (*c->stop) return EXIT_INTERRUPTED;
+    if (status == s->status && tell_lines(c, s, text) > 0) return 0;
+    note_text("", text, "\n");
+    if (status == EXIT_RUNTIME || status == 127) {
+        complain(c, "this needs a C compiler, and a raddle that can explore programs with threads");
+        return EXIT_RUNTIME;
+    }
+    return tour_not_as_told(c, "a command of the tour did not do what it should");
+}
+
+static void tell_next(cli *c)
+{
+    out(c, "\n%sNext%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
+    out(c, "   docs/guide-testing.md                           tests for your program, in ten "
+           "minutes\n");
+    out(c, "   raddle flow validate examples/flow/order.flow   every order of a workflow\n");
+    out(c, "   docs/machine.md                                 a model of your own\n");
 }
 
 static int tour_run(cli *c, int argc, char **argv)
 {
-    static int (*const parts[])(tour *) = {tell_machine, find,     shrink,       replay,
-                                           explain,      try_twin, try_executor, try_fibers,
-                                           try_session,  try_load, try_flow};
-    static tour t;
+    static char dir[PATH_ROOM];
     tour_args a = {.output = NULL};
-    rad_error error = {.code = 0};
     words w;
     int status = options_parse(c, &VERB_TOUR, argc, argv, &a, &w);
     if (status != GO_ON) {
@@ -328,25 +294,16 @@ static int tour_run(cli *c, int argc, char **argv)
     if (w.count > 0) {
         return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
     }
-    t = (tour){.c = c};
-    if (rad_target_init(&t.target, TOUR_MACHINE, &error) != 0) {
-        return complain_error(c, &error);
+    if ((status = open_dir(c, a.output, dir)) == 0) {
+        out(c, "%sraddle tour: find a bug, shrink it, read it, replay it, check the fix%s\n",
+            style(c, STYLE_BOLD), style(c, STYLE_OFF));
+        out_text(c, "What follows a $ is run now, and can be pasted where examples/ is.\n");
     }
-    if ((status = open_dir(&t, a.output)) != 0) {
-        return status;
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && status == 0; i++) {
+        status = take_step(c, dir, &STEPS[i]);
     }
-    out(c, "%sraddle %s: a tour%s\n", style(c, STYLE_BOLD), rad_version(), style(c, STYLE_OFF));
-    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == 0; i++) {
-        status = parts[i](&t);
-    }
-    if (status == 0) {
-        tell_next(&t);
-    }
-    close_dir(&t);
-    keep_free(&t.found_file);
-    keep_free(&t.small_file);
-    shrunk_free(&t.small);
-    rad_artifact_free(t.found);
+    if (status == 0) tell_next(c);
+    if (a.output == NULL && *dir) remove_dir(dir, 4);
     return status;
 }
 
@@ -362,9 +319,10 @@ const verb VERB_TOUR = {
     .name = "tour",
     .about = "find, shrink, read and replay a bug, and check its fix, in a minute",
     .usage = "[options]",
-    .text = "Find a bug, shrink it, draw it, replay it, and check its fix; then one result each of "
-            "fibers, protocols, load tests and workflows.",
-    .status = "0 everything went as told, " STATUS_ERRORS,
+    .text = "Find a bug in a program with threads, shrink it, draw it, replay it, and check its "
+            "fix; then one result each of fibers, protocols, load tests and workflows. It needs a "
+            "C compiler (cc).",
+    .status = "0 everything went as told, " STATUS_ERRORS ", 130 interrupted",
     .options = TOUR_OPTIONS,
     .examples = TOUR_EXAMPLES,
     .run = tour_run,

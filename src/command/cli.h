@@ -37,7 +37,9 @@ typedef struct cli {
     const char *const *stress; /* raddle only: see cli/exec.h */
     struct rad_bytes *capture; /* what would go to stdout goes here; NULL: it does not */
     int write_error;           /* errno of the first write to stdout that failed */
-    volatile int *stop;        /* set by SIGINT, SIGTERM and SIGHUP: os/signal.h */
+    /* raddle only: shows a file of a load test, or the journal of a workflow (cli/show_other.c). */
+    int (*show_other)(struct cli *c, const char *path, bool journal, bool json);
+    volatile int *stop;                   /* set by SIGINT, SIGTERM and SIGHUP: os/signal.h */
     const struct rad_os_signals *signals; /* as this process was started with them */
 } cli;
 

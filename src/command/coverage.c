@@ -30,21 +30,23 @@ static void report_phase(cli *c, const rad_phase *p)
 
 static void report_oracles(cli *c, const rad_target *t, const rad_exploration *e)
 {
-    bool any = false;
+    char text[64 * RAD_ORACLES_MAX] = "";
+    size_t used = 0;
     report_label(c, "oracles");
-    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX && used < sizeof text; i++) {
         const char *name = rad_oracle_name(t->machine, i);
         if (name && e->evaluations[i] > 0) {
-            out(c, "%s%s %s", any ? ", " : "evaluated: ", name, number(e->evaluations[i]));
-            any = true;
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.40s %s",
+                                     used ? ", " : "evaluated: ", name, number(e->evaluations[i]));
         }
     }
-    out_text(c, any ? "\n" : "none was evaluated\n");
+    out(c, "%s\n", used ? text : "none was evaluated");
 }
 
+/* How many: their names are in the JSON. */
 static void report_sites(cli *c, const rad_target *t, const rad_exploration *e)
 {
-    uint32_t count = e->site_count < SITES_MAX ? e->site_count : SITES_MAX, missed = 0, used = 0;
+    uint32_t count = e->site_count < SITES_MAX ? e->site_count : SITES_MAX, reached = 0, used = 0;
     site_names names;
     if (count == 0) {
         return;
@@ -57,15 +59,12 @@ static void report_sites(cli *c, const rad_target *t, const rad_exploration *e)
             continue; /* nothing can be reached there */
         }
         used++;
-        if (!e->site_reached[i]) {
-            out(c, "%s%s", missed == 0 ? "never reached: " : ", ", name ? name : "(unnamed)");
-            missed++;
-        }
+        reached += e->site_reached[i];
     }
-    if (missed == 0) {
+    if (reached == used) {
         out(c, "all %s reached\n", number(used));
     } else {
-        out(c, " (%s of %s reached)\n", number(used - missed), number(used));
+        out(c, "%s of %s reached; --json lists the others\n", number(reached), number(used));
     }
     sites_close(&names);
 }

@@ -2,6 +2,11 @@
 #include "keep.h"
 #include "options.h"
 #include "report.h"
+#include "show_log.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 typedef struct show_args {
     uint64_t width;
@@ -186,6 +191,67 @@ static int show_text(cli *c, const char *path, const rad_artifact *a, const show
     return tell_story(c, a, args->width ? (uint32_t)args->width : c->width, args->all);
 }
 
+/* ---- Which kind of file ------------------------------------------------------------------------------- */
+
+enum kind { KIND_SCHEDULE, KIND_DECISIONS, KIND_LOAD, KIND_JOURNAL, KIND_UNKNOWN };
+
+/* By its first bytes. A schedule file may be printed as base64: then it begins as "{" does there. */
+static enum kind kind_of(const char *path)
+{
+    static const struct {
+        const char *magic;
+        enum kind kind;
+    } all[] = {{"RADDLELOG\n", KIND_DECISIONS}, {"RADLOAD\n", KIND_LOAD},
+               {"RADFLOW\n", KIND_JOURNAL},     {"{", KIND_SCHEDULE},
+               {"ew", KIND_SCHEDULE},           {"ey", KIND_SCHEDULE}};
+    char head[64] = "";
+    FILE *f = fopen(path, "r");
+    size_t size = f ? fread(head, 1, sizeof head - 1, f) : 0;
+    if (f) fclose(f);
+    const char *at = head + strspn(head, " \t\r\n");
+    for (size_t i = 0; i < sizeof all / sizeof *all && size > 0; i++) {
+        if (strncmp(at, all[i].magic, strlen(all[i].magic)) == 0) return all[i].kind;
+    }
+    return KIND_UNKNOWN;
+}
+
+/* A directory of a workflow or of a load test stands for the file in it. */
+static const char *file_in(const char *path, char room[4096])
+{
+    static const char *const names[] = {"journal", "events.log"};
+    for (int i = 0; i < 2; i++) {
+        if (join_path(room, 4096, path, names[i]) && access(room, R_OK) == 0) return room;
+    }
+    return path;
+}
+
+static int show_unknown(cli *c, const char *path)
+{
+    complain(c,
+             "'%.400s': not a file that Raddle writes; expected a schedule file (JSON), a decision "
+             "log (RADDLELOG), a load log "
+             "(RADLOAD) or a journal of a workflow (RADFLOW)",
+             path);
+    return EXIT_USAGE;
+}
+
+/* What is no schedule file; GO_ON: it is one. */
+static int show_by_kind(cli *c, const char *path, const show_args *args)
+{
+    enum kind kind = kind_of(path);
+    bool other = kind == KIND_LOAD || kind == KIND_JOURNAL;
+    if (kind == KIND_SCHEDULE) return GO_ON;
+    if (kind == KIND_UNKNOWN) return show_unknown(c, path);
+    if (args->only_case || args->width || args->all) {
+        return bad_usage(c, "'%.400s': --case, --width and --all need a schedule file", path);
+    }
+    if (kind == KIND_DECISIONS) return show_log(c, path, args->json);
+    if (other && c->show_other) return c->show_other(c, path, kind == KIND_JOURNAL, args->json);
+    complain(c, "'%.400s': from a %s; type: raddle show %s", path,
+             kind == KIND_LOAD ? "load test" : "workflow", shell_word(path));
+    return EXIT_USAGE;
+}
+
 static int show_run(cli *c, int argc, char **argv)
 {
     show_args args = {.width = 0};
@@ -196,7 +262,12 @@ static int show_run(cli *c, int argc, char **argv)
     if (status != GO_ON) {
         return status;
     }
+    char room[4096], *inside = room;
+    if (w.count == 1 && file_in(w.at[0], room) == room) {
+        w.at = &inside;
+    }
     if ((status = read_file_word(c, w.at, w.count, &path)) != 0 ||
+        (status = show_by_kind(c, path, &args)) != GO_ON ||
         (status = read_artifact(c, path, false, &a)) != 0) {
         return status;
     }

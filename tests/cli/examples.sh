@@ -127,7 +127,7 @@ done
 for path in "$src"/examples/*.c; do
     name=$(basename "$path" .c)
     check "$name is tested" grep -qw "$name" "$src"/tests/cli/examples.sh "$src"/tests/cli/example.sh \
-        "$src"/tests/cli/program.sh "$src"/tests/cli/policy.sh "$src"/tests/cli/testing.sh
+        "$src"/tests/cli/program.sh "$src"/tests/cli/policy.sh "$src"/tests/cli/testing.sh "$src"/tests/cli/tour.sh
     case $name in
     http) most=300 ;; # half of it tries the other half
     machine_program) most=200 ;; # two machines

@@ -75,9 +75,11 @@ check "and why" grep -q '^differs: ' out
 # A log is not an artifact.
 try run locks --log l.raddle.log
 try show l.raddle.log
-status 2 "show of a log"
-is err "raddle show: 'l.raddle.log': a decision log, not a schedule file; 'raddle replay' and 'raddle show' take it" \
-    "show of a log: the message"
+status 0 "show of a log prints it"
+try shrink l.raddle.log
+status 2 "shrink of a log"
+is err "raddle shrink: 'l.raddle.log': a decision log, not a schedule file; 'raddle replay' and 'raddle show' take it" \
+    "shrink of a log: the message"
 try replay l.raddle.log --repaired
-status 2 "a log cannot be replayed on the twin"
+status 2 "a log cannot be replayed on the fixed version"
 finish

@@ -1,0 +1,10 @@
+/* show_log.h — a decision log, printed. */
+#ifndef RADDLE_COMMAND_SHOW_LOG_H
+#define RADDLE_COMMAND_SHOW_LOG_H
+
+#include "report.h"
+
+/* Returns the exit status. */
+int show_log(cli *c, const char *path, bool json) RAD_COMMAND(show_log);
+
+#endif
