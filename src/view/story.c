@@ -3,7 +3,7 @@
  *
  *      step  producer            consumer
  *         1  ● lock m
- *       >>>  switch to consumer: producer could have gone on        decisive: heavy arrow
+ *       >>>  preempt producer, run consumer        decisive: heavy arrow
  *            ┣━━━━━━━━━━━━━━━━━━▶┓
  *         2  │                   ● wait m
  *            │◀┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┤                                   forced: light arrow
@@ -116,9 +116,9 @@ static void tell_decisive(rad_teller *t, const rad_line *entry, uint32_t from)
     if (from == RAD_NONE) {
         snprintf(text, sizeof text, "%s begins", to);
     } else if (entry->turn == RAD_SWITCH_PREEMPTIVE) {
-        snprintf(text, sizeof text, "switch to %s: %s could have gone on", to, actor_name(t, from));
+        snprintf(text, sizeof text, "preempt %s, run %s", actor_name(t, from), to);
     } else {
-        snprintf(text, sizeof text, "switch to %s: %s had to stop, and another was due", to,
+        snprintf(text, sizeof text, "switch to %s: %s stopped, and another was next", to,
                  actor_name(t, from));
     }
     draw_margin(t, ">>>", RAD_STYLE_DECISIVE);

@@ -145,7 +145,7 @@ static void tell_verdict(rad_teller *t)
     } else {
         bool told =
             strcmp(v->kind, "deadlock") == 0 && t->story->wait_count > 0 && t->story->state == NULL;
-        const char *message = told ? "nobody can go on" : message_of(v);
+        const char *message = told ? "no actor can run" : message_of(v);
         snprintf(text, sizeof text, "✗ %s at step %s%s%s", v->kind,
                  rad__readable_count(v->failure_step, number), *message ? ": " : "", message);
     }

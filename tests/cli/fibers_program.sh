@@ -83,7 +83,7 @@ try explore --runs 100 ./abba
 has out "one waits for mutex b (held by two); two" "fibers have the names of their functions, and locks their holders"
 has out "raddle replay abba.min.raddle.json -- ./abba" "the command to type"
 has out "● lock mutex a" "each step is an operation and its object"
-has out "switch to two: one could have gone on" "and the switch that matters is named"
+has out "preempt one, run two" "and the switch that matters is named"
 try show abba.min.raddle.json -- ./abba
 status 0 "show"
 has out "a circle: one → two → one" "show tells the same"

@@ -53,7 +53,7 @@ why consumed "instead: a signal wakes one thread, a broadcast wakes all"
 # ---- What is told -----------------------------------------------------------------------------------------
 try explore --runs 150 ./threads abba
 has out "main waits for forward; forward waits for mutex n (held by" "threads have the names of their functions, locks those of variables"
-has out "switch to backward: forward could have gone on" "the switch that matters"
+has out "preempt forward, run backward" "the switch that matters"
 has out "threads.c:" "and places in the source"
 for times in 1 2; do
     try replay threads.min.raddle.json -- ./threads abba

@@ -187,7 +187,7 @@ static void test_two_actors_exactly(void **state)
     assert_string_equal(text, " step  setter                  checker\n"
                               " ────  ──────────────────────  ──────────────────────\n"
                               "    1  ● write a = 1\n"
-                              "  >>>  switch to checker: setter could have gone on\n"
+                              "  >>>  preempt setter, run checker\n"
                               "       ┗━━━━━━━━━━━━━━━━━━━━━━▶┓\n"
                               "    2                          ● read a = 1\n"
                               "    3                          ● read b = 0\n"
@@ -245,7 +245,7 @@ static void test_waits_and_circle(void **state)
     char *text = tell(m, 100, false, false);
     assert_has(text, "left waits for fork 1, held by right\n");
     assert_has(text, "a circle: left → right → left\n");
-    assert_has(text, "✗ deadlock at step 16: nobody can go on\n");
+    assert_has(text, "✗ deadlock at step 16: no actor can run\n");
     assert_has(text, "◀┄"); /* the forced switch back */
     rad_free(text);
     snprintf(m->waits[0].holder, sizeof m->waits[0].holder, "-");
@@ -262,7 +262,7 @@ static void test_twelve_actors(void **state)
     maker *m = twelve_actors();
     char *text = tell(m, 60, false, false);
     assert_has(text, "philosopher 11  take left fork 11\n");
-    assert_has(text, "switch to philosopher 11: philosopher 10 could have\n");
+    assert_has(text, "preempt philosopher 10, run philosopher 11\n");
     rad_free(text);
     text = tell(m, 160, false, false);
     assert_has(text, "   13  ●");
@@ -321,7 +321,7 @@ static void test_colour(void **state)
     (void)state;
     maker *m = two_actors();
     char *text = tell(m, 100, true, false);
-    assert_has(text, "\033[1;33m>>>  switch to checker");
+    assert_has(text, "\033[1;33m>>>  preempt setter, run checker");
     assert_has(text, "\033[1;31m✗ assertion at step 4");
     for (const char *row = text; *row;) { /* every row ends plain */
         const char *end = strchr(row, '\n');
