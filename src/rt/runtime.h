@@ -1,4 +1,21 @@
-/* runtime.h — a runtime: an executor whose tasks are strands, and what they all share. */
+/* runtime.h — a runtime: an executor whose tasks are strands, and what they all share.
+ *
+ * The words of this folder, as Go has G, M and P (docs/architecture.md, "Words", has those of the others):
+ *
+ *     slot      what belongs to one fiber; used again for the next one, under another generation    fiber.h
+ *     strand    what the executor sees of it: a task whose run switches to the fiber's stack         strand.h
+ *     berth     a stack, and the context saved on it; boarded at the first run, left at the end      berth.h
+ *     life      one word: state, signal, owner and generation of a fiber                             life.h
+ *     seat      what a worker has: idle slots, berths (its rack), timers (its wheel); begins with    here
+ *     core      the part of it that calls of fibers use                                              strand.h
+ *     waiter    one that waits, for one or more clauses; the first that is done claims it            wait.h
+ *     urgent    fibers that are overdue, taken before all others                                     urgent.h
+ *     watch     the monitor thread: timers, workers stuck in system calls, deadlocks                 watch.h
+ *     nursery   a scope that ends when the fibers started in it have ended; inside it, a family      nursery.h
+ *     gift      what a fiber returns to the one that joins it                                        fiber.h
+ *     stock     a pool of objects that fibers take and give back                                     stock.h
+ *     visit     a thread that is no worker, inside a call                                            below
+ */
 #ifndef RAD_RT_RUNTIME_H
 #define RAD_RT_RUNTIME_H
 
