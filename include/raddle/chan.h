@@ -31,8 +31,8 @@ enum rad_chan_mode {
 RAD_API RAD_MUST_USE int rad_chan_create(rad_chan **chan, size_t size, size_t capacity,
                                          enum rad_chan_mode mode);
 
-/* Nobody may be inside a call on it, nor come. What is still in it is thrown away. NULL is fine. A call on it
- * afterwards stops the process with a message only as long as its memory was not used again. */
+/* No call on it may be running or be made later. Values still in it are dropped. NULL is fine. A later call on it
+ * stops the process with a message only as long as its memory was not used again. */
 RAD_API void rad_chan_destroy(rad_chan *chan);
 
 /* What reports call it, beside its number; NULL: nothing. The text stays the caller's, and stays as long as the channel
@@ -65,8 +65,8 @@ RAD_API size_t rad_chan_count(rad_chan *chan);
 
 /* ---- Sending as a fiber of its own ----------------------------------------------------------------------- */
 
-/* Starts a fiber that sends a copy of *value, and answers what rad_send does: whoever joins it knows how it ended, and
- * whoever cancels it takes the offer back, unless it was taken. `fiber` as in rad_spawn. By a fiber. RAD_ENOMEM,
+/* Starts a fiber that sends a copy of *value, and returns what rad_send does: joining it tells how the send ended,
+ * cancelling it takes the offer back unless it was received. `fiber` as in rad_spawn. By a fiber. RAD_ENOMEM,
  * RAD_ELIMIT, RAD_ECLOSED (the runtime is). */
 RAD_API RAD_MUST_USE int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value,
                                         rad_time until);
@@ -95,8 +95,8 @@ RAD_API RAD_MUST_USE int rad_chan_recv_join(rad_chan *chan, rad_gift *result, ra
  * gives it back; at most `capacity` exist. */
 typedef struct rad_stock rad_stock;
 
-/* Any of them may be NULL. They are called by whoever takes, gives back or destroys, with no lock held: they may wait,
- * and several may run at a time, each with another item. */
+/* Any of them may be NULL. The fiber or thread that takes, gives back or destroys calls them, with no lock held: they
+ * may wait, and several may run at a time, each with another item. */
 typedef struct rad_stock_calls {
     int (*on_create)(void *context,
                      void *item); /* memory that is all zero becomes one; 0, or why not */
@@ -128,8 +128,8 @@ RAD_API bool rad_stock_close(rad_stock *stock, int code);
 /* The code it was closed with; 0 while it is open. */
 RAD_API int rad_stock_code(rad_stock *stock);
 
-/* Destroys all items, and the stock, closed or not. All items have been given back, and nobody waits for one. NULL is
- * fine. */
+/* Destroys all items, and the stock, closed or not. All items must have been given back, and no call may wait for one.
+ * NULL is fine. */
 RAD_API void rad_stock_destroy(rad_stock *stock);
 
 /* As rad_chan_name. */

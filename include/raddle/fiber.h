@@ -14,18 +14,19 @@
  *     int main(void) { return rad_main(NULL, start, NULL, NULL); }
  *
  * A fiber runs on one of the *workers* of its runtime (threads, as many as there are CPUs) until it waits for
- * something; the worker then runs another one. It may go on elsewhere: what is thread-local, errno too, can be
- * another's after any call that may park. Nothing takes the CPU away from a fiber that computes.
+ * something; the worker then runs another one. It may continue on another worker: after any call that may park,
+ * thread-local variables, also errno, can be those of another thread. Nothing takes the CPU away from a
+ * fiber that computes.
  *
  * Time       every call that may wait has a deadline `until`, by the clock of rad_now: 0 means now or never, and does
- *            not park, RAD_FOREVER none. rad_after(ns) is so many nanoseconds from now.
- * Answers    0 or more is success. RAD_ETIMEOUT: the deadline has passed; nothing was done. RAD_ECANCELED: the fiber
+ *            not park, RAD_FOREVER none. rad_after(ns) is ns nanoseconds from now.
+ * Results    0 or more is success. RAD_ETIMEOUT: the deadline has passed; nothing was done. RAD_ECANCELED: the fiber
  *            has been cancelled and is to clean up and return; nothing was done. Other codes are named at each call.
- *            The compiler warns when a program ignores an answer without which it would act on what it does not have:
- *            RAD_IGNORE(call) says that this is meant. rad_sleep may be ignored, except in a loop: a cancelled fiber
+ *            The compiler warns when a program ignores a result without which it would use what it did not get:
+ *            RAD_IGNORE(call) ignores one on purpose. rad_sleep may be ignored, except in a loop: a cancelled fiber
  *            does not sleep.
- * Threads    "anybody" means fibers and other threads; a thread that waits sleeps. "a fiber" means only them.
- * fork       A runtime stays with the process that made it: its fibers do not go on in a child, not even the one that
+ * Threads    "anybody" means any fiber or thread; a thread that waits sleeps. "a fiber" means fibers only.
+ * fork       A runtime stays with the process that made it: its fibers do not run in a child, not even the one that
  *            forked. A child may start a runtime of its own, or exec.
  * Signals    Workers block all signals but those of faults, so that other threads handle them; a child that a fiber
  *            starts inherits that mask. Give it another one: POSIX_SPAWN_SETSIGMASK, or sigprocmask before exec.
@@ -73,11 +74,11 @@ typedef struct rad_options {
     uint32_t
         slack_us; /* a worker that sleeps may wake so much after a timer is due, at most a second, so that one wake
                    * serves several timers; 0: 50; RAD_NONE: none */
-    uint32_t blocking_threads; /* at most so many threads for rad_blocking; 0: 256 */
+    uint32_t blocking_threads; /* most threads for rad_blocking; 0: 256 */
     uint32_t
-        stall_ms; /* who keeps a worker for so long is named on standard error, once; 0: never */
+        stall_ms; /* a fiber that keeps a worker for longer is named on standard error, once; 0: never */
     bool
-        no_deadlock_report; /* when no fiber can ever go on, wait for ever, instead of a report and exit status 124
+        no_deadlock_report; /* when no fiber can ever run again, wait for ever, instead of a report and exit status 124
                              * (of rad_main: a runtime of rad_runtime_create may always get fibers from outside) */
     int backtrace_signal; /* for backtraces of fibers that run, in stall reports and dumps; 0: SIGURG;
                            * RAD_SIGNAL_NONE: none. If the program has a handler for it, its handler stays and
@@ -92,7 +93,7 @@ typedef struct rad_options {
 RAD_API RAD_MUST_USE int rad_main(const rad_options *options, rad_fn main, void *arg,
                                   rad_error *error);
 
-/* The same in pieces, for programs whose threads want to go on by themselves. Same errors. */
+/* The same in pieces, for programs whose threads do other work meanwhile. Same errors. */
 typedef struct rad_runtime rad_runtime;
 typedef struct rad_fiber rad_fiber;
 RAD_API RAD_MUST_USE int rad_runtime_create(rad_runtime **rt, const rad_options *options,
@@ -121,7 +122,7 @@ RAD_API int rad_runtime_dump(rad_runtime *rt, int fd);
 
 /* Waits until all fibers have ended, and frees everything. Handles of its fibers are no good any more. From now on
  * fibers come only from fibers: rad_runtime_spawn answers RAD_ECLOSED. A thread that is inside one of the calls above
- * is waited for; nobody may begin one when the last fiber may have ended. Not by a fiber. NULL is fine. */
+ * is waited for; none may be begun when the last fiber may have ended. Not by a fiber. NULL is fine. */
 RAD_API void rad_runtime_destroy(rad_runtime *rt);
 
 /* ---- Fibers ----------------------------------------------------------------------------------------- */
@@ -134,8 +135,8 @@ struct rad_fiber {
     uint32_t generation;
 };
 
-/* Starts fn(arg). With `fiber` the caller gets a handle, which must be given up by rad_release when nobody will join
- * any more; NULL: nobody will. By a fiber; does not wait, unless the option says so (then RAD_ECANCELED is possible).
+/* Starts fn(arg). With `fiber` the caller gets a handle, which must be given up by rad_release when no call will join
+ * it any more; NULL: none will. By a fiber; does not wait, unless the option says so (then RAD_ECANCELED is possible).
  * RAD_ENOMEM, RAD_ELIMIT; RAD_ECLOSED: the runtime is being shut down. When it fails the handle is {NULL, 0}. */
 RAD_API RAD_MUST_USE int rad_spawn(rad_fiber *fiber, rad_fn fn, void *arg);
 
@@ -188,12 +189,12 @@ RAD_API const char *rad_name_of(rad_fiber fiber);
 /* ---- Tickers ---------------------------------------------------------------------------------------- */
 
 /* Something that happens again and again: tick number n is due n periods after the start, whatever was late before it.
- * A variable of whoever waits for it; one at a time. Nothing has to be stopped. */
+ * A variable of the fiber or thread that waits for it; one at a time. Nothing has to be stopped. */
 typedef struct rad_ticker {
     rad_time start;
     uint64_t period; /* ns */
     uint64_t last;   /* number of the last tick that was received; 0: none */
-    uint64_t missed; /* so many were never received, because a later one was due */
+    uint64_t missed; /* ticks that were never received, because a later one was due */
 } rad_ticker;
 
 /* From now on; `period` is not 0. */
@@ -232,21 +233,21 @@ typedef struct rad_timer rad_timer;
 RAD_API RAD_MUST_USE int rad_timer_create(rad_timer **timer, rad_fn fn, void *arg);
 
 /* Starts the timer: it fires at `when`, not before. A timer that runs gets the new time. Returns 1 if that came in
- * time: the timer was running, or it had fired and nobody had received that; that firing will not happen. Returns 0 if
+ * time: the timer was running, or it had fired and no call had received that; that firing will not happen. Returns 0 if
  * there was none. RAD_ENOMEM, RAD_ELIMIT, RAD_ECLOSED as rad_spawn; the timer then does not run. A fiber. rad_main
  * waits for a timer that runs: stop one that is started for RAD_FOREVER. */
 RAD_API RAD_MUST_USE int rad_timer_start(rad_timer *timer, rad_time when);
 
-/* Stops the timer. Returns true if that came in time: the timer was running, or it had fired and nobody had received
+/* Stops the timer. Returns true if that came in time: the timer was running, or it had fired and no call had received
  * that; that firing will not happen. Returns false if there was none; the function of a timer that has fired may still
  * run. Does not wait. Anybody. */
 RAD_API bool rad_timer_stop(rad_timer *timer);
 
 /* Waits until the timer has fired. One caller receives each firing: one that waits, or the next that comes. A start and
- * a stop take back a firing that nobody has received. Anybody. */
+ * a stop take back a firing that no call has received. Anybody. */
 RAD_API RAD_MUST_USE int rad_timer_wait(rad_timer *timer, rad_time until);
 
-/* Stops the timer, and frees it. Nobody may be inside a call on it, nor come. Its function may still run, and may be
+/* Stops the timer, and frees it. No call on it may be running or be made later. Its function may still run, and may be
  * the caller. NULL is fine. */
 RAD_API void rad_timer_destroy(rad_timer *timer);
 
@@ -261,7 +262,7 @@ enum { RAD_LOCALS_MAX = 256 };
  * who join it are told; what it sets then is destroyed, too, a few times over. Anybody. RAD_ELIMIT. */
 RAD_API RAD_MUST_USE int rad_local_create(rad_local_key *key, void (*destroy)(void *value));
 
-/* Values that fibers still have are forgotten, not destroyed. Nobody may use the key any more. */
+/* Values that fibers still have are forgotten, not destroyed. The key may not be used any more. */
 RAD_API void rad_local_delete(rad_local_key key);
 
 /* NULL until it was set. A fiber. A key that does not exist, or was deleted, is a mistake. */
@@ -274,7 +275,7 @@ RAD_API RAD_MUST_USE int rad_local_set(rad_local_key key, void *value);
 
 /* Asks the fiber to end: every call of it that may wait answers RAD_ECANCELED from now on, also the one it is in,
  * unless what that one waits for comes before the fiber has noticed. Its code decides what to do about that. With
- * `until` = 0 calls go on to do what can be done at once; those of raddle/sync.h, rad_read and the like do so with any.
+ * `until` = 0 calls still do what can be done at once; those of raddle/sync.h, rad_read and the like do so with any.
  * Does not wait. Anybody; a fiber that has ended, or {NULL, 0}: nothing happens. */
 RAD_API void rad_cancel(rad_fiber fiber);
 
@@ -319,7 +320,7 @@ RAD_API rad_nursery *rad_nursery_current(void);
  * below it are cancelled with the same reason, or with RAD_ECANCELED if it is 0. */
 RAD_API void rad_nursery_cancel(rad_nursery *n, int reason);
 
-/* It takes no more fibers; those in it go on. Anybody who knows that it is open, any number of times. */
+/* It takes no more fibers; those in it continue. Anybody that knows that it is open, any number of times. */
 RAD_API void rad_nursery_close(rad_nursery *n);
 
 /* Waits until all have ended; then the nursery is closed. By the fiber that opened it. 0, or the code of the first

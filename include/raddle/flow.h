@@ -1,7 +1,7 @@
 /* raddle/flow.h — workflows: tasks in order, side by side, repeated, cancelled; run so that being killed loses nothing.
  *
  * A flow file (docs/flow.md) says which tasks there are (shell commands, or C functions that are registered here) and
- * what follows what. A *case* is one execution of it, in a folder of its own:
+ * what follows what. A *case* is one execution of it, in a directory of its own:
  *
  *     rad_flow *f;
  *     rad_flow_read(&f, "release.flow", NULL, &error);
@@ -13,7 +13,7 @@
  * What can be relied on:
  *     commands    one that was begun is never begun again, unless it was in doubt (its own process, or the machine,
  *                 died before it could tell) and somebody, or the task's on_doubt, says so. Killing the runner leaves
- *                 nothing in doubt: commands go on, and the next runner takes their results.
+ *                 nothing in doubt: commands continue, and the next runner takes their results.
  *     functions   at least once, each time with the same key
  *     signals     each is taken once, also if it was sent while no runner lived
  *     the rest    is a function of the flow, the policy, the seed and the inputs in their order
@@ -125,9 +125,9 @@ enum rad_flow_end {
     RAD_FLOW_END_FAILED,
     RAD_FLOW_END_CANCELLED,
     RAD_FLOW_END_DEADLOCK,
-    /* Not the end of the case, but of the runner; resume goes on: */
+    /* Not the end of the case, but of the runner; resume continues it: */
     RAD_FLOW_END_IN_DOUBT,   /* text: which, and what to do */
-    RAD_FLOW_END_INTERRUPTED /* commands that run go on */
+    RAD_FLOW_END_INTERRUPTED /* running commands continue */
 };
 
 typedef struct rad_flow_result {

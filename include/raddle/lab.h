@@ -1,7 +1,7 @@
-/* raddle/lab.h — putting machines on trial: run, explore, replay, shrink, show.
+/* raddle/lab.h — run, explore, replay, shrink and show machines.
  *
  * Everything the `raddle` command does is a call from here; the command adds words and colours. Calls
- * return 0 or a negative RAD_E… code with the text in *error. A failure of the machine on trial is a
+ * return 0 or a negative RAD_E… code with the text in *error. A failure of the machine under test is a
  * result, not an error. Nothing here reads the environment or a random number. A clock is read for progress, for steps
  * that do not return, and for the budgets of time: where one of these ends a stage, the result says so. */
 #ifndef RADDLE_LAB_H
@@ -66,11 +66,11 @@ typedef struct rad_target {
     rad_case c;
 } rad_target;
 
-/* The preset case; then words such as "n=10" change it. Errors name the parameter and its range. */
+/* The default case; then words such as "n=10" change it. Errors name the parameter and its range. */
 RAD_API int rad_target_init(rad_target *t, const char *machine, rad_error *error);
 RAD_API int rad_target_set(rad_target *t, const char *assignment, rad_error *error);
 
-/* "reorder n=10", with " (repaired)" for the twin, and " (body 1f2e3d4c)" for a document of its own. */
+/* "reorder n=10", with " (repaired)" for the fixed version, and " (body 1f2e3d4c)" for a document of its own. */
 RAD_API void rad_target_text(const rad_target *t, char *text, size_t size);
 
 /* The case of a file: a case file (docs/cases.md), an artifact, even an edited one, or a log. The body is
@@ -227,7 +227,7 @@ typedef struct rad_replay {
     char reason[800];  /* what differs, when not */
 } rad_replay;
 
-/* `other` replays the choices on another target (a repaired twin); NULL: its own. */
+/* `other` replays the choices on another target (the fixed version); NULL: its own. */
 RAD_API int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
                            rad_error *error);
 
@@ -358,8 +358,7 @@ typedef struct rad_exploration {
     bool
         complete; /* some phase tried every schedule there is (held > 0: every fair one), each to its end */
     bool interrupted, out_of_time, out_of_steps; /* why it stopped before its runs were used up */
-    uint32_t
-        killed; /* workers that somebody else killed (SIGKILL); what they were at was done again */
+    uint32_t killed; /* workers that another process killed (SIGKILL); their runs were repeated */
     double elapsed;
     uint32_t finding_count;
     rad_finding findings[RAD_FINDINGS_MAX]; /* by lowest run */
@@ -449,7 +448,7 @@ RAD_API int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, r
 /* ---- Story: a run told step by step, for viewers ------------------------------------------------------ */
 
 enum rad_switch {
-    RAD_SWITCH_NONE = 0, /* the same actor goes on */
+    RAD_SWITCH_NONE = 0, /* the same actor continues */
     RAD_SWITCH_FORCED,   /* the one before blocked, yielded or ended */
     RAD_SWITCH_PREEMPTIVE
 };

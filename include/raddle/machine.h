@@ -1,6 +1,6 @@
-/* raddle/machine.h — how to describe something that can be put on trial.
+/* raddle/machine.h — how to describe something that can be explored.
  *
- * A *machine* is anything whose next step somebody must choose: threads over shared cells, an
+ * A *machine* is anything whose next step a policy can choose: threads over shared cells, an
  * executor, a protocol, a workflow. It answers a few questions (struct rad_machine); in return every
  * tool of the lab works on it: explore, record, replay, shrink, show, corpus.
  *
@@ -107,7 +107,7 @@ enum rad_oracle {
     RAD_ORACLE_CRASH,          /* the machine's process died */
     RAD_ORACLE_HANG,           /* a step does not return */
     RAD_ORACLE_NONDETERMINISM, /* the same choices gave another run */
-    RAD_ORACLE_ASSERT,         /* an assertion of the program on trial */
+    RAD_ORACLE_ASSERT,         /* an assertion of the program under test */
     RAD_ORACLE_INVARIANT,      /* a property of the state after a step */
     RAD_ORACLE_STEP_LIMIT,     /* a machine that ends under every schedule took max_steps steps */
     RAD_ORACLE_OWN = 8,
@@ -167,7 +167,7 @@ typedef struct rad_param {
 enum { RAD_MAX_STEPS_PRESET = 100000 };
 
 typedef struct rad_case {
-    bool repaired; /* the twin without the bug */
+    bool repaired; /* the fixed version, without the bug */
     int64_t params[RAD_PARAMS_MAX];
     uint64_t max_steps; /* a run that is not finished then is cut; 0 = RAD_MAX_STEPS_PRESET */
     /* The document, for machines that take one (rad_machine.body): the text of a JSON object. NULL is the

@@ -135,7 +135,7 @@ typedef struct rad_effect {
 enum rad_effect_result {
     RAD_EFFECT_DONE = 0,
     RAD_EFFECT_BLOCKED, /* nothing was done; it is asked again in a later round */
-    RAD_EFFECT_FAILED   /* the session is faulted, others go on */
+    RAD_EFFECT_FAILED   /* the session is faulted, others continue */
 };
 
 /* Must depend on what it is given and on the state of its coroutine only, and touch nothing else: two roles of a
@@ -148,7 +148,7 @@ typedef enum rad_effect_result rad_effect_handler(void *context, rad_effect *e);
 typedef struct rad_session_vm rad_session_vm;
 
 enum rad_session_policy {
-    RAD_SESSION_COOPERATIVE = 0, /* who ran goes on until it yields or blocks */
+    RAD_SESSION_COOPERATIVE = 0, /* the coroutine that ran continues until it yields or blocks */
     RAD_SESSION_ROUND_ROBIN,     /* who has waited longest */
     RAD_SESSION_PROGRESS         /* who holds its session's progress token, but not for ever */
 };
@@ -231,7 +231,7 @@ RAD_API bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log
 enum rad_session_end {
     RAD_SESSION_COMPLETE = 0, /* everybody is at the end, or faulted */
     RAD_SESSION_EXHAUSTED,    /* the rounds are used up; may be run on */
-    RAD_SESSION_STUCK,        /* nobody can go on: see rad_session_report */
+    RAD_SESSION_STUCK,        /* no coroutine can run: see rad_session_report */
     RAD_SESSION_NO_MEMORY
 };
 
@@ -372,7 +372,7 @@ RAD_API int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uin
 /* Whether the protocol was written role by role, and so may need more than 1. */
 RAD_API bool rad_protocol_is_locals(const rad_protocols *p, uint32_t protocol);
 
-/* ---- Is it the same, whoever schedules? ------------------------------------------------------------------ */
+/* ---- Is it the same under every schedule? ----------------------------------------------------------------- */
 
 /* Two runs of the same sessions, with the same seed and handlers, both with options.log and options.record. Equal: each
  * thread's events are the same, with the same causes, as far as both have come; so are effects; and if both are

@@ -8,22 +8,24 @@
  *     while (!ready && code == 0) code = rad_cond_wait(&changed, &m, RAD_FOREVER);
  *     rad_mutex_unlock(&m);
  *
- * All calls are for anybody: fibers park, threads sleep. Who waits for a lock may be another kind than who holds it.
+ * Any fiber or thread may make any call: fibers park, threads sleep. A fiber may wait for a lock that a thread holds,
+ * and the other way round.
  *
  * Objects    lie wherever the caller wants, and stay there. They begin with their initialiser, or in memory that is
  *            all zero: nothing has to be opened, nothing is allocated, nothing has to be closed. An object may be
- *            freed when nobody is inside a call on it, nor will come; but rad_mutex_unlock, rad_rwlock_unlock,
- *            rad_semaphore_release and rad_waitgroup_done do not count as such once another call shows that they
- *            have had their effect: the last one who unlocks may free, and so may the one who waits for a group or a
- *            semaphore.
+ *            freed when no call on it is running or will be made. A rad_mutex_unlock, rad_rwlock_unlock,
+ *            rad_semaphore_release or rad_waitgroup_done no longer counts as running once another call shows its
+ *            effect: the caller that unlocks last may free the lock, and so may the one that has waited for a group
+ *            or a semaphore.
  * Locks      rad_mutex_lock, rad_rwlock_read and rad_rwlock_write wait for as long as it takes and return nothing.
- * Answers    0 is success. Calls with a deadline `until` (see raddle/fiber.h: 0 is a try) answer RAD_ETIMEOUT when
+ * Results    0 is success. Calls with a deadline `until` (see raddle/fiber.h: 0 is a try) return RAD_ETIMEOUT when
  *            it has passed, or RAD_ECANCELED when the fiber was cancelled while it waited, or before that; the
  *            object is then as if the call had not been made. What can be had at once is had, also by a fiber that
  *            was cancelled, so that it can clean up.
- * Mistakes   (unlocking what somebody else holds, locking twice, more "done" than "add", a fiber that ends and holds
- *            a lock ...) stop the process with a message.
- * Order      what was done before an unlock, release, done, signal or arrival is seen by whoever gets it. */
+ * Mistakes   (unlocking what another fiber or thread holds, locking twice, more "done" than "add", a fiber that ends
+ *            and holds a lock ...) stop the process with a message.
+ * Order      what was done before an unlock, release, done, signal or arrival is visible after the call that it
+ *            lets through. */
 #ifndef RADDLE_SYNC_H
 #define RADDLE_SYNC_H
 
@@ -35,9 +37,9 @@ extern "C" {
 
 /* ---- Mutex ------------------------------------------------------------------------------------------ */
 
-/* One at a time. Whoever comes while it is free gets it, also past those who wait, because a lock that is handed over
- * to somebody who sleeps is of no use to anybody until he is awake; but nobody who has waited for a millisecond is
- * passed by any more, and those who wait do so in the order in which they came. */
+/* One holder at a time. A free mutex goes to the first caller, even past waiters: handed to a sleeping waiter it would
+ * be idle until that one is awake. Waiters queue in order of arrival. Once the first has waited 1 ms, the next unlock
+ * hands it the mutex. */
 typedef struct rad_mutex {
     uint64_t private_[7];
 } rad_mutex;
@@ -49,8 +51,8 @@ typedef struct rad_mutex {
         }                                                                                          \
     }
 
-/* Waits until the caller holds it, and cannot fail: a cancellation or a nursery's deadline does not end this wait, and
- * the next call that may wait reports it. By its holder: a mistake. */
+/* Waits until the caller holds it, and cannot fail: a cancellation or a nursery's deadline does not end this wait; the
+ * next call that may wait reports it. If the caller holds it already: a mistake. */
 RAD_API void rad_mutex_lock(rad_mutex *m);
 
 /* The same with a deadline; a cancellation ends the wait. By its holder with until = 0: RAD_ETIMEOUT, with any other a
@@ -110,10 +112,10 @@ typedef struct rad_cond {
 /* By the holder of m: unlocks it, waits for a signal, and locks it again; a signal that is given after the unlocking
  * is not missed. The mutex is held afterwards in any case, also with RAD_ETIMEOUT and RAD_ECANCELED, however long
  * that takes. With until = 0, and when it was cancelled before, it is not unlocked at all. No wait ends without a
- * signal, but somebody else may have been faster with the mutex: look again. */
+ * signal, but another caller may have taken the mutex first: test the condition again. */
 RAD_API RAD_MUST_USE int rad_cond_wait(rad_cond *c, rad_mutex *m, rad_time until);
 
-/* Wakes the one who has waited longest, or all. Nobody waits: nothing happens. With or without the mutex. */
+/* Wakes the longest waiter, or all of them; without waiters nothing happens. The caller need not hold the mutex. */
 RAD_API void rad_cond_signal(rad_cond *c);
 RAD_API void rad_cond_broadcast(rad_cond *c);
 
@@ -135,7 +137,7 @@ RAD_API void rad_semaphore_init(rad_semaphore *s, uint32_t permits);
 /* Takes `permits` of them, all at once. May be a case of rad_select (one permit). */
 RAD_API RAD_MUST_USE int rad_semaphore_acquire(rad_semaphore *s, uint32_t permits, rad_time until);
 
-/* Adds so many; by anybody, also who never had one. Does not wait. */
+/* Adds `permits`; the caller need not have acquired any. Does not wait. */
 RAD_API void rad_semaphore_release(rad_semaphore *s, uint32_t permits);
 
 /* How many there are right now. */
@@ -143,9 +145,9 @@ RAD_API uint32_t rad_semaphore_permits(const rad_semaphore *s);
 
 /* ---- Wait group ------------------------------------------------------------------------------------- */
 
-/* A count of what is to be done, and waiting until it is 0. It can be used again as soon as it is: those who waited
- * then are through, whatever is added afterwards. To be sure that somebody waits for what is added, add before he
- * begins to wait, or while the count is not 0. */
+/* A count of what is to be done, and waiting until it is 0. It can be used again as soon as it is 0: its
+ * waiters return, whatever is added afterwards. For a waiter to wait for an addition, add before it begins to wait, or
+ * while the count is not 0. */
 typedef struct rad_waitgroup {
     uint64_t private_[6];
 } rad_waitgroup;
@@ -167,7 +169,7 @@ RAD_API RAD_MUST_USE int rad_waitgroup_wait(rad_waitgroup *g, rad_time until);
 
 /* ---- Once ------------------------------------------------------------------------------------------- */
 
-/* Something that is to be done by whoever needs it first. */
+/* Something that the first caller that needs it does, and all others wait for. */
 typedef struct rad_once {
     uint64_t private_[7];
 } rad_once;
@@ -186,7 +188,7 @@ RAD_API RAD_MUST_USE int rad_once_run(rad_once *o, rad_fn fn, void *arg, rad_tim
 
 /* ---- Barrier ---------------------------------------------------------------------------------------- */
 
-/* A place where `parties` meet: nobody goes on before all are there. Then it is as new. */
+/* A place where `parties` callers meet: each waits until all have come. Then it can be used again. */
 typedef struct rad_barrier {
     uint64_t private_[7];
 } rad_barrier;
