@@ -16,7 +16,7 @@ while read -r whole bound words; do
     # shellcheck disable=SC2086 # a machine and its parameters
     "$raddle" explore $words --strategy "preempt:$bound" --runs "${L2_DEEP_RUNS:-300000}" -j 2 --stop-on-first >said 2>&1
     found=$?
-    ! grep -q "^  preempt:$bound .*exhausted: everything" said || all=yes
+    ! grep -q "^  preempt:$bound .*complete: everything" said || all=yes
     if [ $found != 0 ] || [ $whole$all = +no ]; then
         cat said
         status=1
