@@ -63,6 +63,10 @@ try explore --runs 50 --suppress known ./memory publish
 status 0 "--suppress"
 has out "suppressed" "--suppress: counted"
 
+# ---- Fibers ---------------------------------------------------------------------------------------------------------
+compiles "memory_fibers.c compiles" "$library" "$RADDLE" cc -std=gnu11 -g -O2 "$programs/memory_fibers.c" -o memory_fibers
+finds memory_fibers counter exit@1
+
 # ---- Compilers -----------------------------------------------------------------------------------------------------
 try cc -fsanitize=address -c "$programs/memory.c"
 status 2 "not with the address sanitizer"

@@ -125,6 +125,7 @@ int64_t SEAM(exec_join)(rad_exec *exec)
     self->exec = x;
     while (x->fibers > 0) rad__thread_leave(RAD_RUN_BLOCKED);
     self->exec = NULL;
+    rad__watched_joins_all();
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include "lab/fibers/mistakes.h"
 
 #include "lab/fibers/tell.h"
+#include "lab/watched/watched.h"
 #include "rt/chan.h"
 #include "rt/nursery.h"
 
@@ -212,12 +213,21 @@ static int64_t connect_checked(int fd, const struct sockaddr *address, uint32_t 
     return rad__op_connect(fd, address, length, until);
 }
 
+/* What was initialised is for who comes later: the point came before it. */
+static int run_once(rad_once *once, rad_fn fn, void *arg, rad_time until)
+{
+    int code = rad__op_once_run(once, fn, arg, until);
+    rad__watched_release(once);
+    return code;
+}
+
 static int fd_wait_checked(int fd, unsigned interest, rad_time until)
 {
     rad__file_check(fd, "rad_fd_wait");
     return rad__op_fd_wait(fd, interest, until);
 }
 
+#define rad__op_once_run      run_once
 #define rad__op_now           look_now
 #define rad__op_after         look_after
 #define rad__op_send          send_once

@@ -139,6 +139,14 @@ static void order_all(rad_watch *w, rad_view *v)
     v->clock[rad__view_index(w, v)]++;
 }
 
+/* What fibers have done that have ended: for those who wait for all of them. */
+static const char ended;
+
+void rad__watched_joins_all(void)
+{
+    rad__watched_acquire(&ended);
+}
+
 static const void *readers_of(const void *lock)
 {
     return (const char *)lock + 1; /* no object begins there */
@@ -157,8 +165,13 @@ void rad__watched_operation(uint32_t site, const void *object)
     if (v == NULL || site >= RAD_AT_COUNT) return;
     if (w->any_everyone) rad__clock_join(v->clock, w->everyone, w->view_count);
     switch (site) {
-    case RAD_AT_select:
-    case RAD_AT_nursery_wait: order_all(w, v); return;
+    case RAD_AT_select: order_all(w, v); return;
+    case RAD_AT_END: /* the last one wakes who waits, and has heard of the others */
+    case RAD_AT_nursery_wait:
+        rad__watched_acquire(&ended);
+        rad__watched_release(&ended);
+        rad__watched_release(object);
+        return;
     case RAD_AT_pthread_mutex_unlock: return; /* rad__mutex_release tells */
     case RAD_AT_pthread_mutex_lock:
     case RAD_AT_pthread_mutex_timedlock:

@@ -173,6 +173,7 @@ RAD_INTERNAL void rad__watched_begins(rad_runner *r); /* the runner that runs ha
 RAD_INTERNAL void rad__watched_ended(rad_runner *r);
 RAD_INTERNAL void rad__watched_operation(uint32_t site, const void *object); /* of the lab's own */
 RAD_INTERNAL void rad__watched_wakes(const rad_runner *r); /* the runner that runs lets it go on */
+RAD_INTERNAL void rad__watched_joins_all(void);            /* it has waited for all fibers */
 RAD_INTERNAL void rad__watched_acquire(const void *object);
 RAD_INTERNAL void rad__watched_release(const void *object);
 
