@@ -109,6 +109,8 @@ for how in handle family; do
     try explore --runs 30 ./cancelled $how
     status 0 "a fiber that can be cancelled ($how) is not lost"
 done
+try explore --runs 30 --stop-on-first --no-shrink ./cancelled shielded
+has out "FAILED: leak at step" "one that is shielded is lost, at the moment when it waits"
 
 # ---- Misuse of each call --------------------------------------------------------------------------------
 makes misuses misuses -g -O1

@@ -1,9 +1,9 @@
 /* cancelled.c — no bug: a fiber waits on a channel that nobody else knows, until its nursery is cancelled, by a
- * sibling or by its handle. Nothing may be reported. */
+ * sibling or by its handle. Nothing may be reported. `shielded`: a bug, it cannot be cancelled. */
 #define OWN_MAIN
 #include "planted.h"
 
-static bool by_handle;
+static bool by_handle, shielded;
 
 static int waits(void *arg)
 {
@@ -11,6 +11,7 @@ static int waits(void *arg)
     int value;
     (void)arg;
     if (rad_chan_create(&own, sizeof(int), 0, RAD_CHAN_BLOCKS) != 0) return 1;
+    if (shielded) rad_shield(true);
     int code = rad_recv(own, &value, RAD_FOREVER);
     rad_chan_destroy(own);
     return code == RAD_ECANCELED ? 0 : 1;
@@ -44,5 +45,6 @@ static int start(void *arg)
 int main(int argc, char **argv)
 {
     by_handle = argc > 1 && strcmp(argv[1], "handle") == 0;
+    shielded = argc > 1 && strcmp(argv[1], "shielded") == 0;
     return rad_main(NULL, start, NULL, NULL);
 }
