@@ -232,10 +232,12 @@ int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const ra
     if (watch->hung_seconds > 0) {
         snprintf(v->kind, sizeof v->kind, "hang");
         snprintf(v->identity, sizeof v->identity, "hang");
-        snprintf(v->message, sizeof v->message, "step %llu did not return within %g s%s%s%s",
+        bool spins = !watch->asleep && shared->pid > 0;
+        snprintf(v->message, sizeof v->message, "step %llu did not return within %g s%s%s%s%s",
                  (unsigned long long)v->failure_step, watch->hung_seconds,
                  watch->asleep ? ": it sleeps" : " of CPU time", watch->call[0] ? " in " : "",
-                 watch->call);
+                 watch->call,
+                 spins ? " (if it waits for a variable in a loop, build it with 'raddle cc')" : "");
         return 0;
     }
     death_words(how, what);
