@@ -545,17 +545,15 @@ static const char *machine_kind(const void *self, uint32_t kind)
 
 static const char *machine_limits(const rad_machine *m, const rad_case *c)
 {
+    static char text[300];
+    bool built = under_test.inserted.calls > 0;
     (void)m;
-    bool free_clock = c->params[PARAM_CLOCK] != 0;
-    if (under_test.inserted.calls > 0)
-        return free_clock
-                   ? "under sequential consistency, and code that raddle cc has not built was "
-                     "not interrupted"
-                   : "under sequential consistency, code that raddle cc has not built was "
-                     "not interrupted, and time passed only when nothing could run";
-    return free_clock ? "code between two operations was not interrupted"
-                      : "code between two operations was not interrupted, and time "
-                        "passed only when nothing could run";
+    snprintf(text, sizeof text, "%s was not interrupted%s%s",
+             built ? "under sequential consistency, code that raddle cc has not built"
+                   : "code between two operations",
+             rad__os_calls_are_seen() ? "" : ", system calls were seen by name only",
+             c->params[PARAM_CLOCK] ? "" : ", and time passed only when nothing could run");
+    return text;
 }
 
 static const rad_param machine_params[] = {

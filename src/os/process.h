@@ -55,4 +55,8 @@ enum { RAD_OS_POLL_MAX = 256 };
 RAD_INTERNAL int rad__os_poll(const int *fds, uint32_t count, int timeout_ms, bool *ready,
                               rad_error *error);
 
+/* The system can turn the system calls of a process into signals (Syscall User Dispatch), and is not to be kept from
+ * it: RADDLE_GATE=no. */
+RAD_INTERNAL bool rad__os_calls_are_seen(void);
+
 #endif

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Programs of the distribution with threads, as they are: what they write is the same in every schedule. Those that are
-# not installed are left out. tests/nightly/threads_real.sh makes 1,000 runs of each.
+# not installed are left out. RUNS=1000 makes more.
 . "$(dirname "$0")/tap"
 . "$(dirname "$0")/user"
 LC_ALL=C.UTF-8

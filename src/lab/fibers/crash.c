@@ -1,6 +1,7 @@
 /* crash.c — where a program dies of a signal, in a run that is told: its calls go to the stream, and then it dies as it
  * would have. An exploration does without: there the parent sees the death, which is all it needs. */
 #define _GNU_SOURCE
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/server.h"
 
 #include "lab/fibers/stage.h"
@@ -94,6 +95,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 {
     bool running = rad__stage.running;
     rad__stage.running = false; /* the calls below are the lab's */
+    rad__dispatch_shut(false);
     signal(number, SIG_DFL);
     if (running) tell_crash(context, number == SIGSEGV || number == SIGBUS ? info->si_addr : NULL);
     raise(number);
@@ -101,7 +103,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 
 void rad__crash_watch(void)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char memory[128 << 10];
     struct sigaction action;
     stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};

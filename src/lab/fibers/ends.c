@@ -7,6 +7,7 @@
  * A program that has registered nothing, and has no destructors, ends at once: to go through all libraries would be a
  * twelfth of the time of a run of 32 steps, and write to pages that a process of its own would have to copy. */
 #define _GNU_SOURCE
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/libc.h"
 
 #include "lab/fibers/server.h"
@@ -96,7 +97,8 @@ static void end_after_all(int status, void *unused)
     if (!rad__stage.running) return;
     static int (*flush)(void);
     if (flush == NULL) rad__libc_find("fcloseall", &flush);
-    flush(); /* as exit does: a FILE may be locked by a thread that has gone */
+    rad__dispatch_shut(false); /* the run is over */
+    flush();                   /* as exit does: a FILE may be locked by a thread that has gone */
     rad__program_exits(status & 0xff);
 }
 

@@ -6,6 +6,7 @@
 #include "lab/fibers/server.h"
 
 #include "base/alloc.h"
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/maps.h"
 #include "lab/fibers/reach.h"
 #include "lab/fibers/stage.h"
@@ -36,6 +37,7 @@ pid_t rad__child_start(void)
     pid_t pid = _Fork();
     if (pid != 0) return pid;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    rad__dispatch_open();
     if (getppid() != parent) rad__process_exit(0);
     return 0;
 }
@@ -310,6 +312,7 @@ int rad__keeper_works(int in, int out, int memory, const rad_setup *setup)
     silence(setup->shown);
     calls_find();
     rad__reach_own();
+    rad__dispatch_open();
     begin(p);
     p->memory = high_descriptor(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
     if (setup->apart)

@@ -46,6 +46,7 @@ enum { RAD_OWN_PID = 4242 };
 RAD_INTERNAL bool rad__clock_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__random_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__identity_by_number(long number, long *answer);
+RAD_INTERNAL bool rad__signals_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__futex_by_number(long number, const long *arguments, long *answer);
 
 /* What the program sees on this clock: clocks.c. */

@@ -97,7 +97,8 @@ RAD_ANSWER(long, syscall, (long number, ...))
         const char *name = refused_number(number);
         if (name) rad__refuse(name, PROCESSES);
         if (rad__clock_by_number(number, a, &answer) || rad__random_by_number(number, a, &answer) ||
-            rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer))
+            rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer) ||
+            rad__signals_by_number(number, a, &answer))
             return answer;
     }
     return RAD_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -3,6 +3,7 @@
 #include "lab/fibers/server.h"
 
 #include "base/alloc.h"
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/reach.h"
 #include "lab/fibers/stage.h"
 #include "lab/fibers/tell.h"
@@ -341,6 +342,7 @@ int rad__server_tells(int in, int out, bool dies)
     s->out = out;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* raddle kills only whom it has started */
     if (!dies) rad__crash_watch();
+    if (!rad__stage.debugged) rad__dispatch_open(); /* gdb would stop at each call */
     rad__reach_own();
     while (rad__stream_get(s, &r)) {
         uint32_t answer = 0;

@@ -3,6 +3,7 @@
 #include "lab/fibers/stage.h"
 
 #include "base/error.h"
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/tell.h"
 #include "lab/outside.h"
 #include "lab/rig.h"
@@ -342,7 +343,9 @@ static enum rad_run run_thread(rad_runner *r)
     void *own = rad__thread_pointer_get();
     if (r->pointer != NULL) rad__thread_pointer_set(r->pointer);
     if (RAD_UNLIKELY(rad__signal_stacks)) rad__signal_stack_use(r->thread);
+    rad__dispatch_shut(true);
     rad__context_switch(&rad__stage.kernel, &r->context);
+    rad__dispatch_shut(false);
     if (r->pointer != NULL) rad__thread_pointer_set(own);
     return r->answer;
 }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/readable.h"
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/stage.h"
 #include "lab/hello.h"
 #include "lab/inserted.h"
@@ -34,6 +35,7 @@ RAD_API _Noreturn void __assert_fail(const char *expression, const char *file, u
 
 void rad__process_exit(int status)
 {
+    rad__dispatch_shut(false);
     for (;;) syscall(SYS_exit_group, status);
 }
 

@@ -10,6 +10,7 @@
  * asked for. Calls by the lab itself, and by the runtime of fibers, are the real ones. */
 #define _GNU_SOURCE
 #include "lab/fibers/libc.h"
+#include "lab/fibers/snapshot.h"
 #include "lab/threads/threads.h"
 
 #include <errno.h>
@@ -421,6 +422,37 @@ RAD_ANSWER(int, epoll_pwait,
     int code = epoll_for(fd, events, most, ns_of_ms(ms));
     if (mask) pthread_sigmask(SIG_SETMASK, &before, NULL);
     return code;
+}
+
+/* ---- Calls without a name (gate.c): no points, unless they would block ---------------------------------- */
+
+int rad__poll_unnamed(struct pollfd *all, nfds_t count, int ms)
+{
+    return poll_for(all, count, ns_of_ms(ms));
+}
+
+int rad__epoll_unnamed(int fd, struct epoll_event *events, int most, int ms)
+{
+    return epoll_for(fd, events, most, ns_of_ms(ms));
+}
+
+bool rad__descriptor_unnamed(int fd, bool writes)
+{
+    struct pollfd one = {.fd = fd, .events = writes ? POLLOUT : POLLIN};
+    int flags = fd < RAD_LAB_FDS && is_stream(fd) ? fcntl(fd, F_GETFL) : -1;
+    if (flags < 0 || (flags & O_NONBLOCK) || ask(&one, 1) != 0) return true;
+    return may_go(writes ? RAD_AT_write : RAD_AT_read, fd, one.events);
+}
+
+/* It may find too little room. */
+bool rad__write_may_wait(int fd)
+{
+    return fd < RAD_LAB_FDS && is_stream(fd) && !(fcntl(fd, F_GETFL) & O_NONBLOCK);
+}
+
+ssize_t rad__write_unnamed(int fd, const void *from, size_t size)
+{
+    return write_all(fd, from, size, -1);
 }
 
 /* ---- After each step ----------------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * A donor sleeps for ever, with all signals blocked: a handler would run on the stack, below its frame, where the
  * runner's frames are. A child of fork has the donors' memory but not their kernel threads, and needs only that. */
 #define _GNU_SOURCE
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/libc.h"
 #include "lab/fibers/server.h"
 #include "lab/fibers/snapshot.h"
@@ -56,7 +57,7 @@ static void *donate(void *context)
 
 typedef int create_function(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 
-static rad_donor *donor_make(const pthread_attr_t *attributes)
+static rad_donor *donor_start(const pthread_attr_t *attributes)
 {
     if (donor_count == RAD_THREADS_MAX) return NULL;
     rad_donor *d = &donors[donor_count];
@@ -74,6 +75,15 @@ static rad_donor *donor_make(const pthread_attr_t *attributes)
         word_call(&d->ready, FUTEX_WAIT_PRIVATE, 0);
     donor_count++;
     return d->size > 0 ? d : NULL;
+}
+
+/* While the program runs, too: then what is called here is not the program's. */
+static rad_donor *donor_make(const pthread_attr_t *attributes)
+{
+    rad__dispatch_shut(false);
+    rad_donor *d = donor_start(attributes);
+    rad__dispatch_shut(rad__stage.running && rad__stage.current != NULL);
+    return d;
 }
 
 /* Size 0: as the process has it; an own stack is for one donor only. */

@@ -58,7 +58,6 @@ static const char *name_of(int what)
     case FUTEX_LOCK_PI: return "futex(FUTEX_LOCK_PI)";
     case FUTEX_LOCK_PI2: return "futex(FUTEX_LOCK_PI2)";
     case FUTEX_TRYLOCK_PI: return "futex(FUTEX_TRYLOCK_PI)";
-    case FUTEX_UNLOCK_PI: return "futex(FUTEX_UNLOCK_PI)";
     case FUTEX_WAIT_REQUEUE_PI: return "futex(FUTEX_WAIT_REQUEUE_PI)";
     case FUTEX_CMP_REQUEUE_PI: return "futex(FUTEX_CMP_REQUEUE_PI)";
     case FUTEX_WAIT_BITSET: return "futex(FUTEX_WAIT_BITSET)";
@@ -91,6 +90,7 @@ static long futex(uint32_t *word, int what, uint32_t value, const struct timespe
         value = rad__threads_signal(RAD_AT_futex_wake, RAD_WAIT_WORD, word, value);
         rad__thread_released();
         return (long)value;
+    case FUTEX_UNLOCK_PI: return -EPERM; /* nobody has one: so glibc asks whether there are any */
     case FUTEX_REQUEUE:
     case FUTEX_CMP_REQUEUE:
     case FUTEX_WAKE_OP: return two_words(word, command, value, a);

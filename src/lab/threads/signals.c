@@ -10,6 +10,7 @@
  *               block it, it is kept for the first one that does not.
  * Faults        (a bad address, a division by zero) come from the system: their actions are set there, too. */
 #define _GNU_SOURCE
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/libc.h"
 #include "lab/fibers/server.h"
 #include "lab/fibers/tell.h"
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -67,8 +69,11 @@ static action_function *real_sigaction(void)
     return real;
 }
 
+static uid_t user;
+
 void rad__signals_open(void)
 {
+    user = getuid();
     for (int i = 1; i <= SIGNALS; i++)
         if (real_sigaction()(i, NULL, &actions[i]) != 0) actions[i].sa_handler = SIG_DFL;
     if (actions[SIGPIPE].sa_handler == SIG_IGN)
@@ -102,6 +107,7 @@ static _Noreturn void die_by(int number)
     sigemptyset(&one);
     sigaddset(&one, number);
     rad__debugger_stop();
+    rad__dispatch_shut(false);
     rad__libc_find("sigprocmask", &mask);
     rad__libc_find("raise", &send);
     if (!is_fault(number) && number != SIGABRT)
@@ -364,7 +370,7 @@ static siginfo_t info_of(int number, int code)
     info.si_signo = number;
     info.si_code = code;
     info.si_pid = RAD_OWN_PID;
-    info.si_uid = getuid();
+    info.si_uid = user;
     return info;
 }
 
@@ -497,6 +503,30 @@ RAD_ANSWER(int, tgkill, (pid_t pid, pid_t thread, int number))
 {
     if (!rad__stage.running || !is_own(pid)) return RAD_REAL(tgkill)(pid, thread, number);
     return to_number(thread, number);
+}
+
+/* Of glibc itself: siglongjmp, for one. */
+static long mask_by_number(int how, const uint64_t *set, uint64_t *old)
+{
+    sigset_t wide, before;
+    if (set) bits_show(*set, &wide);
+    long code = rad__libc_pthread_sigmask(how, set ? &wide : NULL, &before);
+    if (old && code == 0) memcpy(old, &before, sizeof *old);
+    return answer((int)code);
+}
+
+bool rad__signals_by_number(long number, const long *a, long *result)
+{
+    switch (number) {
+    case SYS_rt_sigprocmask:
+        *result =
+            mask_by_number((int)a[0], rad__argument_pointer(a[1]), rad__argument_pointer(a[2]));
+        return true;
+    case SYS_kill: *result = rad__libc_kill((pid_t)a[0], (int)a[1]); return true;
+    case SYS_tkill: *result = to_number((pid_t)a[0], (int)a[1]); return true;
+    case SYS_tgkill: *result = rad__libc_tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]); return true;
+    default: return false;
+    }
 }
 
 /* ---- Waiting ------------------------------------------------------------------------------------ */

@@ -233,6 +233,14 @@ RAD_INTERNAL bool rad__file_is_free(const void *lock, const rad_thread *t);
  * and errno says so. */
 RAD_INTERNAL bool rad__descriptor_waits(const void *caller, uint32_t site, int fd, bool writes);
 
+/* The same for calls without a name, which are points only if they would block. */
+struct epoll_event;
+RAD_INTERNAL int rad__poll_unnamed(struct pollfd *all, nfds_t count, int ms);
+RAD_INTERNAL int rad__epoll_unnamed(int fd, struct epoll_event *events, int most, int ms);
+RAD_INTERNAL bool rad__descriptor_unnamed(int fd, bool writes);
+RAD_INTERNAL bool rad__write_may_wait(int fd);
+RAD_INTERNAL ssize_t rad__write_unnamed(int fd, const void *from, size_t size);
+
 /* After a step: who waits for what is ready now? `others_run`: a runner can. */
 RAD_INTERNAL void rad__descriptors_settle(bool others_run);
 

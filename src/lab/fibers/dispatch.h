@@ -1,0 +1,13 @@
+/* dispatch.h — system calls that no function of the C library stands for: see dispatch.c. */
+#ifndef RAD_LAB_FIBERS_DISPATCH_H
+#define RAD_LAB_FIBERS_DISPATCH_H
+
+#include "base/check.h"
+
+/* In each process, before the program runs in it. */
+RAD_INTERNAL void rad__dispatch_open(void);
+
+/* Shut while the program runs on a thread. */
+RAD_INTERNAL void rad__dispatch_shut(bool shut);
+
+#endif

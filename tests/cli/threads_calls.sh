@@ -1,0 +1,72 @@
+#!/bin/bash
+# System calls without a name: tests/programs/gated.c makes them by inline assembly, or has the C library make them.
+. "$(dirname "$0")/tap"
+. "$(dirname "$0")/user"
+cc=${CC:-cc}
+LC_ALL=C.UTF-8
+export LC_ALL
+
+# The table in the source is the one in the docs.
+for row in SIMULATED:simulated WAITING:waits PASSED:passed NOTED:noted STAYING:stays MARKED:marked REFUSED:refused; do
+    sed -n "/^#define RAD_CALLS_${row%%:*}(/,/^$/p" "$src/src/lab/fibers/calls.h" | grep -o 'CALL([a-z0-9_]*)' | sed 's/CALL(//; s/)//' | LC_ALL=C sort >coded
+    sed -n '/^## System calls/,/^## /p' "$src/docs/threads-under-test.md" | grep "^| ${row#*:} |" | cut -d'|' -f3 | grep -o '`[a-z0-9_]*`' | tr -d '`' | LC_ALL=C sort >documented
+    same coded documented "system calls that are ${row#*:}: the docs have those of the source"
+done
+sed -n 's/.*/&/; /^#define RAD_CALLS/,/^$/p' "$src/src/lab/fibers/calls.h" | grep -o 'CALL([a-z0-9_]*)' | LC_ALL=C sort | uniq -d >twice
+check "none has two rows" [ ! -s twice ]
+
+if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+    skip "system calls under test" "this build has no library for them"
+    finish
+fi
+if [ "$(uname -m)" != x86_64 ]; then
+    skip "system calls without a name" "they are seen on x86-64"
+    finish
+fi
+# shellcheck disable=SC2086 # CC may have words
+check "gated.c compiles" $cc -std=gnu11 -g -O1 -Wall -Wextra -pthread "$src/tests/programs/gated.c" -o gated
+try explore --runs 9 ./gated marks
+if grep -q "seen by name only" out; then
+    skip "system calls without a name" "this system does not show them"
+    finish
+fi
+has out "outside    9 runs changed what outlives a run, or asked for it: unlink" "a call that is marked is named"
+
+finds() { # NAME IDENTITY: found, replayed in another process; the fixed version is silent
+    try explore --runs 40 --clock quiet ./gated "$1"
+    status 1 "explore ./gated $1"
+    has out "$2: first in run" "$1: $2"
+    hasnt out "NOT REPEATABLE" "$1: it is repeatable"
+    try replay gated.min.raddle.json -- ./gated "$1"
+    status 0 "$1: replayed"
+    try explore --runs 40 --clock quiet ./gated "$1" fixed
+    status 0 "explore ./gated $1 fixed"
+    has out "nothing found in" "$1 fixed: silent"
+}
+finds unwoken deadlock:holds+object
+finds inner deadlock:mutex+object
+finds flows deadlock:descriptor
+
+refuses() { # NAME CALL
+    try explore --runs 9 ./gated "$1"
+    status 2 "$1"
+    has err "the program calls $2: by its number" "$1: $2 is refused by name"
+}
+refuses forks fork
+refuses runs execve
+refuses becomes setuid
+try explore --runs 9 ./gated exits
+has out "exit@9: first in run 0" "exit by its number ends the program"
+try explore --runs 20 --clock quiet ./gated answers
+status 0 "what the calls answer"
+has out "equal in a fresh process" "in each process"
+
+# Without the gate.
+RADDLE_GATE=no try explore --runs 9 ./gated marks
+status 0 "without the gate"
+has out "system calls were seen by name only" "the verdict says so"
+hasnt out "outside" "and what has no name is not seen"
+RADDLE_GATE=no try explore --runs 1 --clock quiet --stop-on-first --no-shrink ./gated flows
+has out "FAILED: hang at step" "a call that blocks is a hang"
+has out "it sleeps in write" "which is named"
+finish

@@ -1,0 +1,99 @@
+#!/bin/bash
+# How programs with threads end, and what is left then: nothing. And schedule files in another place: another process,
+# compiler, level, environment, directory.
+. "$(dirname "$0")/tap"
+. "$(dirname "$0")/user"
+cc=${CC:-cc}
+LC_ALL=C.UTF-8
+export LC_ALL
+
+if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+    skip "ends of programs with threads" "this build has no library for them"
+    finish
+fi
+TMPDIR=$PWD/temporary
+export TMPDIR
+mkdir temporary
+# shellcheck disable=SC2086 # CC may have words
+check "ending.c compiles" $cc -std=gnu11 -g -O1 -Wall -Wextra -pthread "$src/tests/programs/ending.c" -o ending
+
+ends() { # HOW STATUS TEXT
+    try explore --runs 12 --clock quiet --no-shrink ./ending "$1"
+    status "$2" "ending $1"
+    if [ "$2" = 2 ]; then has err "$3" "ending $1: $3"; else has out "$3" "ending $1: $3"; fi
+}
+ends crash 1 "the process died in step 6: SIGSEGV"
+ends abort 1 "the process died in step 6: SIGABRT"
+ends overflow 1 "the process died in step 6: SIGSEGV"
+ends fork 2 "the program calls fork: a run under test starts no other processes"
+ends exec 2 "the program calls execl: a run under test starts no other processes"
+ends system 2 "the program calls system: a run under test starts no other processes"
+ends outlives 0 "nothing found in 12 runs"
+ends many 0 "nothing found in 12 runs"
+ends large 0 "nothing found in 12 runs"
+has out "in process 12 runs" "200 MB: in one process, put back after each run"
+
+# ---- Killed ------------------------------------------------------------------------------------------------
+below() { # PID: all processes below it
+    local child
+    for child in $(pgrep -P "$1"); do
+        echo "$child"
+        below "$child"
+    done
+}
+works() { # there are processes below it
+    local i
+    for ((i = 0; i < 600; i++)); do
+        [ "$(below "$search" | wc -l)" -ge 2 ] && return 0
+        sleep 0.05
+    done
+    return 1
+}
+"$RADDLE" explore --runs 100000000 --strategy random ./ending many >killed.out 2>&1 &
+search=$!
+check "a search is under way" works
+all=$(below "$search")
+kill -9 "$(sed -n 2p <<<"$all")" # the one that makes runs
+sleep 0.5
+check "kill -9 of a process of the program: the search goes on" kill -0 "$search"
+check "with another one" works
+all=$(below "$search")
+kill -9 "$search"
+wait "$search" 2>/dev/null
+gone() {
+    local i pid left
+    for ((i = 0; i < 200; i++)); do
+        left=
+        for pid in $all; do kill -0 "$pid" 2>/dev/null && left=$pid; done
+        [ -z "$left" ] && return 0
+        sleep 0.05
+    done
+    return 1
+}
+check "kill -9 of raddle: no process is left" gone
+check "and no file" [ -z "$(ls temporary)" ]
+
+# ---- Elsewhere ------------------------------------------------------------------------------------------------
+try explore --runs 60 --clock quiet --stop-on-first ./ending abba
+status 1 "a deadlock"
+check "has a file" [ -f ending.min.raddle.json ]
+mkdir elsewhere
+replays() { # WHAT COMMAND...
+    local what=$1
+    shift
+    "$@" >out 2>err
+    status=$?
+    status 0 "replayed $what"
+    hasnt out "differs" "replayed $what: as recorded"
+}
+replays "with more variables and another language" env LANG=de_DE.UTF-8 MORE="$(printf 'x%.0s' {1..3000})" "$RADDLE" replay ending.min.raddle.json -- ./ending abba
+replays "from another directory" env -C elsewhere "$RADDLE" replay ../ending.min.raddle.json -- ../ending abba
+for compiler in gcc clang; do
+    command -v "$compiler" >/dev/null || continue
+    for level in 0 2; do
+        "$compiler" -std=gnu11 -g "-O$level" -pthread "$src/tests/programs/ending.c" -o elsewhere/ending
+        replays "of $compiler -O$level" "$RADDLE" replay ending.min.raddle.json -- elsewhere/ending abba
+        rm elsewhere/ending
+    done
+done
+finish
