@@ -100,9 +100,10 @@ void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *t
     } else if (r->after.preemptions == 0) {
         snprintf(text, size, "minimal: fails without any preemption");
     } else {
-        snprintf(text, size, "minimal: no failure with %llu preemptions%s%s%s",
-                 (unsigned long long)(r->after.preemptions - 1), limits ? ", " : "",
-                 limits ? limits : "", r->certified_held ? ", under fair schedules" : "");
+        uint64_t fewer = r->after.preemptions - 1;
+        snprintf(text, size, "minimal: no failure with %llu preemption%s%s%s%s",
+                 (unsigned long long)fewer, plural(fewer), limits ? ", " : "", limits ? limits : "",
+                 r->certified_held ? ", under fair schedules" : "");
     }
 }
 
