@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXT_WIDTH = 96 };
+enum { TEXT_WIDTH = 96, TEXT_WIDTH_LEAST = 60 };
 
 static const char STYLES[][8] = {
     [STYLE_OFF] = "\033[0m",    [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",
@@ -201,9 +201,16 @@ static size_t line_size(const char *text, size_t room)
     return at ? at : room;
 }
 
+/* A narrow terminal gets narrow paragraphs. */
+static uint32_t text_width(const cli *c)
+{
+    uint32_t width = c->terminal && c->width <= TEXT_WIDTH ? c->width - 1 : TEXT_WIDTH;
+    return width > TEXT_WIDTH_LEAST ? width : TEXT_WIDTH_LEAST;
+}
+
 void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text)
 {
-    size_t size = line_size(text, column < TEXT_WIDTH ? TEXT_WIDTH - column : 1);
+    size_t size = line_size(text, column < text_width(c) ? text_width(c) - column : 1);
     out(c, "%.*s\n", (int)size, text);
     text += size + (text[size] == ' ');
     if (*text) {
@@ -215,7 +222,7 @@ void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text)
 void out_paragraph(cli *c, uint32_t indent, const char *text)
 {
     while (*text) {
-        size_t size = line_size(text, TEXT_WIDTH - indent);
+        size_t size = line_size(text, text_width(c) - indent);
         out(c, "%*s%.*s\n", size ? (int)indent : 0, "", (int)size, text);
         text += size;
         text += *text == ' ' || *text == '\n';
