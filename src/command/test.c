@@ -190,11 +190,18 @@ static int set_clock(suite *s, rad_target *t, rad_error *error)
     return rad_target_set(t, strcmp(word, "free") == 0 ? "clock=1" : "clock=0", error);
 }
 
+/* Of the run that is drawn. */
+static const rad_verdict *told(const bug *b)
+{
+    return b->is_shrunk && b->small.artifact ? rad_artifact_verdict(b->small.artifact)
+                                             : &b->verdict;
+}
+
 static void judge(suite *s, test_outcome *o, const rad_exploration *e, const hunt *h)
 {
     char text[400];
     if (h->bug_count > 0) {
-        const rad_verdict *v = &h->bugs[0].verdict;
+        const rad_verdict *v = told(&h->bugs[0]);
         o->result = TEST_FAILED;
         o->kind = v->kind;
         rad__readable_text(o->message, sizeof o->message, "%s at step %s: %s", v->kind,

@@ -119,5 +119,5 @@ LC_ALL=C comm -23 answered "$src/src/lab/fibers/interposed.txt" >missing
 check "and all of them are exported" [ ! -s missing ]
 
 sleep 0.1
-check "no process is left" [ -z "$(pgrep -f "^./threads" || true)" ]
+check "no process is left" [ -z "$(left "^./threads")" ]
 finish
