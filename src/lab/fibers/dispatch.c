@@ -192,6 +192,12 @@ static void on_call(int signal, siginfo_t *info, void *context)
     selector = rad__stage.running;
 }
 
+pid_t rad__dispatch_pid(void)
+{
+    const long none[6] = {0};
+    return (pid_t)pass(SYS_getpid, none);
+}
+
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
@@ -218,6 +224,13 @@ void rad__dispatch_open(void)
 
 void rad__dispatch_open(void)
 {
+}
+
+pid_t rad__dispatch_pid(void)
+{
+    static pid_t (*real)(void);
+    if (real == NULL) rad__libc_find("getpid", &real);
+    return real();
 }
 
 #endif

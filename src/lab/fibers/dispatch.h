@@ -4,10 +4,15 @@
 
 #include "base/check.h"
 
+#include <sys/types.h>
+
 /* In each process, before the program runs in it. */
 RAD_INTERNAL void rad__dispatch_open(void);
 
 /* Shut while the program runs on a thread. */
 RAD_INTERNAL void rad__dispatch_shut(bool shut);
+
+/* This process, as the system counts them: getpid answers the program's own number. */
+RAD_INTERNAL pid_t rad__dispatch_pid(void);
 
 #endif

@@ -8,6 +8,7 @@
  * The bound TCP socket is kept, so that the port is not another's; nobody from outside can connect to it. A server that
  * listens at all addresses is meant for others, and is left as it is. */
 #define _GNU_SOURCE
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/libc.h"
 #include "lab/threads/threads.h"
 
@@ -43,7 +44,6 @@ RAD_API int rad__libc_getsockopt(int fd, int level, int name, void *value,
 RAD_API int rad__libc_listen(int fd, int backlog) __asm__("listen");
 RAD_API int rad__libc_connect(int fd, const struct sockaddr *address,
                               socklen_t length) __asm__("connect");
-RAD_API pid_t rad__libc_getpid(void) __asm__("getpid");
 
 /* ---- Names ----------------------------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ static socklen_t make_name(any_address *a, char kind, bool six, uint16_t port)
 {
     a->local = (struct sockaddr_un){.sun_family = AF_UNIX};
     int size = snprintf(a->local.sun_path + 1, sizeof a->local.sun_path - 1, "raddle %d %c%c %u",
-                        (int)RAD_REAL(getpid)(), kind, six ? '6' : '4', port);
+                        (int)rad__dispatch_pid(), kind, six ? '6' : '4', port);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)size);
 }
 
