@@ -151,6 +151,7 @@ done
 cat >>tried <<'END'
 tour
 list
+cc
 corpus
 exec
 exec gen
