@@ -110,7 +110,10 @@ static double fork_cost(const place *p, const char *target, const char *name, co
     double steps, sum = 0;
     char line[64];
     uint32_t lines = 0;
+    setenv("RADDLE_GATE", "no",
+           1); /* it asks the system itself to fork, which is refused otherwise */
     double cpu = command_cpu(words, &steps);
+    unsetenv("RADDLE_GATE");
     FILE *f = fopen(p->forks, "r");
     while (f && fgets(line, sizeof line, f)) {
         sum += strtod(line, NULL) * 1e-3;
