@@ -85,7 +85,7 @@ serves() { # COMMAND: until it listens; it is left running, on $port
 serves "raddle load serve --port 8080"
 
 types() { # HELP COMMAND
-    needs=$(printf '%s' "$2" | grep -oE '\| (jq|less)|RADDLE_OPTIONS=| \./(wait|tests)|raddle (cc|c\+\+) |CC=.raddle cc' | head -n 1)
+    needs=$(printf '%s' "$2" | grep -oE '\| (jq|less)|RADDLE_OPTIONS=|raddle tour| \./(wait|tests)|raddle (cc|c\+\+) |CC=.raddle cc' | head -n 1)
     case $needs in
     "| "*) command -v "${needs#| }" >/dev/null || { skip "$2" "no ${needs#| } here" && return; } ;;
     ?*) [ $under_test ] || { skip "$2" "this build has no library for it" && return; } ;;
