@@ -76,7 +76,7 @@ while raddle flow status doubt.1 | grep -q running; do sleep 0.05; done
 # ---- The examples --------------------------------------------------------------------------------------
 serves() { # COMMAND: until it listens; it is left running, on $port
     : >served
-    eval "${1/--port 8080/--port 0}" >served 2>served.err </dev/null &
+    eval "exec ${1/--port 8080/--port 0}" >served 2>served.err </dev/null &
     server=$!
     servers="$servers $server"
     soon grep listening served
