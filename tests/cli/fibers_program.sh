@@ -54,8 +54,8 @@ cpu_of() { # CLOCK FIBERS: seconds of CPU time of a search
         cut -d ' ' -f 1 used
 }
 for clock in quiet free; do # a walk over all runners in each step: 64 times as much for 8 times as many
-    few=$(cpu_of $clock 1000) many=$(cpu_of $clock 8000)
-    check "$clock clock: 8,000 fibers cost $many s, 1,000 of them $few s" \
+    few=$(cpu_of $clock 500) many=$(cpu_of $clock 4000)
+    check "$clock clock: 4,000 fibers cost $many s, 500 of them $few s" \
         awk -v few="$few" -v many="$many" 'BEGIN { exit !(few > 0 && many > 0 && many < 20 * few) }'
 done
 

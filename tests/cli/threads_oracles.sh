@@ -6,7 +6,7 @@
 cc=${CC:-cc}
 LC_ALL=C.UTF-8
 export LC_ALL
-runs=${RUNS:-80}
+runs=${RUNS:-40}
 
 if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
     skip "failures of threads" "this build has no library for them"
