@@ -353,24 +353,33 @@ static uint64_t slept(const rad_exec *exec)
 }
 
 /* In the plain order every notice is a worker woken, so they can be counted. */
+static uint64_t woken_by_a_batch(uint32_t size, uint32_t expected)
+{
+    rad_exec *exec = exec_with((rad_exec_options){.workers = 4, .plain_wake = true});
+    counted *tasks = counted_new(size, counted_run);
+    rad_task *list[9];
+    for (uint32_t n = 0; n < size; n++) list[n] = &tasks[n].task;
+    assert_true(rad_exec_spawn_batch(exec, list, size));
+    while (slept(exec) < expected) sched_yield();
+    usleep(10000);
+    uint64_t woken = slept(exec);
+    assert_int_equal(rad_exec_join(exec), 0);
+    all_ran_once(tasks, size);
+    rad_exec_destroy(exec);
+    free(tasks);
+    return woken;
+}
+
+/* A worker that is still on its way to sleep may take a task unnoticed, and then another one is woken for it: now and
+ * then, where a batch that wakes too many does it each time. */
 static void a_batch_wakes_no_more_than_it_can_use(void **state)
 {
     static const uint32_t sizes[] = {1, 3, 4, 9};
+    enum { TRIES = 50 };
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
-        rad_exec *exec = exec_with((rad_exec_options){.workers = 4, .plain_wake = true});
-        counted *tasks = counted_new(sizes[i], counted_run);
-        rad_task *list[9];
-        uint32_t expected = sizes[i] < 4 ? sizes[i] : 4;
-        for (uint32_t n = 0; n < sizes[i]; n++) list[n] = &tasks[n].task;
-        assert_true(rad_exec_spawn_batch(exec, list, sizes[i]));
-        while (slept(exec) < expected) sched_yield();
-        usleep(10000);
-        assert_int_equal(slept(exec), expected);
-        assert_int_equal(rad_exec_join(exec), 0);
-        all_ran_once(tasks, sizes[i]);
-        rad_exec_destroy(exec);
-        free(tasks);
+        uint32_t expected = sizes[i] < 4 ? sizes[i] : 4, tries = 0;
+        while (woken_by_a_batch(sizes[i], expected) != expected) assert_true(++tries < TRIES);
     }
 }
 
