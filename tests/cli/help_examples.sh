@@ -88,6 +88,7 @@ types() { # HELP COMMAND
     needs=$(printf '%s' "$2" | grep -oE '\| (jq|less)|RADDLE_OPTIONS=|raddle tour| \./(wait|tests)|raddle (cc|c\+\+) |CC=.raddle cc' | head -n 1)
     case $needs in
     "| "*) command -v "${needs#| }" >/dev/null || { skip "$2" "no ${needs#| } here" && return; } ;;
+    "raddle c++ ") [ $under_test ] && command -v c++ >/dev/null || { skip "$2" "no compiler for C++ here, or no library for it" && return; } ;;
     ?*) [ $under_test ] || { skip "$2" "this build has no library for it" && return; } ;;
     esac
     case $1,$2 in
