@@ -42,11 +42,50 @@ else
     skip "the program of the README" "this build has no library for programs under test"
 fi
 
-# Links of the front documents lead somewhere.
-for file in README.md docs/cli.md docs/machine.md docs/policy.md docs/executor-cases.md docs/architecture.md docs/load.md docs/flow.md; do
-    grep -oE '\]\([A-Za-z/._-]+\)' "$src/$file" | sed 's/](\(.*\))/\1/' >links
-    while read -r link; do
-        check "$file: $link exists" [ -e "$src/$(dirname $file)/$link" ]
-    done <links
-done
+# Every link of every page leads to a file, and to a heading of it; every page can be reached from the README.
+(cd "$src" && ls ./*.md docs/*.md docs/*/*.md examples/*.md examples/*/*.md tests/programs/*.md bench/*/*.md 2>/dev/null) | sed 's,^\./,,' >pages
+while read -r page; do
+    awk -v page="$page" '
+        /^```/ { code = !code; next }
+        code { next }
+        /^#+ / {
+            text = tolower($0); sub(/^#+ +/, "", text)
+            while (match(text, /\]\([^)]*\)/)) text = substr(text, 1, RSTART) substr(text, RSTART + RLENGTH)
+            gsub(/[^a-z0-9 _-]/, "", text); gsub(/ /, "-", text)
+            print "anchor", page "#" text
+        }
+        {
+            line = $0
+            while (match(line, /<a id="[^"]*"/)) { print "anchor", page "#" substr(line, RSTART + 7, RLENGTH - 8); line = substr(line, RSTART + RLENGTH) }
+            line = $0
+            gsub(/`[^`]*`/, "", line)
+            while (match(line, /\]\([^) ]*\)/)) { print "link", page, substr(line, RSTART + 2, RLENGTH - 3); line = substr(line, RSTART + RLENGTH) }
+        }' "$src/$page"
+done <pages >found
+check "there are links" [ "$(grep -c ^link found)" -gt 200 ]
+grep ^anchor found | cut -d ' ' -f 2 >anchors
+echo README.md >reached
+: >broken
+while read -r _ page link; do
+    case $link in
+    http*) continue ;;
+    '#'*) to=$page$link ;;
+    *) to=$(cd "$src" && realpath -m --relative-to=. "$(dirname "$page")/${link%%#*}")
+        [ -e "$src/$to" ] || echo "$page: $link" >>broken
+        [ "$page" = "${page#CHANGELOG}" ] && echo "$to" >>reached
+        case $link in *'#'*) to=$to#${link#*#} ;; esac ;;
+    esac
+    case $to in
+    *.md'#'*) grep -qxF "$to" anchors || echo "$page: $link" >>broken ;;
+    esac
+done <<EOF
+$(grep ^link found)
+EOF
+[ ! -s broken ]
+report $? "links lead to files and headings" broken
+grep -E '^docs/' pages | sort >docs
+sort -u reached >linked
+comm -23 docs linked >alone
+[ ! -s alone ]
+report $? "every page in docs/ is linked from another one" alone
 finish
