@@ -53,5 +53,5 @@ follow() { # PAGE
     cd "$here" || exit 1
 }
 
-for page in flow; do follow $page; done
+for page in flow session; do follow $page; done
 finish
