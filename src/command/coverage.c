@@ -120,21 +120,24 @@ static void report_outside(cli *c, const rad_target *t, const rad_exploration *e
     out_text(c, e->outside.more ? ", and more\n" : "\n");
 }
 
-void coverage_late(cli *c, enum hunt_phase phase, const rad_target *t, const rad_exploration *e)
+void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t,
+                   const rad_exploration *e)
 {
     static const char *const hints[PHASES] = {
         [PHASE_FREE_CLOCK] =
-            "What fails only with a free clock needs a fiber to be delayed beyond a timer; it "
-            "counts for the exit status with --clock free.\n",
+            "What fails only with a free clock needs a thread or fiber to be delayed beyond a "
+            "timer; it counts for the exit status with --clock free.\n",
         [PHASE_SPURIOUS] =
             "What fails only with spurious wakeups waits for a condition without a loop: POSIX and "
             "C++ allow a wait to end without a signal; it counts for the exit status with "
             "--spurious yes.\n"};
     char text[RAD_STATEMENT_MAX];
     rad_exploration_text(t, e, text);
-    out(c, "With %s: %s\n", hunt_phase_text(phase), text);
+    out(h->c, "With %s: %s\n", hunt_phase_text(phase), text);
     if (e->failures && hints[phase]) {
-        out_text(c, hints[phase]);
+        out_text(h->c, hunt_first_in(h, phase) ? hints[phase]
+                                               : "None of these failures is new: each was found "
+                                                 "without, too.\n");
     }
 }
 

@@ -398,7 +398,7 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
         report_inserted(h->c);
         for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++) {
             if (s[i].done) {
-                coverage_late(h->c, i, &s[i].target, &s[i].result);
+                coverage_late(h, i, &s[i].target, &s[i].result);
             }
         }
         if (k->text) {

@@ -207,6 +207,16 @@ bool hunt_needs(const bug *b, enum hunt_phase phase)
            rad_artifact_target(b->small.artifact)->c.params[phases[phase].param] != 0;
 }
 
+bool hunt_first_in(const hunt *h, enum hunt_phase phase)
+{
+    for (uint32_t i = 0; i < h->bug_count; i++) {
+        if (h->bugs[i].phase == phase) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void hunt_json(writer *j, hunt *h, const rad_exploration *const e[PHASES])
 {
     put_array(j, "findings");

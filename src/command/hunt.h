@@ -72,6 +72,8 @@ const char *hunt_phase_setting(enum hunt_phase phase) RAD_COMMAND(hunt_phase_set
 /* Needs what the program was explored with in this phase: found with it, and not without it, when it was shrunk. A free
  * clock: a fiber that is slower than a timer. */
 bool hunt_needs(const bug *b, enum hunt_phase phase) RAD_COMMAND(hunt_needs);
+/* A failure was first found in this phase. */
+bool hunt_first_in(const hunt *h, enum hunt_phase phase) RAD_COMMAND(hunt_first_in);
 
 void hunt_free(hunt *h) RAD_COMMAND(hunt_free);
 

@@ -46,12 +46,17 @@ finds ordinary logging "assertion@logger.written == 2" "assert(logger.written ==
 finds ordinary recursive deadlock:condition+mutex "sets waits for mutex again: taken by main at step"
 finds ordinary counted misuse@free "was given back already"
 finds ordinary notified deadlock:condition "when no thread waited, so it woke none"
+try explore --runs "$runs" ./ordinary queue
+has out "None of these failures is new: each was found without, too." "spurious wakeups find the same"
+hasnt out "What fails only with" "which does not need them"
 
 # A wait without a loop: only a wait that ends without a signal shows it. Found last, and then it does not count.
 try explore --runs "$runs" ./ordinary spurious
 status 0 "explore ./ordinary spurious"
 has out "Only with spurious wakeups:" "shown apart"
 has out "With spurious wakeups: " "and counted apart"
+has out "What fails only with spurious wakeups waits for a condition without a loop" "and explained"
+hasnt out "None of these failures is new" "it is new"
 finds_spurious() { # OPTIONS: STATUS
     try explore --runs "$runs" "$1" "$2" ./ordinary spurious
     status "$3" "explore $1 $2 ./ordinary spurious"
