@@ -17,7 +17,7 @@ typedef struct show_args {
 
 static const option SHOW_OPTIONS[] = {
     {"all", OPTION_FLAG, AT(all), NULL,
-     "also draw the steps outside the causal past of the failure", 0, 0, 0},
+     "also draw steps outside the causal past of the failure, and each round of a loop", 0, 0, 0},
     {"width", OPTION_COUNT, AT(width), "N", "columns (default: the terminal's, otherwise 100)", 40,
      1000, 0},
     {"case", OPTION_FLAG, AT(only_case), NULL,

@@ -8,6 +8,7 @@
  *         2  │                   ● wait m
  *            │◀┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┤                                   forced: light arrow
  *            … 12 steps of consumer that do not matter …             hidden
+ *            … steps 20 to 99 are the 2 steps before them, 40 times more …   rounds.c
  *
  * A lane is drawn from its actor's first shown step to its last, or to the end when it waits there. */
 #include "view/story.h"
@@ -251,8 +252,15 @@ static void tell_hidden(rad_teller *t, uint64_t from, uint64_t to)
 static void tell_lines(rad_teller *t)
 {
     const rad_story *s = t->story;
+    rad_rounds again = {.from = UINT64_MAX};
     uint32_t last = RAD_NONE;
     for (uint64_t i = 0; i < s->line_count; i++) {
+        if (i == again.from) {
+            i = rad__rounds_tell(t, &again);
+        }
+        if (again.from == UINT64_MAX && line_is_shown(t, &s->lines[i])) {
+            rad__rounds_find(t, i, &again);
+        }
         uint64_t hidden = i;
         while (hidden < s->line_count && !line_is_shown(t, &s->lines[hidden])) {
             hidden++;

@@ -238,6 +238,74 @@ static void test_hidden_steps(void **state)
     test_free(m);
 }
 
+/* Six steps, then the same four so many times, with the failure in the last but one. */
+static maker *in_circles(int times)
+{
+    static const char *const sites[] = {"lock", "read", "read", "unlock"};
+    maker *m = maker_new();
+    add_actor(m, "left", -1);
+    add_actor(m, "right", -1);
+    for (int i = 0; i < 6; i++)
+        add_line(m, 0, "open", "door", RAD_SWITCH_NONE)->value = (uint64_t)i;
+    for (int i = 0; i < 4 * times; i++)
+        add_line(m, (uint32_t)i / 2 % 2, sites[i % 4], "-",
+                 i % 2 ? RAD_SWITCH_NONE : RAD_SWITCH_FORCED);
+    return m;
+}
+
+static uint32_t count_lines(const char *text, const char *part)
+{
+    uint32_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at++) count++;
+    return count;
+}
+
+/* Rounds that repeat are drawn by the first and the last one. */
+static void test_rounds(void **state)
+{
+    (void)state;
+    maker *m = in_circles(10);
+    char *text = tell(m, 100, false, false);
+    assert_has(text, "… steps 11 to 42 are the 4 steps before them, 8 times more …\n");
+    assert_has(text, "\n   43  ● lock");
+    assert_int_equal(count_lines(text, "● unlock"), 2);
+    assert_int_equal(count_lines(text, "● open"), 6);
+    rad_free(text);
+    text = tell(m, 100, false, true); /* --all */
+    assert_null(strstr(text, "times more"));
+    assert_int_equal(count_lines(text, "● unlock"), 10);
+    rad_free(text);
+    test_free(m);
+    m = in_circles(4); /* too few to be worth it */
+    text = tell(m, 100, false, false);
+    assert_int_equal(count_lines(text, "● unlock"), 4);
+    rad_free(text);
+    test_free(m);
+}
+
+/* What differs, or matters, is never left out. */
+static void test_rounds_that_differ(void **state)
+{
+    (void)state;
+    maker *m = in_circles(14);
+    m->lines[6 + 25].decisive = true;
+    char *text = tell(m, 100, false, false);
+    assert_int_equal(count_lines(text, "times more"), 2);
+    assert_has(text, "\n   32  ");
+    rad_free(text);
+    m->lines[6 + 25].decisive = false;
+    snprintf(m->lines[6 + 25].object, sizeof m->lines[0].object, "door");
+    text = tell(m, 100, false, false);
+    assert_has(text, "● read door");
+    rad_free(text);
+    snprintf(m->lines[6 + 25].object, sizeof m->lines[0].object, "-");
+    set_failure(m, "assertion", 6 + 26, "it was open");
+    text = tell(m, 100, false, false);
+    assert_int_equal(count_lines(text, "✗ read"), 1);
+    rad_free(text);
+    test_free(m);
+}
+
 static void test_waits_and_circle(void **state)
 {
     (void)state;
@@ -456,6 +524,8 @@ int main(void)
         cmocka_unit_test(test_two_actors_exactly),
         cmocka_unit_test(test_every_width),
         cmocka_unit_test(test_hidden_steps),
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_rounds_that_differ),
         cmocka_unit_test(test_waits_and_circle),
         cmocka_unit_test(test_twelve_actors),
         cmocka_unit_test(test_actors_without_lines),
