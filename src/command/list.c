@@ -77,7 +77,7 @@ static void json_machine(writer *j, const rad_machine *m)
     for (const rad_param *p = m->params; p && p->name; p++) {
         put_object(j, NULL);
         put_text(j, "name", p->name);
-        put_integer(j, "preset", p->preset);
+        put_integer(j, "default", p->preset);
         put_integer(j, "min", p->min);
         put_integer(j, "max", p->max);
         put_text(j, "about", p->about);

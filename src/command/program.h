@@ -39,7 +39,7 @@ typedef struct catalog_goal {
 } catalog_goal;
 
 typedef struct catalog_param {
-    const char *name, *preset, *about;
+    const char *name, *value, *about; /* value: without PARAMETER=VALUE */
 } catalog_param;
 
 typedef struct catalog {

@@ -420,7 +420,7 @@ static int list_tests(suite *s)
         for (uint32_t i = 0; i < s->k.param_count; i++) {
             put_object(&j, NULL);
             put_text(&j, "name", s->k.params[i].name);
-            put_json(&j, "preset", s->k.params[i].preset);
+            put_json(&j, "default", s->k.params[i].value);
             put_text(&j, "about", s->k.params[i].about);
             put_close(&j, '}');
         }

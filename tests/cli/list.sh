@@ -31,6 +31,7 @@ try list --json
 hasnt out '"self_test": true' "the same in JSON"
 try list --all --json
 has out '"self_test": true' "with --all, JSON says which ones test raddle itself"
+has out '"default": 2' "what parameters are by default is said under the key that 'test --list --json' has"
 
 # Every machine of the list runs.
 try list --all --json

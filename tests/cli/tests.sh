@@ -121,7 +121,8 @@ try test ./tests --list '*reach*'
 is out "reaches
 never_reaches" "--list, with a pattern, in the order of the file"
 try test ./tests --list --json
-has out '"preset": 2' "--list --json has parameters"
+has out '"default": 2' "--list --json has parameters"
+hasnt out '"preset"' "with what they are by default, and not under another key"
 mkdir -p one two
 try test ./tests loses chooses --runs 60 -j 2 --output two
 try test ./tests loses chooses --runs 60 --output one
