@@ -45,35 +45,44 @@ enum layer {
 #define BIT(layer) (1u << (layer))
 #define EVERYWHERE 0u
 
-/* The include table of the design. `runner` files of a layer, known by the beginning of their names,
- * may include a little more. Public headers are open to all. */
+static const char *const LAYERS[LAYER_COUNT] = {
+    [BASE] = "base", [OS] = "os",     [CORE] = "core",       [EXEC] = "exec",
+    [RT] = "rt",     [LAB] = "lab",   [SESSION] = "session", [FLOW] = "flow",
+    [LOAD] = "load", [VIEW] = "view", [COMMAND] = "command", [CLI] = "cli",
+};
+
+/* The include table of the design: what the files of a folder may include besides the folder's own. A folder
+ * without a row has that of the folder around it, and a name in a row stands for all below it. Public headers are open to
+ * all. */
 static const struct {
-    const char *name;
-    unsigned may_include;
-    const char *runner;
-    unsigned runner_may_include;
-} LAYERS[LAYER_COUNT] = {
-    [BASE] = {"base", 0, NULL, 0},
-    [OS] = {"os", BIT(BASE), NULL, 0},
-    [CORE] = {"core", BIT(BASE), NULL, 0},
-    [EXEC] = {"exec", BIT(BASE), "shell", BIT(OS)},
-    [RT] = {"rt", BIT(BASE) | BIT(OS) | BIT(EXEC), NULL, 0},
-    [LAB] = {"lab",
-             BIT(BASE) | BIT(OS) | BIT(CORE) | BIT(EXEC) | BIT(RT) | BIT(SESSION) | BIT(FLOW) |
-                 BIT(LOAD),
-             NULL, 0},
-    [SESSION] = {"session", BIT(BASE) | BIT(CORE), "session_", BIT(OS) | BIT(EXEC)},
-    [FLOW] = {"flow", BIT(BASE) | BIT(CORE), "flow_run", BIT(OS) | BIT(EXEC)},
-    [LOAD] = {"load", BIT(BASE) | BIT(CORE), "live", BIT(OS) | BIT(EXEC)},
-    [VIEW] = {"view", BIT(BASE) | BIT(CORE), NULL, 0},
-    [COMMAND] = {"command", BIT(BASE) | BIT(OS), "program", BIT(LAB)},
-    [CLI] = {"cli", BIT(COMMAND) | BIT(BASE) | BIT(OS), NULL, 0},
+    const char *folder, *may_include;
+} FOLDERS[] = {
+    {"base", ""},
+    {"os", "base"},
+    {"core", "base"},
+    {"exec", "base"},
+    {"rt", "base os exec"},
+    {"lab", "base os core exec rt session flow load"},
+    {"session", "base core"},
+    {"flow", "base core"},
+    {"load", "base"},
+    {"view", "base core"},
+    {"command", "base os"},
+    {"cli", "command base os"},
+};
+
+/* Files of a folder, known by the beginning of their names, that may include a little more. */
+static const struct {
+    const char *begin, *may_include;
+} RUNNERS[] = {
+    {"exec/shell", "os"},     {"session/session_", "os exec"}, {"flow/flow_run", "os exec"},
+    {"load/live", "os exec"}, {"command/program", "lab"},
 };
 
 static enum layer layer_by_name(const char *name, size_t length)
 {
     for (int i = 0; i < LAYER_COUNT; i++) {
-        if (strlen(LAYERS[i].name) == length && strncmp(LAYERS[i].name, name, length) == 0) {
+        if (strlen(LAYERS[i]) == length && strncmp(LAYERS[i], name, length) == 0) {
             return (enum layer)i;
         }
     }
@@ -128,6 +137,48 @@ static bool is_standard_header(const char *name)
 
 static const struct source *build_header_user; /* only one file may include raddle_build.h */
 
+static size_t folder_size(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) : 0;
+}
+
+/* Whether `path` is in the folder whose name is the first `size` characters. */
+static bool is_below(const char *path, const char *folder, size_t size)
+{
+    return strncmp(path, folder, size) == 0 && path[size] == '/';
+}
+
+static bool names_folder_of(const char *folders, const char *path)
+{
+    for (const char *p = folders; *p;) {
+        size_t size = strcspn(p, " ");
+        if (is_below(path, p, size)) return true;
+        p += size + (p[size] == ' ');
+    }
+    return false;
+}
+
+/* Both are paths below src. */
+static bool may_include(const char *path, const char *other)
+{
+    size_t row = 0, longest = 0;
+    for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
+        size_t size = strlen(FOLDERS[i].folder);
+        if (size > longest && is_below(path, FOLDERS[i].folder, size)) {
+            row = i;
+            longest = size;
+        }
+    }
+    for (size_t i = 0; i < sizeof RUNNERS / sizeof *RUNNERS; i++) {
+        if (tidy_starts_with(path, RUNNERS[i].begin) &&
+            names_folder_of(RUNNERS[i].may_include, other))
+            return true;
+    }
+    return is_below(other, FOLDERS[row].folder, longest) ||
+           names_folder_of(FOLDERS[row].may_include, other);
+}
+
 static void check_include_in_src(const struct source *s, size_t line, const char *name, char quote)
 {
     size_t slash = strcspn(name, "/");
@@ -154,14 +205,10 @@ static void check_include_in_src(const struct source *s, size_t line, const char
         }
         return;
     }
-    unsigned allowed = LAYERS[s->layer].may_include | BIT(s->layer);
-    const char *runner = LAYERS[s->layer].runner;
-    if (runner && tidy_starts_with(strrchr(s->path, '/') + 1, runner)) {
-        allowed |= LAYERS[s->layer].runner_may_include;
-    }
-    if (!(allowed & BIT(other))) {
-        found(s, line, "%s may not include \"%s\"; see the table in tools/tidy.c, or move the code",
-              LAYERS[s->layer].name, name);
+    if (!may_include(s->path + strlen("src/"), name)) {
+        found(s, line,
+              "%.*s may not include \"%s\"; see the table in tools/tidy.c, or move the code",
+              (int)folder_size(s->path + strlen("src/")), s->path + strlen("src/"), name);
     }
 }
 
