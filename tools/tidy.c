@@ -51,9 +51,8 @@ static const char *const LAYERS[LAYER_COUNT] = {
     [LOAD] = "load", [VIEW] = "view", [COMMAND] = "command", [CLI] = "cli",
 };
 
-/* The include table of the design: what the files of a folder may include besides the folder's own. A folder
- * without a row has that of the folder around it, and a name in a row stands for all below it. Public headers are open to
- * all. */
+/* The include table of the design: what the files of a folder may include besides the folder's own. A folder without a
+ * row has that of the folder around it; a name in a row includes all below it. Public headers are open to all. */
 static const struct {
     const char *folder, *may_include;
 } FOLDERS[] = {
@@ -64,8 +63,26 @@ static const struct {
     {"rt", "base os exec"},
     {"lab", "base os core exec rt session flow load"},
     {"session", "base core"},
+    {"session/lang", "base"},
+    {"session/machine", "base session/lang"},
+    {"session/run", "base os session/lang session/machine"},
+    {"session/wasm", "base session"},
     {"flow", "base core"},
+    {"flow/lang", "base"},
+    {"flow/svg", "base flow/lang"},
+    {"flow/machine", "base core flow/lang flow/journal"},
+    {"flow/check", "base core flow/lang flow/machine"},
+    {"flow/journal", "base core flow/lang flow/machine"},
+    {"flow/run", "base os core flow"},
     {"load", "base"},
+    {"load/scenario", "base"},
+    {"load/log", "base load/scenario"},
+    {"load/scheduler", "base load/scenario load/log"},
+    {"load/replay", "base load/scenario load/log load/scheduler"},
+    {"load/report", "base load/scenario load/log load/scheduler load/replay"},
+    {"load/live", "base os load/scenario load/log load/scheduler"},
+    {"load/serve", "base os load/scenario"},
+    {"load/api", "base os load"},
     {"view", "base core"},
     {"command", "base os"},
     {"cli", "command base os"},
