@@ -5,10 +5,10 @@
  *
  * The loop above the engine does nothing but ask again. With a log it is a whole run: scheduler, statistics, log. */
 #include "bench.h"
-#include "load/http1.h"
-#include "load/live.h"
-#include "load/live_serve.h"
-#include "load/run.h"
+#include "load/live/http1_parse.h"
+#include "load/live/live.h"
+#include "load/scheduler/run.h"
+#include "load/serve/serve.h"
 
 #include <signal.h>
 #include <stdlib.h>

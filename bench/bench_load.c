@@ -1,8 +1,8 @@
 /* bench_load.c — the load tester on its simulated target: records and events a second, bytes a user; what a tick and
  * what a record of the log cost. One core, the log in memory that is thrown away. */
 #include "bench.h"
-#include "load/run.h"
-#include "load/simulated.h"
+#include "load/scheduler/run.h"
+#include "load/scheduler/simulated.h"
 
 #include <stdio.h>
 #include <stdlib.h>

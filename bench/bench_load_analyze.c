@@ -2,10 +2,10 @@
  * that of a simulated run with a thousand users, written before the clock starts. */
 #include "base/alloc.h"
 #include "bench.h"
-#include "load/analyze.h"
-#include "load/render.h"
-#include "load/run.h"
-#include "load/simulated.h"
+#include "load/report/analyze.h"
+#include "load/report/render.h"
+#include "load/scheduler/run.h"
+#include "load/scheduler/simulated.h"
 
 static const uint64_t MS = 1000000, S = 1000000000;
 

@@ -4,9 +4,9 @@
 src=${RADDLE_SRC:-$(dirname "$0")/../..}
 page=$src/docs/load-scenario.md
 
-# "section key", as the reader has it: the table of scenario_read_keys.c.
+# "section key", as the reader has it: the table of scenario/read_keys.c.
 awk '/^const struct rad__load_keys rad__load_sections/ { inside = 1 } /^};/ { inside = 0 } inside' \
-    "$src/src/load/scenario_read_keys.c" | tr '\n' ' ' | sed 's/{"/\n{"/g' |
+    "$src/src/load/scenario/read_keys.c" | tr '\n' ' ' | sed 's/{"/\n{"/g' |
     sed -n 's/^{"\([^"]*\)", *KEYS(\([^)]*\)).*/\1|\2/p' |
     awk -F '|' '{ gsub(/[", ]+/, " ", $2); n = split($2, keys, " ")
                   for (i = 1; i <= n; i++) print ($1 == "" ? "top" : $1) "|" keys[i] }' | sort >known
@@ -25,7 +25,7 @@ check "the reader has every key of the page: $(tr '\n' ' ' <invented)" [ ! -s in
 limit() { # KEY NUMBER: how the page writes it
     check "the page knows the preset of $1" grep -q "^| \`$1\` |.*| $2 |" "$page"
 }
-limits=$src/src/load/limits.c
+limits=$src/src/load/scenario/limits.c
 check "max_vus" grep -q 'max_vus = 100000,' "$limits"
 limit max_vus 100,000
 check "max_events" grep -q 'max_events = 1000000,' "$limits"

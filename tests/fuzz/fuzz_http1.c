@@ -2,7 +2,7 @@
  * second how the rest is cut into pieces. However it is cut, the result is the same as from one piece. */
 #include "base/alloc.h"
 #include "base/prng.h"
-#include "load/http1.h"
+#include "load/live/http1_parse.h"
 
 #include <stdlib.h>
 #include <string.h>

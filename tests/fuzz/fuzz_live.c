@@ -7,7 +7,7 @@
  *     7  the next connect, send fails
  * Whatever happens, each request leaves one input, and none after it; a connection that is gone has no requests. */
 #include "base/alloc.h"
-#include "load/live_parts.h"
+#include "load/live/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

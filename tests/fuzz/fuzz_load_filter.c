@@ -1,7 +1,7 @@
 /* fuzz_load_filter.c — any text as a filter: an error with its column, or something that can be asked about any
  * request; what it answers does not depend on when it is asked. */
 #include "base/alloc.h"
-#include "load/filter.h"
+#include "load/report/filter.h"
 
 #include <stdlib.h>
 #include <string.h>

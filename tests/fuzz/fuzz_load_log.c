@@ -7,11 +7,11 @@
  * changes nothing, and neither does the way to a file of Z6 and back. It is replayed, too: whatever its inputs are, the
  * replay ends, and says that it is the same, that it differs, or that it cannot be. */
 #include "base/alloc.h"
-#include "load/analyze.h"
-#include "load/hash.h"
-#include "load/render.h"
-#include "load/replay.h"
-#include "load/z6.h"
+#include "load/log/hash.h"
+#include "load/replay/replay.h"
+#include "load/report/analyze.h"
+#include "load/report/render.h"
+#include "load/report/z6.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  * was logged replays. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/replay.h"
-#include "load/result.h"
-#include "load/simulated.h"
+#include "load/replay/replay.h"
+#include "load/report/result.h"
+#include "load/scheduler/simulated.h"
 
 #include <stdio.h>
 #include <stdlib.h>

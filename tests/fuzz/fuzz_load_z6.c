@@ -6,8 +6,8 @@
  * It is refused with the number of the record, or it has statistics, which add up and can be written in all forms. */
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "load/render.h"
-#include "load/z6.h"
+#include "load/report/render.h"
+#include "load/report/z6.h"
 
 #include <stdlib.h>
 #include <string.h>

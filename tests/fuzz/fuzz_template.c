@@ -2,7 +2,7 @@
  * value that it may use. What comes out never breaks out of its place, and is the same twice; and the value alone, in
  * quotes or not, is JSON in JSON. */
 #include "base/json_pull.h"
-#include "load/template.h"
+#include "load/live/template.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef LIVE_SUPPORT_H
 #define LIVE_SUPPORT_H
 
-#include "load/live.h"
-#include "load/live_serve.h"
+#include "load/live/live.h"
+#include "load/serve/serve.h"
 #include "storm_support.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef RAD_TEST_LOAD_SUPPORT_H
 #define RAD_TEST_LOAD_SUPPORT_H
 
-#include "load/replay.h"
-#include "load/run.h"
-#include "load/simulated.h"
+#include "load/replay/replay.h"
+#include "load/scheduler/run.h"
+#include "load/scheduler/simulated.h"
 
 /* A scenario whose parts can be changed before it is run. */
 typedef struct load_scene {

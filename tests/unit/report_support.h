@@ -2,7 +2,7 @@
 #ifndef RAD_TEST_REPORT_SUPPORT_H
 #define RAD_TEST_REPORT_SUPPORT_H
 
-#include "load/analyze.h"
+#include "load/report/analyze.h"
 #include "load_support.h"
 
 /* Faults of all kinds, think time, warm-up, three requests, checks, four assertions of which two fail. */

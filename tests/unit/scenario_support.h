@@ -2,7 +2,7 @@
 #ifndef RAD_TEST_SCENARIO_SUPPORT_H
 #define RAD_TEST_SCENARIO_SUPPORT_H
 
-#include "load/scenario.h"
+#include "load/scenario/scenario.h"
 
 /* The least that is a scenario; what is tested is put before or after it. */
 #define RUNTIME   "[runtime]\nduration_seconds = 10\nvus = 4\n"

@@ -9,7 +9,7 @@
 
 #include "live_hostile.h"
 #include "live_support.h"
-#include "load/live_parts.h"
+#include "load/live/parts.h"
 
 #include <raddle/load.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/digest_inline.h"
-#include "load/http1.h"
+#include "load/live/http1_parse.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,10 +7,10 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "load/http1.h"
-#include "load/jar.h"
-#include "load/judge.h"
-#include "load/record.h"
+#include "load/live/http1_parse.h"
+#include "load/live/jar.h"
+#include "load/live/judge.h"
+#include "load/log/record.h"
 
 #include <stdio.h>
 #include <string.h>

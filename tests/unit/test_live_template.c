@@ -8,8 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/json_pull.h"
-#include "load/answer.h"
-#include "load/plan.h"
+#include "load/live/answer.h"
+#include "load/live/request_bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/live_disk.h"
+#include "load/api/disk.h"
 #include "os/append.h"
 #include "os/fault.h"
 #include "os/file.h"

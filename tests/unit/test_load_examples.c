@@ -9,7 +9,7 @@
 #include "load_support.h"
 
 #include "base/alloc.h"
-#include "load/result.h"
+#include "load/report/result.h"
 #include "os/file.h"
 
 #include <stdio.h>

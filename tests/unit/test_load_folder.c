@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "load/live_folder.h"
+#include "load/api/folder.h"
 #include "os/file.h"
 #include "os/machine.h"
 #include "report_support.h"

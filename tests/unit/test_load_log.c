@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "load/hash.h"
+#include "load/log/hash.h"
 #include "load_support.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/prng.h"
-#include "load/rank_test.h"
+#include "load/report/rank_test.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "load/merge.h"
+#include "load/log/merge.h"
 #include "load_support.h"
 #include "storm_support.h"
 

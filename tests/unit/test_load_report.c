@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "load/render.h"
+#include "load/report/render.h"
 #include "report_support.h"
 
 #include <ctype.h>

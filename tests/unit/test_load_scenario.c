@@ -10,8 +10,8 @@
 #include "scenario_support.h"
 
 #include "base/alloc.h"
-#include "load/result.h"
-#include "load/url.h"
+#include "load/report/result.h"
+#include "load/scenario/url.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "scenario_support.h"
 
-#include "load/scenario_read.h"
+#include "load/scenario/read.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "load/merge.h"
+#include "load/log/merge.h"
 #include "load_support.h"
 
 #include <string.h>

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "load/snapshot.h"
-#include "load/stepper.h"
+#include "load/replay/stepper.h"
+#include "load/scheduler/snapshot.h"
 #include "load_support.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "load/z6.h"
+#include "load/report/z6.h"
 #include "report_support.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #define RAD_LAB_LOAD_TRIAL_H
 
 #include "lab/load/load.h"
-#include "load/replay.h"
+#include "load/replay/replay.h"
 
 enum { RAD__LOAD_TRIAL_USERS = 1000, RAD__LOAD_TRIAL_STEPS = 8 };
 

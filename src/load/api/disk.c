@@ -1,4 +1,4 @@
-/* live_disk.c — see live_disk.h.
+/* disk.c — see disk.h.
  *
  *     run                                      writer
  *     1  copies into the ring
@@ -7,7 +7,7 @@
  *     6  reads taken (acquire): there is room  5  taken += size (release)
  *
  * `bell` is raised whenever `put`, `over` or `taken` change, and is what both wait for. */
-#include "load/live_disk.h"
+#include "load/api/disk.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,10 +1,10 @@
-/* live_disk.h — the log's way to the disk: a ring in memory, and a thread that empties it.
+/* disk.h — the log's way to the disk: a ring in memory, and a thread that empties it.
  *
  * A run on a real server must not wait for a disk: latency would be measured that the server has not caused. When the
  * ring is more than half full the run is told (`behind`), and begins nothing new until there is room; when it is full
  * for longer than the disk is given, the run ends, and what was written is a log that was cut off. */
-#ifndef RAD_LOAD_LIVE_DISK_H
-#define RAD_LOAD_LIVE_DISK_H
+#ifndef RAD_LOAD_API_DISK_H
+#define RAD_LOAD_API_DISK_H
 
 #include "base/check.h"
 

@@ -1,5 +1,5 @@
-/* live_folder.c — see live_folder.h. */
-#include "load/live_folder.h"
+/* folder.c — see folder.h. */
+#include "load/api/folder.h"
 
 #include "base/error.h"
 #include "os/file.h"

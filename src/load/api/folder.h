@@ -1,10 +1,10 @@
-/* live_folder.h — the folder of a run, as Z6 lays it out: events.log, metrics.json, summary.txt, timeseries.csv,
+/* folder.h — the folder of a run, as Z6 lays it out: events.log, metrics.json, summary.txt, timeseries.csv,
  * config.toml and metadata.json in run_<date>_<time>. The log is the run's own business; all else is written here, at
  * the end, each file whole or not at all. */
-#ifndef RAD_LOAD_LIVE_FOLDER_H
-#define RAD_LOAD_LIVE_FOLDER_H
+#ifndef RAD_LOAD_API_FOLDER_H
+#define RAD_LOAD_API_FOLDER_H
 
-#include "load/metadata.h"
+#include "load/report/metadata.h"
 
 enum { RAD__LOAD_PATH_MAX = 4096 };
 

@@ -1,8 +1,8 @@
-/* scenario_outline.c — a scenario in a few lines for people: what will happen, and what has to hold. */
+/* outline.c — a scenario in a few lines for people: what will happen, and what has to hold. */
 #include "base/alloc.h"
 #include "base/bytes.h"
-#include "load/result.h"
-#include "load/scenario_read.h"
+#include "load/report/result.h"
+#include "load/scenario/read.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
-/* live_results.c — the folder of a run, for programs. */
+/* results.c — the folder of a run, for programs. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/live_folder.h"
+#include "load/api/folder.h"
 
 struct rad_load_folder {
     rad__load_folder f;

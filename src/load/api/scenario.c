@@ -1,9 +1,9 @@
-/* live_scenario.c — scenarios for programs: read from a file, with the files they name beside it. */
+/* scenario.c — scenarios for programs: read from a file, with the files they name beside it. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/toml.h"
-#include "load/result.h"
-#include "load/scenario_read.h"
+#include "load/report/result.h"
+#include "load/scenario/read.h"
 #include "os/file.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "load/answer.h"
+#include "load/live/answer.h"
 
 #include "base/alloc.h"
 #include "base/digest_inline.h"

@@ -6,11 +6,11 @@
  *
  * Rejected: a hash state in each connection (576 bytes, a third of what else it needs); hashing kept bodies at the end
  * (most are not kept). */
-#ifndef RAD_LOAD_ANSWER_H
-#define RAD_LOAD_ANSWER_H
+#ifndef RAD_LOAD_LIVE_ANSWER_H
+#define RAD_LOAD_LIVE_ANSWER_H
 
 #include "base/bytes.h"
-#include "load/turn.h"
+#include "load/log/turn.h"
 
 enum {
     RAD__LOAD_KEEP_HEADERS = 1,

@@ -1,5 +1,5 @@
-/* live_http1.c — HTTP/1.1 over a connection: one request, then its response, then the next. */
-#include "load/live_parts.h"
+/* http1.c — HTTP/1.1 over a connection: one request, then its response, then the next. */
+#include "load/live/parts.h"
 
 /* Straight out of the plan when there is nothing to fill in. */
 void rad__live_http1_send(live *l, uint32_t conn)

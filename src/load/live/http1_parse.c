@@ -1,4 +1,4 @@
-#include "load/http1.h"
+#include "load/live/http1_parse.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* http1.h — reads HTTP/1.1 responses, from pieces of any size. The grammar is llhttp's; what is added here: limits,
+/* http1_parse.h — reads HTTP/1.1 responses, from pieces of any size. The grammar is llhttp's; added are limits,
  * exact sizes, what ends a body, what becomes of the connection, and a fault with a name for whatever is wrong.
  *
  * The result does not depend on how the bytes were cut into pieces (fuzz_http1). One response at a time: bytes after
@@ -8,10 +8,10 @@
  * no body    answers to HEAD, 204 and 304, whatever their headers say
  * until end  neither length nor chunks: the end of the connection ends the body
  * trailers   read, counted, not kept */
-#ifndef RAD_LOAD_HTTP1_H
-#define RAD_LOAD_HTTP1_H
+#ifndef RAD_LOAD_LIVE_HTTP1_PARSE_H
+#define RAD_LOAD_LIVE_HTTP1_PARSE_H
 
-#include "load/answer.h"
+#include "load/live/answer.h"
 
 #include <llhttp.h>
 

@@ -3,7 +3,7 @@
  * Whatever is not entirely plain is left to llhttp: nothing is decided here but what it would decide, and fuzz_http1
  * compares the two (a response in pieces always goes to llhttp). It takes less than half of llhttp's time (bench_live):
  * most bytes are in the values of headers, and those are looked at eight at a time, only for where they end. */
-#include "load/http1.h"
+#include "load/live/http1_parse.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,4 @@
-#include "load/live_http2.h"
+#include "load/live/http2.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

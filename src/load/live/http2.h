@@ -1,8 +1,8 @@
-/* live_http2.h — HTTP/2 over a connection: several requests at once. The protocol itself is nghttp2's. */
+/* http2.h — HTTP/2 over a connection: several requests at once. The protocol itself is nghttp2's. */
 #ifndef RAD_LOAD_LIVE_HTTP2_H
 #define RAD_LOAD_LIVE_HTTP2_H
 
-#include "load/live_parts.h"
+#include "load/live/parts.h"
 
 /* Whether this build can. */
 RAD_INTERNAL int rad__live_http2_prepare(live *l, uint32_t target, rad_error *error);

@@ -1,6 +1,6 @@
-/* live_http2_none.c — this build has no nghttp2. rad__live_http2_prepare refuses, so the others are never called. */
+/* http2_none.c — this build has no nghttp2. rad__live_http2_prepare refuses, so the others are never called. */
 #include "base/error.h"
-#include "load/live_http2.h"
+#include "load/live/http2.h"
 
 int rad__live_http2_prepare(live *l, uint32_t target, rad_error *error)
 {

@@ -1,4 +1,4 @@
-#include "load/jar.h"
+#include "load/live/jar.h"
 
 #include "base/alloc.h"
 

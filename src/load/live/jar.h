@@ -2,8 +2,8 @@
  * the run; Expires only tells whether a cookie is to be thrown away at once (servers do that with a date long
  * past), for a run has no date; and without a Path the folder of the request is taken from the part of its path
  * that has no placeholders. There are few of them in a jar, so it is searched from end to end. */
-#ifndef RAD_LOAD_JAR_H
-#define RAD_LOAD_JAR_H
+#ifndef RAD_LOAD_LIVE_JAR_H
+#define RAD_LOAD_LIVE_JAR_H
 
 #include "base/bytes.h"
 

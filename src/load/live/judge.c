@@ -1,8 +1,8 @@
 #define _GNU_SOURCE
-#include "load/judge.h"
+#include "load/live/judge.h"
 
 #include "base/json_pull.h"
-#include "load/jar.h"
+#include "load/live/jar.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,8 +1,8 @@
 /* judge.h — what a response is worth: which checks of its request did not hold, and what is taken out of it. */
-#ifndef RAD_LOAD_JUDGE_H
-#define RAD_LOAD_JUDGE_H
+#ifndef RAD_LOAD_LIVE_JUDGE_H
+#define RAD_LOAD_LIVE_JUDGE_H
 
-#include "load/answer.h"
+#include "load/live/answer.h"
 
 /* Bit i: check i did not hold. */
 RAD_INTERNAL uint64_t rad__load_judge_checks(const struct rad__load_request *request,

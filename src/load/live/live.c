@@ -1,11 +1,11 @@
 /* live.c — see live.h: connections by number, what is told of them, and the turns. */
-#include "load/live.h"
+#include "load/live/live.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/judge.h"
-#include "load/live_http2.h"
-#include "load/live_tls.h"
+#include "load/live/http2.h"
+#include "load/live/judge.h"
+#include "load/live/tls.h"
 #include "os/clock.h"
 #include "os/thread.h"
 

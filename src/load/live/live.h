@@ -4,11 +4,11 @@
  *        |
  *      live.c               connections by number, inputs, who waits for what
  *        |
- *      protocol             live_http1.c, live_http2.c: requests and responses <-> bytes
+ *      protocol             http1.c, http2.c: requests and responses <-> bytes
  *        |
- *      wire                 live_tls.c, or nothing: bytes <-> bytes
+ *      wire                 tls.c, or nothing: bytes <-> bytes
  *        |
- *      transport            live_epoll.c, live_uring.c: bytes <-> sockets
+ *      transport            epoll.c, uring.c: bytes <-> sockets
  *
  * One thread. Names are looked up before the run begins. A send is one system call and so is a response, in the common
  * case; a clock is read for each of them, so that what is told of one does not depend on the others of its turn.
@@ -16,10 +16,10 @@
  * Cancelling   HTTP/1.1: what was not sent will not be; else the answer is awaited and told, and the connection is of
  *              no use until then. HTTP/2: the stream is reset, and nothing more is told of it.
  * Values       extracted ones belong to the user from then on, unless the request was cancelled. */
-#ifndef RAD_LOAD_LIVE_H
-#define RAD_LOAD_LIVE_H
+#ifndef RAD_LOAD_LIVE_LIVE_H
+#define RAD_LOAD_LIVE_LIVE_H
 
-#include "load/turn.h"
+#include "load/log/turn.h"
 
 typedef struct rad__load_live_options {
     const rad__load_scenario *scenario; /* stays the caller's, and as it is */

@@ -1,6 +1,6 @@
-/* live_none.c — a build without llhttp talks to no server: it says so. */
+/* none.c — a build without llhttp talks to no server: it says so. */
 #include "base/error.h"
-#include "load/live.h"
+#include "load/live/live.h"
 
 #include <raddle/load.h>
 

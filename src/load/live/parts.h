@@ -1,4 +1,4 @@
-/* live_parts.h — what the parts of the live engine share. See live.h for how they lie on each other.
+/* parts.h — what the parts of the live engine share. See live.h for how they lie on each other.
  *
  * I1  a connection is in the list `opening` of its target if and only if it is OPENING or SHAKING.
  * I2  each request that was accepted leaves exactly one input: its response, or its failure; except that cancelled
@@ -12,9 +12,9 @@
 #ifndef RAD_LOAD_LIVE_PARTS_H
 #define RAD_LOAD_LIVE_PARTS_H
 
-#include "load/http1.h"
-#include "load/live.h"
-#include "load/plan.h"
+#include "load/live/http1_parse.h"
+#include "load/live/live.h"
+#include "load/live/request_bytes.h"
 #include "os/net.h"
 
 enum {

@@ -1,8 +1,8 @@
-#include "load/plan.h"
+#include "load/live/request_bytes.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/answer.h"
+#include "load/live/answer.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* plan.h — a request to a target, ready to be filled in: HTTP/1.1 bytes, or the fields of HTTP/2.
+/* request_bytes.h — a request to a target, ready to be filled in: HTTP/1.1 bytes, or the fields of HTTP/2.
  *
  * What has no placeholder is put together once: most requests are sent straight out of the plan, without a copy. */
-#ifndef RAD_LOAD_PLAN_H
-#define RAD_LOAD_PLAN_H
+#ifndef RAD_LOAD_LIVE_REQUEST_BYTES_H
+#define RAD_LOAD_LIVE_REQUEST_BYTES_H
 
-#include "load/jar.h"
-#include "load/template.h"
+#include "load/live/jar.h"
+#include "load/live/template.h"
 
 /* A header of HTTP/2: its name is in lower case. */
 typedef struct rad__load_pair {

@@ -1,8 +1,8 @@
-#include "load/template.h"
+#include "load/live/template.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/placeholder.h"
+#include "load/scenario/placeholder.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,13 +13,13 @@
  *
  * A value from outside cannot break out of its place (escape.h); one that cannot stand there makes the request fail. A
  * variable that has no value makes it fail, too: a request with a hole in it would be another request. */
-#ifndef RAD_LOAD_TEMPLATE_H
-#define RAD_LOAD_TEMPLATE_H
+#ifndef RAD_LOAD_LIVE_TEMPLATE_H
+#define RAD_LOAD_LIVE_TEMPLATE_H
 
 #include "base/bytes.h"
-#include "load/draw.h"
-#include "load/escape.h"
-#include "load/turn.h"
+#include "load/log/turn.h"
+#include "load/scenario/escape.h"
+#include "load/scheduler/random.h"
 
 typedef struct rad__load_piece {
     uint8_t what, place, escape; /* enum rad__load_what, rad__load_place, rad__load_escape */

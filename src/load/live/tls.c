@@ -1,4 +1,4 @@
-#include "load/live_tls.h"
+#include "load/live/tls.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,9 +1,9 @@
-/* live_tls.h — TLS between a transport and a protocol. What comes in lies in the transport's buffer while OpenSSL reads
+/* tls.h — TLS between a transport and a protocol. What comes in lies in the transport's buffer while OpenSSL reads
  * it, what goes out is collected and sent at once: a connection has no buffers of its own here. */
 #ifndef RAD_LOAD_LIVE_TLS_H
 #define RAD_LOAD_LIVE_TLS_H
 
-#include "load/live_parts.h"
+#include "load/live/parts.h"
 
 /* Makes ready for a target: certificates, versions. RAD_EINPUT: a file is not what it should be, or there is no TLS in
  * this build. */

@@ -1,6 +1,6 @@
-/* live_tls_none.c — this build has no OpenSSL. */
+/* tls_none.c — this build has no OpenSSL. */
 #include "base/error.h"
-#include "load/live_tls.h"
+#include "load/live/tls.h"
 
 int rad__live_tls_prepare(live *l, uint32_t target, rad_error *error)
 {

@@ -1,4 +1,4 @@
-/* live_uring.c — the transport over io_uring: everything asked for in a turn goes to the kernel in one call, and what
+/* uring.c — the transport over io_uring: everything asked for in a turn goes to the kernel in one call, and what
  * came in is fetched by the same.
  *
  * A connection has one receive for all of its life (multishot), whose bytes land in buffers that all share: the kernel
@@ -13,7 +13,7 @@
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/live_parts.h"
+#include "load/live/parts.h"
 
 #include <liburing.h>
 

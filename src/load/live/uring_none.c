@@ -1,6 +1,6 @@
-/* live_uring_none.c — this build has no liburing: the transport that never starts. */
+/* uring_none.c — this build has no liburing: the transport that never starts. */
 #include "base/error.h"
-#include "load/live_parts.h"
+#include "load/live/parts.h"
 
 static int none_start(live *l, rad_error *error)
 {

@@ -1,6 +1,6 @@
-/* live_user.c — what the engine remembers for a user from response to request: variables and cookies. */
+/* user.c — what the engine remembers for a user from response to request: variables and cookies. */
 #include "base/alloc.h"
-#include "load/live_parts.h"
+#include "load/live/parts.h"
 
 #include <string.h>
 #include <strings.h>

@@ -2,10 +2,10 @@
  *
  * Kinds 0 … 20 are those of Z6's event log v1, in its order, so that logs can be exchanged; ours follow. An event has
  * the time of its turn. */
-#ifndef RAD_LOAD_EVENT_H
-#define RAD_LOAD_EVENT_H
+#ifndef RAD_LOAD_LOG_EVENT_H
+#define RAD_LOAD_LOG_EVENT_H
 
-#include "load/turn.h"
+#include "load/log/turn.h"
 
 enum rad__load_event_kind {
     RAD__LOAD_VU_SPAWNED = 0,

@@ -1,6 +1,6 @@
 /* hash.h — 64 bits of XXH3, for blocks of the log and bodies of answers. */
-#ifndef RAD_LOAD_HASH_H
-#define RAD_LOAD_HASH_H
+#ifndef RAD_LOAD_LOG_HASH_H
+#define RAD_LOAD_LOG_HASH_H
 
 #include "base/digest_inline.h"
 

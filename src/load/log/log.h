@@ -10,13 +10,14 @@
  *
  * Version 2 cuts blocks between turns: what is left of a cut log ends with a whole turn, so that a replay and an
  * analysis of it are about the same turns. A block is as large as its last turn makes it; the engine holds all of
- * that turn in memory anyway. In version 1 blocks end inside turns, live logs are not flushed by time (core.c), and
- * an assertion without data holds (core_end.c). Before version 3 idle users serve arrivals in turn, and connections are
- * opened when they are needed (core.c). A replay of an old log does as it was done then. */
-#ifndef RAD_LOAD_LOG_H
-#define RAD_LOAD_LOG_H
+ * that turn in memory anyway. In version 1 blocks end inside turns, live logs are not flushed by time
+ * (scheduler/scheduler.c), and an assertion without data holds (scheduler/end.c). Before version 3 idle users serve
+ * arrivals in turn, and connections are opened when they are needed (scheduler/scheduler.c). A replay of an old log
+ * does as it was done then. */
+#ifndef RAD_LOAD_LOG_LOG_H
+#define RAD_LOAD_LOG_LOG_H
 
-#include "load/record.h"
+#include "load/log/record.h"
 
 enum {
     RAD__LOAD_LOG_VERSION = 3,

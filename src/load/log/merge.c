@@ -1,5 +1,5 @@
 /* merge.c — see merge.h. */
-#include "load/merge.h"
+#include "load/log/merge.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

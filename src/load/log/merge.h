@@ -2,10 +2,10 @@
  *
  * Whole blocks are taken over, in the order of the time at which they end; of equal ones the lower shard's comes first.
  * The order depends on what is in the logs only: equal runs have equal merged logs. */
-#ifndef RAD_LOAD_MERGE_H
-#define RAD_LOAD_MERGE_H
+#ifndef RAD_LOAD_LOG_MERGE_H
+#define RAD_LOAD_LOG_MERGE_H
 
-#include "load/log.h"
+#include "load/log/log.h"
 
 /* Shard i's log is parts[i], which is read to its end. Their headers are the same, and become that of the merged log.
  * The end is written unless one of them was cut off. RAD_EINPUT: damage; RAD_ENOMEM; or what the sink says. */

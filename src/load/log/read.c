@@ -1,7 +1,7 @@
-/* log_read.c — a log, block by block, each checked before anything in it is believed. */
+/* read.c — a log, block by block, each checked before anything in it is believed. */
 #include "base/error.h"
-#include "load/hash.h"
-#include "load/log.h"
+#include "load/log/hash.h"
+#include "load/log/log.h"
 
 #include <inttypes.h>
 #include <stddef.h>

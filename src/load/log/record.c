@@ -1,5 +1,5 @@
 /* record.c — the table of records, and the two loops that follow it. */
-#include "load/record.h"
+#include "load/log/record.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -4,11 +4,11 @@
  * manual's list all follow it. Times of inputs are kept as distances (from the turn's clock back to the input, from
  * there back to when it was sent): small numbers are short. Hashes are eight bytes as they are, extracted values bytes
  * with their length. */
-#ifndef RAD_LOAD_RECORD_H
-#define RAD_LOAD_RECORD_H
+#ifndef RAD_LOAD_LOG_RECORD_H
+#define RAD_LOAD_LOG_RECORD_H
 
 #include "base/bytes.h"
-#include "load/event.h"
+#include "load/log/event.h"
 
 enum {
     RAD__LOAD_RECORD_TURN = 64,

@@ -7,10 +7,10 @@
  * A turn is one tick. Its inputs are a reading of the clock and whatever came in since the last turn; they are all the
  * core ever learns of the world, so whoever has the inputs has the run. Engines (simulated, epoll, io_uring, replay)
  * differ only in where inputs come from and what becomes of effects. */
-#ifndef RAD_LOAD_TURN_H
-#define RAD_LOAD_TURN_H
+#ifndef RAD_LOAD_LOG_TURN_H
+#define RAD_LOAD_LOG_TURN_H
 
-#include "load/scenario.h"
+#include "load/scenario/scenario.h"
 
 /* What can go wrong with a request or a connection. Numbers stand in logs: only append. The names are those of Z6
  * (rad__load_fault_name). There is no "unknown". */

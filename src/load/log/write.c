@@ -1,7 +1,7 @@
-/* log_write.c — records into blocks, blocks into a sink. */
+/* write.c — records into blocks, blocks into a sink. */
 #include "base/error.h"
-#include "load/hash.h"
-#include "load/log.h"
+#include "load/log/hash.h"
+#include "load/log/log.h"
 
 #include <stddef.h>
 #include <string.h>

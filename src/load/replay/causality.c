@@ -1,14 +1,14 @@
 /* causality.c — see causality.h. */
-#include "load/causality.h"
+#include "load/replay/causality.h"
 
 #include "base/alloc.h"
-#include "load/schedule.h"
+#include "load/scenario/schedule.h"
 
 enum { SPAWNED = 1, READY = 2, COMPLETE = 4, UNDER_WAY = 8, MEASURED = 16 };
 
 static const char NO_MEMORY[] = "out of memory";
 
-/* The numbers there can be: as core.c and pool.c share them out. */
+/* The numbers there can be: as scheduler/scheduler.c and scheduler/connections.c share them out. */
 void rad__load_causality_begin(rad__load_causality *c, const rad__load_scenario *s, uint32_t shard,
                                uint32_t shards)
 {

@@ -10,10 +10,10 @@
  * C6  phases come in their order; when the run is over, nothing is under way, and only assertions follow.
  *
  * The sums follow: issued = responses + errors + timeouts + cancelled + under way. */
-#ifndef RAD_LOAD_CAUSALITY_H
-#define RAD_LOAD_CAUSALITY_H
+#ifndef RAD_LOAD_REPLAY_CAUSALITY_H
+#define RAD_LOAD_REPLAY_CAUSALITY_H
 
-#include "load/event.h"
+#include "load/log/event.h"
 
 struct rad__load_user_seen {
     uint64_t request; /* number of its last one */

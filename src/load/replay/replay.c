@@ -1,5 +1,5 @@
 /* replay.c — the engine that is a log. */
-#include "load/replay.h"
+#include "load/replay/replay.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -3,10 +3,10 @@
  * Only input records are read. The run writes a log as it did the first time, which is compared with the file byte by
  * byte; the first record that differs is told by number. A log that was cut off is replayed as far as it goes; one
  * whose outputs were taken out (strip) becomes whole again. */
-#ifndef RAD_LOAD_REPLAY_H
-#define RAD_LOAD_REPLAY_H
+#ifndef RAD_LOAD_REPLAY_REPLAY_H
+#define RAD_LOAD_REPLAY_REPLAY_H
 
-#include "load/core.h"
+#include "load/scheduler/scheduler.h"
 
 /* One shard of a log, turn by turn. */
 typedef struct rad__load_replayer {

@@ -1,8 +1,8 @@
 /* stepper.c — see stepper.h. */
-#include "load/stepper.h"
+#include "load/replay/stepper.h"
 
 #include "base/error.h"
-#include "load/snapshot.h"
+#include "load/scheduler/snapshot.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 /* stepper.h — a log turn by turn, forward and back. Going back is going forward from the last snapshot before. */
-#ifndef RAD_LOAD_STEPPER_H
-#define RAD_LOAD_STEPPER_H
+#ifndef RAD_LOAD_REPLAY_STEPPER_H
+#define RAD_LOAD_REPLAY_STEPPER_H
 
-#include "load/replay.h"
+#include "load/replay/replay.h"
 
 enum { RAD__LOAD_SNAPSHOTS = 32 };
 

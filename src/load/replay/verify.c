@@ -1,8 +1,8 @@
 /* verify.c — whether a log is what its inputs make of it. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/merge.h"
-#include "load/replay.h"
+#include "load/log/merge.h"
+#include "load/replay/replay.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* analyze.c — see analyze.h. */
-#include "load/analyze.h"
+#include "load/report/analyze.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/causality.h"
+#include "load/replay/causality.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* diff.c — see diff.h: a comparison from beginning to end. */
-#include "load/diff.h"
+#include "load/report/diff.h"
 
 #include "base/error.h"
 

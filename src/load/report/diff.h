@@ -10,10 +10,10 @@
  *
  * Figures (diff_figures.c) are everything else there is to tell: least and largest times, counts, connections. They
  * never fail a comparison: the least of many values and a number of requests are no property of the server. */
-#ifndef RAD_LOAD_DIFF_H
-#define RAD_LOAD_DIFF_H
+#ifndef RAD_LOAD_REPORT_DIFF_H
+#define RAD_LOAD_REPORT_DIFF_H
 
-#include "load/render.h"
+#include "load/report/render.h"
 
 struct rad__load_side {
     const rad_load_result *const *runs;

@@ -3,7 +3,7 @@
  * Each figure knows its direction: times, errors and dropped arrivals should be small, rates and shares of success
  * large; how many requests or connections there were is neither. */
 #include "base/alloc.h"
-#include "load/diff.h"
+#include "load/report/diff.h"
 
 #include <math.h>
 

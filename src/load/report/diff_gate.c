@@ -1,7 +1,7 @@
 /* diff_gate.c — what a comparison may fail by: see diff.h. */
 #include "base/alloc.h"
-#include "load/diff.h"
-#include "load/rank_test.h"
+#include "load/report/diff.h"
+#include "load/report/rank_test.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* diff_text.c — a comparison for people, and as JSON: see diff.h. */
-#include "load/diff.h"
+#include "load/report/diff.h"
 
 #include <inttypes.h>
 #include <math.h>

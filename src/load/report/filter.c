@@ -1,5 +1,5 @@
 /* filter.c — the language of filter.h: read once into a tree, asked once for each request. */
-#include "load/filter.h"
+#include "load/report/filter.h"
 
 #include "base/error.h"
 

@@ -10,11 +10,11 @@
  * connections, dropped arrivals, late answers, phases) are never filtered. What a request does not have (the status of
  * one that timed out) makes a comparison false, whichever it is; `!` turns that around. Numbers are integers: times are
  * compared in nanoseconds. */
-#ifndef RAD_LOAD_FILTER_H
-#define RAD_LOAD_FILTER_H
+#ifndef RAD_LOAD_REPORT_FILTER_H
+#define RAD_LOAD_REPORT_FILTER_H
 
 #include "base/arena.h"
-#include "load/event.h"
+#include "load/log/event.h"
 
 enum {
     RAD__LOAD_FILTER_TEXT_MAX = 4096,

@@ -1,5 +1,5 @@
 /* metadata.c — see metadata.h. */
-#include "load/metadata.h"
+#include "load/report/metadata.h"
 
 #include "base/sha256.h"
 

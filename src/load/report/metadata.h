@@ -1,9 +1,9 @@
 /* metadata.h — who ran what, where and when: the file beside the results that is about the world, and the only one
  * with a time of day in it. Values come from outside; nothing here asks a clock. */
-#ifndef RAD_LOAD_METADATA_H
-#define RAD_LOAD_METADATA_H
+#ifndef RAD_LOAD_REPORT_METADATA_H
+#define RAD_LOAD_REPORT_METADATA_H
 
-#include "load/render.h"
+#include "load/report/render.h"
 
 /* Texts may be NULL, numbers 0: not known. */
 struct rad__load_circumstances {

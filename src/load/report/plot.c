@@ -1,5 +1,5 @@
 /* plot.c — see plot.h. */
-#include "load/plot.h"
+#include "load/report/plot.h"
 
 #include <math.h>
 #include <stdio.h>

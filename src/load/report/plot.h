@@ -1,7 +1,7 @@
 /* plot.h — a plot as SVG inside a page: lines or bars over a straight or logarithmic axis, with a text for those who
  * cannot see it. Colours and sizes are the page's (render_html.c): a plot only names classes. */
-#ifndef RAD_LOAD_PLOT_H
-#define RAD_LOAD_PLOT_H
+#ifndef RAD_LOAD_REPORT_PLOT_H
+#define RAD_LOAD_REPORT_PLOT_H
 
 #include "base/bytes.h"
 

@@ -1,5 +1,5 @@
 /* rank_test.c — see rank_test.h. */
-#include "load/rank_test.h"
+#include "load/report/rank_test.h"
 
 #include "base/alloc.h"
 

@@ -7,8 +7,8 @@
  *
  * Rejected: Welch's t test (percentiles of load tests have long tails, and a handful of runs does not show them), and a
  * permutation of means (one slow run hides everything). */
-#ifndef RAD_LOAD_RANK_TEST_H
-#define RAD_LOAD_RANK_TEST_H
+#ifndef RAD_LOAD_REPORT_RANK_TEST_H
+#define RAD_LOAD_REPORT_RANK_TEST_H
 
 #include "base/check.h"
 

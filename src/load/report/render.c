@@ -1,5 +1,5 @@
 /* render.c — what the forms of a result share: numbers, texts, and the figures that are made of others. */
-#include "load/render.h"
+#include "load/report/render.h"
 
 #include "base/escape.h"
 

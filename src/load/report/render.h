@@ -2,11 +2,11 @@
  *
  * Everything here is a function of the result and of what the caller knows about the run (who), so that the same
  * result always gives the same text. There is no clock. */
-#ifndef RAD_LOAD_RENDER_H
-#define RAD_LOAD_RENDER_H
+#ifndef RAD_LOAD_REPORT_RENDER_H
+#define RAD_LOAD_REPORT_RENDER_H
 
 #include "base/bytes.h"
-#include "load/result.h"
+#include "load/report/result.h"
 
 /* What the result cannot know. Texts may be NULL: not known. */
 struct rad__load_identity {

@@ -1,9 +1,9 @@
 /* render_html.c — a result as one page: figures, plots, tables. One file, no script, nothing from elsewhere; light and
  * dark as the reader's system is; what the plots show is also said in words. */
 #include "base/escape.h"
-#include "load/plot.h"
-#include "load/render.h"
-#include "load/render_page.h"
+#include "load/report/plot.h"
+#include "load/report/render.h"
+#include "load/report/render_page.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * Ours: response_latency (null for closed schedules), checks, late, arrivals, by_name, scheduler, and what is said
  * about the run itself (engine, end, level, no_data). Times are nanoseconds, rates per second, shares from 0 to 1; null
  * where nothing was measured. */
-#include "load/render.h"
+#include "load/report/render.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* render_page.c — see render_page.h. */
-#include "load/render_page.h"
+#include "load/report/render_page.h"
 
 #include <inttypes.h>
 #include <stdio.h>

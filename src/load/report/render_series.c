@@ -1,5 +1,5 @@
 /* render_series.c — the two forms other programs collect: a table of seconds (CSV), and the text of Prometheus. */
-#include "load/render.h"
+#include "load/report/render.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* render_summary.c — a result as text for people, in the order Z6 documents; what it adds stands where it belongs. */
-#include "load/render.h"
+#include "load/report/render.h"
 
 #include <inttypes.h>
 #include <stdio.h>

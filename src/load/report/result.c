@@ -1,9 +1,9 @@
 /* result.c — what is left of a run, asked by its callers. */
-#include "load/result.h"
+#include "load/report/result.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/render.h"
+#include "load/report/render.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* result.h — what is left of a run, or of the analysis of its log: statistics, and what they are about. */
-#ifndef RAD_LOAD_RESULT_H
-#define RAD_LOAD_RESULT_H
+#ifndef RAD_LOAD_REPORT_RESULT_H
+#define RAD_LOAD_REPORT_RESULT_H
 
-#include "load/core.h"
+#include "load/scheduler/scheduler.h"
 
 #include <raddle/load.h>
 

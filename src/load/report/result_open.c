@@ -1,7 +1,7 @@
 /* result_open.c — a result with nothing in it yet. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/result.h"
+#include "load/report/result.h"
 
 #include <string.h>
 

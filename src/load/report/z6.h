@@ -14,12 +14,12 @@
  * answers, long waits, dropped arrivals and phases have no place there; a request is identified by (user << 32 |
  * number). A connection is told after the request that asked for it, as it happens here.
  * In: everything; a scenario is made up of the requests that are in the file. How long a tick is, it does not say. */
-#ifndef RAD_LOAD_Z6_H
-#define RAD_LOAD_Z6_H
+#ifndef RAD_LOAD_REPORT_Z6_H
+#define RAD_LOAD_REPORT_Z6_H
 
 #include "base/crc32.h"
-#include "load/log.h"
-#include "load/result.h"
+#include "load/log/log.h"
+#include "load/report/result.h"
 
 enum {
     RAD__LOAD_Z6_HEADER = 64,

@@ -2,8 +2,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sha256.h"
-#include "load/hash.h"
-#include "load/z6.h"
+#include "load/log/hash.h"
+#include "load/report/z6.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 #include "base/error.h"
 #include "base/map64.h"
 #include "base/sha256.h"
-#include "load/hash.h"
-#include "load/z6.h"
+#include "load/log/hash.h"
+#include "load/report/z6.h"
 
 #include <inttypes.h>
 #include <stdio.h>

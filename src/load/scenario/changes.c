@@ -1,8 +1,8 @@
 /* changes.c — see changes.h. */
-#include "load/changes.h"
+#include "load/scenario/changes.h"
 
 #include "base/error.h"
-#include "load/url.h"
+#include "load/scenario/url.h"
 
 #include <stdio.h>
 #include <string.h>

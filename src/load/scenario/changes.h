@@ -1,9 +1,9 @@
 /* changes.h — what a command line changes of a scenario, as text that goes into the log: lines of "key=value". A replay
  * makes the same changes. */
-#ifndef RAD_LOAD_CHANGES_H
-#define RAD_LOAD_CHANGES_H
+#ifndef RAD_LOAD_SCENARIO_CHANGES_H
+#define RAD_LOAD_SCENARIO_CHANGES_H
 
-#include "load/scenario.h"
+#include "load/scenario/scenario.h"
 
 /* NULL: memory ran out. `target` may be NULL. */
 RAD_INTERNAL const char *rad__load_changes_make(rad_arena *arena, const char *target);

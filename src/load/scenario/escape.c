@@ -1,5 +1,5 @@
 /* escape.c — see escape.h. */
-#include "load/escape.h"
+#include "load/scenario/escape.h"
 
 #include "base/json_pull.h"
 #include "base/utf8.h"

@@ -9,8 +9,8 @@
  *
  * Whatever a template wants for one value instead, no request line and no header gets a byte that it cannot carry: in
  * a path it is percent-encoded, in a header it is refused. */
-#ifndef RAD_LOAD_ESCAPE_H
-#define RAD_LOAD_ESCAPE_H
+#ifndef RAD_LOAD_SCENARIO_ESCAPE_H
+#define RAD_LOAD_SCENARIO_ESCAPE_H
 
 #include "base/bytes.h"
 

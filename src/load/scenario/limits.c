@@ -1,5 +1,5 @@
 /* limits.c — the bounds of a run unless a scenario says otherwise: those of the seed document where it has any. */
-#include "load/scenario.h"
+#include "load/scenario/scenario.h"
 
 struct rad__load_limits rad__load_limits_preset(void)
 {

@@ -1,5 +1,5 @@
 /* placeholder.c — see placeholder.h. */
-#include "load/placeholder.h"
+#include "load/scenario/placeholder.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* placeholder.h — the grammar of templates, for whoever checks them (scenario_read_text.c) and whoever fills them in
+/* placeholder.h — the grammar of templates, for whoever checks them (read_text.c) and whoever fills them in
  * (template.c).
  *
  *     template    = { character | placeholder | "$${" }        "$${" stands for "${" itself
@@ -6,10 +6,10 @@
  *     what        = "env:" NAME | "data:" FILE "." COLUMN | "var:" NAME | "random:" LOW "-" HIGH
  *                 | "vu" | "iteration" | "position" | "uuid"
  *     escape      = "raw" | "url" | "form" | "json"             without: as the place of the template wants it */
-#ifndef RAD_LOAD_PLACEHOLDER_H
-#define RAD_LOAD_PLACEHOLDER_H
+#ifndef RAD_LOAD_SCENARIO_PLACEHOLDER_H
+#define RAD_LOAD_SCENARIO_PLACEHOLDER_H
 
-#include "load/escape.h"
+#include "load/scenario/escape.h"
 
 enum rad__load_what {
     RAD__LOAD_WHAT_TEXT, /* of a template: what stands there */

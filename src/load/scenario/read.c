@@ -1,5 +1,5 @@
-/* scenario_read.c — a scenario from TOML: the sections one after the other, those first that others depend on. */
-#include "load/scenario_read.h"
+/* read.c — a scenario from TOML: the sections one after the other, those first that others depend on. */
+#include "load/scenario/read.h"
 
 #include "base/error.h"
 

@@ -1,13 +1,13 @@
-/* scenario_read.h — what the files of the scenario reader share: the file at hand, its parts, and their values.
+/* read.h — what the files of the scenario reader share: the file at hand, its parts, and their values.
  *
  * A part is a table of the file. It is opened once, and then it is known to have no keys but those that the table in
- * scenario_read_keys.c has for its section; only these can be asked for. The first error stays, and everything after it
+ * read_keys.c has for its section; only these can be asked for. The first error stays, and everything after it
  * gets presets: nobody has to look before asking for the next value, as long as presets do no harm. */
 #ifndef RAD_LOAD_SCENARIO_READ_H
 #define RAD_LOAD_SCENARIO_READ_H
 
 #include "base/toml.h"
-#include "load/scenario.h"
+#include "load/scenario/scenario.h"
 
 enum {
     RAD__LOAD_FILE_BYTES_MAX = 10 << 20, /* of a scenario */
@@ -50,7 +50,7 @@ static inline bool rad__load_bad(const rad__load_reading *r)
     return r->error.code != 0;
 }
 
-/* ---- Parts (scenario_read_keys.c) ----------------------------------------------------------------------- */
+/* ---- Parts (read_keys.c) ----------------------------------------------------------------------- */
 
 /* What may stand where; a test compares it with the manual. Keys end with NULL, sections with a NULL name. */
 struct rad__load_keys {
@@ -84,7 +84,7 @@ RAD_INTERNAL void rad__load_expected(rad__load_reading *r, const rad_toml_node *
 RAD_INTERNAL void rad__load_no_such(rad__load_reading *r, const rad_toml_node *at, const char *what,
                                     const char *name, const char *const *known);
 
-/* ---- Values (scenario_read_value.c) --------------------------------------------------------------------- */
+/* ---- Values (read_value.c) --------------------------------------------------------------------- */
 
 /* Zeroed memory of the scenario. NULL: the error says that memory ran out. */
 RAD_INTERNAL void *rad__load_take(rad__load_reading *r, size_t count, size_t size);
@@ -125,7 +125,7 @@ RAD_INTERNAL const char *rad__load_time_text(uint64_t ns, char text[RAD__LOAD_TI
 RAD_INTERNAL const char *rad__load_scaled_text(uint64_t scaled, uint32_t decimals,
                                                char text[RAD__LOAD_TIME_TEXT]);
 
-/* ---- Files (scenario_read_data.c) ----------------------------------------------------------------------- */
+/* ---- Files (read_data.c) ----------------------------------------------------------------------- */
 
 /* Reads a file that stands beside the scenario. rad__free *data. False: an error, or files stay unread. */
 RAD_INTERNAL bool rad__load_read_beside(rad__load_reading *r, const rad_toml_node *at,
@@ -134,7 +134,7 @@ RAD_INTERNAL bool rad__load_read_beside(rad__load_reading *r, const rad_toml_nod
 /* Where it stands. */
 RAD_INTERNAL const char *rad__load_beside(rad__load_reading *r, const char *path);
 
-/* ---- Placeholders (scenario_read_text.c) ---------------------------------------------------------------- */
+/* ---- Placeholders (read_text.c) ---------------------------------------------------------------- */
 
 enum rad__load_spot { RAD__LOAD_SPOT_PATH, RAD__LOAD_SPOT_HEADER, RAD__LOAD_SPOT_BODY };
 

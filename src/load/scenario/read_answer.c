@@ -1,5 +1,5 @@
-/* scenario_read_answer.c — see scenario_read_answer.h. */
-#include "load/scenario_read_answer.h"
+/* read_answer.c — see read_answer.h. */
+#include "load/scenario/read_answer.h"
 
 #include "base/error.h"
 

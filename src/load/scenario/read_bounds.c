@@ -1,5 +1,5 @@
-/* scenario_read_bounds.c — what has to hold: [assertions]; and what a run may use: [limits]. */
-#include "load/scenario_read.h"
+/* read_bounds.c — what has to hold: [assertions]; and what a run may use: [limits]. */
+#include "load/scenario/read.h"
 
 #include <string.h>
 

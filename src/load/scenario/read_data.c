@@ -1,7 +1,7 @@
-/* scenario_read_data.c — files that a scenario names: rows of values in [[data]], read as CSV (RFC 4180). */
+/* read_data.c — files that a scenario names: rows of values in [[data]], read as CSV (RFC 4180). */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/scenario_read.h"
+#include "load/scenario/read.h"
 
 #include <stdio.h>
 #include <string.h>

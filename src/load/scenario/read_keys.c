@@ -1,7 +1,7 @@
-/* scenario_read_keys.c — which keys a scenario may have, and where. One list for the reader and for the manual: what is
+/* read_keys.c — which keys a scenario may have, and where. One list for the reader and for the manual: what is
  * not in it cannot be asked for, and is refused in files. */
 #include "base/error.h"
-#include "load/scenario_read.h"
+#include "load/scenario/read.h"
 
 #include <stdio.h>
 #include <string.h>

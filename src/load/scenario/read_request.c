@@ -1,11 +1,11 @@
-/* scenario_read_request.c — what is asked for: [[requests]] with headers and bodies, and in which order: [sequence].
+/* read_request.c — what is asked for: [[requests]] with headers and bodies, and in which order: [sequence].
  *
  * Requests are read in two rounds: the first learns what they are called and what they extract, the second looks up
  * what their templates refer to, which may stand further down in the file. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/scenario_read.h"
-#include "load/scenario_read_answer.h"
+#include "load/scenario/read.h"
+#include "load/scenario/read_answer.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
-/* scenario_read_simulated.c — the target that is none: [simulated], and the curves that latencies are drawn from. */
-#include "load/scenario_read.h"
+/* read_simulated.c — the target that is none: [simulated], and the curves that latencies are drawn from. */
+#include "load/scenario/read.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* scenario_read_target.c — whom to ask: [target] or [[targets]]. */
-#include "load/scenario_read.h"
-#include "load/url.h"
+/* read_target.c — whom to ask: [target] or [[targets]]. */
+#include "load/scenario/read.h"
+#include "load/scenario/url.h"
 
 #include <string.h>
 

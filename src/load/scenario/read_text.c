@@ -1,8 +1,8 @@
-/* scenario_read_text.c — placeholders of templates (placeholder.h) are looked up when the scenario is read, so that a
+/* read_text.c — placeholders of templates (placeholder.h) are looked up when the scenario is read, so that a
  * name that does not exist is told with its place and not in the middle of a run. Only whether a variable of the
  * environment is set is not asked here: a simulated run and a replay need none. */
-#include "load/placeholder.h"
-#include "load/scenario_read.h"
+#include "load/scenario/placeholder.h"
+#include "load/scenario/read.h"
 
 #include <stdio.h>
 #include <string.h>

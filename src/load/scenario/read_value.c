@@ -1,11 +1,11 @@
-/* scenario_read_value.c — numbers, times and texts of a scenario, as integers that are exact or an error.
+/* read_value.c — numbers, times and texts of a scenario, as integers that are exact or an error.
  *
  * A float of TOML is a double. One that was written with at most k decimals is n / 10^k for one integer n, and below
  * 10^15 no other such n gives the same double: division of two integers that are exact is rounded once, like the
  * reading of the text was. So dividing again tells whether the text had more decimals than that, and nothing is lost.
  * Keeping the text of each float in the tree would tell the same at the cost of the memory. */
 #include "base/error.h"
-#include "load/scenario_read.h"
+#include "load/scenario/read.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* scenario_read_when.c — how long, how many, and when: [runtime], [schedule], [think_time]. */
-#include "load/scenario_read.h"
-#include "load/schedule.h"
+/* read_when.c — how long, how many, and when: [runtime], [schedule], [think_time]. */
+#include "load/scenario/read.h"
+#include "load/scenario/schedule.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* scenario.h — what a load test is: who asks whom for what, when, and what has to hold. A value: nothing here changes
- * once it was read (scenario_read.c, from TOML), and nothing of it is a clock, a socket or a secret.
+ * once it was read (read.c, from TOML), and nothing of it is a clock, a socket or a secret.
  *
  * Times are nanoseconds, weights and shares are integers: decisions never depend on a floating-point number.
- * Whatever the scheduler decides by (core.h) stands in plain fields; texts with placeholders stay templates, which only
- * the engines fill in (template.h): a replay needs no data file, no environment and no secret. */
-#ifndef RAD_LOAD_SCENARIO_H
-#define RAD_LOAD_SCENARIO_H
+ * All that the scheduler decides by (scheduler/scheduler.h) is in plain fields; texts with placeholders stay templates,
+ * which only the engines fill in (live/template.h): a replay needs no data file, no environment and no secret. */
+#ifndef RAD_LOAD_SCENARIO_SCENARIO_H
+#define RAD_LOAD_SCENARIO_SCENARIO_H
 
 #include "base/arena.h"
 

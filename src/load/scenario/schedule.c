@@ -1,5 +1,5 @@
 /* schedule.c — levels and arrivals, by arithmetic. */
-#include "load/schedule.h"
+#include "load/scenario/schedule.h"
 
 typedef unsigned __int128 wide;
 

@@ -2,10 +2,10 @@
  *
  * Both are cursors that hand out what is next, in order of time. Nothing is accumulated in floating point and nothing
  * is rounded twice: the k-th change or arrival is computed from k. */
-#ifndef RAD_LOAD_SCHEDULE_H
-#define RAD_LOAD_SCHEDULE_H
+#ifndef RAD_LOAD_SCENARIO_SCHEDULE_H
+#define RAD_LOAD_SCENARIO_SCHEDULE_H
 
-#include "load/scenario.h"
+#include "load/scenario/scenario.h"
 
 /* How many users there should be, as it changes. */
 typedef struct rad__load_levels {

@@ -1,6 +1,6 @@
 /* url.c — see url.h. What a URL may have and a target cannot use is refused with its own words: user names, queries,
  * fragments. */
-#include "load/url.h"
+#include "load/scenario/url.h"
 
 #include <string.h>
 #include <strings.h>

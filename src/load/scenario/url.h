@@ -1,6 +1,6 @@
 /* url.h — where a target is: http or https, a host, a port, a path that goes before the paths of requests. */
-#ifndef RAD_LOAD_URL_H
-#define RAD_LOAD_URL_H
+#ifndef RAD_LOAD_SCENARIO_URL_H
+#define RAD_LOAD_SCENARIO_URL_H
 
 #include "base/arena.h"
 

@@ -1,5 +1,5 @@
 /* calendar.c — see calendar.h. */
-#include "load/calendar.h"
+#include "load/scheduler/calendar.h"
 
 #include "base/alloc.h"
 

@@ -3,8 +3,8 @@
  *
  * Entries are numbers below the capacity. Those of one tick come out in the order they went in.
  * I1  every entry in the ring is of a tick from `today` to today + CALENDAR_DAYS - 1; in the heap are later ones. */
-#ifndef RAD_LOAD_CALENDAR_H
-#define RAD_LOAD_CALENDAR_H
+#ifndef RAD_LOAD_SCHEDULER_CALENDAR_H
+#define RAD_LOAD_SCHEDULER_CALENDAR_H
 
 #include "base/heap.h"
 

@@ -1,5 +1,5 @@
-/* core_choose.c — what users draw: which request, which target, how long to think. */
-#include "load/core.h"
+/* choose.c — what users draw: which request, which target, how long to think. */
+#include "load/scheduler/scheduler.h"
 
 /* Open: the arrival is the key, whoever serves it. */
 rad__load_stream rad__load_user_draw(const rad__load_core *c, const struct rad__load_user *u,

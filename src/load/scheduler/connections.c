@@ -1,5 +1,5 @@
-/* pool.c — see pool.h. */
-#include "load/pool.h"
+/* connections.c — see connections.h. */
+#include "load/scheduler/connections.h"
 
 #include "base/alloc.h"
 

@@ -1,4 +1,4 @@
-/* pool.h — connections: which user sends on which, and how many there may be.
+/* connections.h — connections: which user sends on which, and how many there may be.
  *
  * Each target has a fixed number of places for connections. A user has a home among them (its number modulo the
  * places), so with enough places everybody has a connection of its own, and with HTTP/2 users spread evenly. When home
@@ -8,11 +8,11 @@
  *
  * I1  a place is in `available` if and only if it is open (or opening) and carries fewer requests than it may;
  *     it is in `closed` if and only if it is closed. */
-#ifndef RAD_LOAD_POOL_H
-#define RAD_LOAD_POOL_H
+#ifndef RAD_LOAD_SCHEDULER_CONNECTIONS_H
+#define RAD_LOAD_SCHEDULER_CONNECTIONS_H
 
-#include "load/draw.h"
-#include "load/scenario.h"
+#include "load/scenario/scenario.h"
+#include "load/scheduler/random.h"
 
 enum rad__load_conn_state { RAD__LOAD_SHUT, RAD__LOAD_OPENING, RAD__LOAD_OPEN_NOW };
 

@@ -1,4 +1,4 @@
-/* core_due.c — the queue of what is due, in logical time; spawns and arrivals.
+/* due.c — the queue of what is due, in logical time; spawns and arrivals.
  *
  * A user has at most one place in it, and that place is never later than what the user waits for. It may be earlier:
  * whoever got an answer leaves the place of its timeout as it is, and the next timeout, which is later still, needs
@@ -6,7 +6,7 @@
  * there are; what fires, and in which order, is as if every place had always been exact.
  *
  * Beside the users there are a few events of the scheduler's own: there are never more than OWN_COUNT of them. */
-#include "load/core.h"
+#include "load/scheduler/scheduler.h"
 
 enum own { OWN_LEVEL, OWN_ARRIVAL, OWN_END, OWN_DRAINED, OWN_CHECK, OWN_COUNT };
 
@@ -267,7 +267,7 @@ static bool is_asked(const rad__load_scenario *s, uint32_t target)
 }
 
 /* Open: all connections there may be, so that what is measured is not how long it takes to open them. A place is its
- * user's at home (pool.h). */
+ * user's at home (connections.h). */
 static void connect_all(rad__load_core *c)
 {
     for (uint32_t conn = 0; conn < c->pool.conn_count; conn++) {

@@ -1,5 +1,5 @@
-/* core_end.c — how a run ends: time is up, what is under way may finish, the rest is cancelled; what has to hold. */
-#include "load/core.h"
+/* end.c — how a run ends: time is up, what is under way may finish, the rest is cancelled; what has to hold. */
+#include "load/scheduler/scheduler.h"
 
 /* Nobody begins anything any more; who is under way may finish, if there is time for that. */
 void rad__load_end_begin(rad__load_core *c)

@@ -1,7 +1,7 @@
-/* core_input.c — what came in, in an order that does not depend on how it came. */
+/* input.c — what came in, in an order that does not depend on how it came. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "load/core.h"
+#include "load/scheduler/scheduler.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* metrics.c — see metrics.h. */
-#include "load/metrics.h"
+#include "load/scheduler/metrics.h"
 
 #include "base/alloc.h"
 

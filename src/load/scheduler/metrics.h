@@ -2,11 +2,11 @@
  * same function over the same values.
  *
  * Requests that were issued during the warm-up count in `all`, and nowhere else. */
-#ifndef RAD_LOAD_METRICS_H
-#define RAD_LOAD_METRICS_H
+#ifndef RAD_LOAD_SCHEDULER_METRICS_H
+#define RAD_LOAD_SCHEDULER_METRICS_H
 
 #include "base/histogram.h"
-#include "load/event.h"
+#include "load/log/event.h"
 
 /* issued = responses + errors + timeouts + cancelled + under way */
 struct rad__load_tally {

@@ -1,6 +1,6 @@
 /* metrics_merge.c — statistics of shards that ran side by side, as one. */
 #include "base/alloc.h"
-#include "load/metrics.h"
+#include "load/scheduler/metrics.h"
 
 static void add_tally(struct rad__load_tally *to, const struct rad__load_tally *from)
 {

@@ -1,11 +1,11 @@
-/* draw.h — random numbers that belong to a place in the plan, not to a moment of the run.
+/* random.h — random numbers that belong to a place in the plan, not to a moment of the run.
  *
  * Every draw has a key: (seed, user, iteration, position, purpose). A stream of xorshift64* begins at a nonzero mix of
  * the key, so what a user draws does not depend on who drew before, on the number of shards, or on how fast the server
  * was: the plan of a run is a function of scenario and seed. In open schedules the arrival is the key, not the user
  * that happens to serve it (vu RAD__LOAD_ARRIVAL, iteration = number of the arrival). */
-#ifndef RAD_LOAD_DRAW_H
-#define RAD_LOAD_DRAW_H
+#ifndef RAD_LOAD_SCHEDULER_RANDOM_H
+#define RAD_LOAD_SCHEDULER_RANDOM_H
 
 #include "base/prng.h"
 

@@ -1,5 +1,5 @@
 /* run.c — see run.h. */
-#include "load/run.h"
+#include "load/scheduler/run.h"
 
 static void ask(const struct rad__load_hooks *h, rad__load_turn *turn)
 {

@@ -1,8 +1,8 @@
 /* run.h — a run: core and engine take turns until it is over. */
-#ifndef RAD_LOAD_RUN_H
-#define RAD_LOAD_RUN_H
+#ifndef RAD_LOAD_SCHEDULER_RUN_H
+#define RAD_LOAD_SCHEDULER_RUN_H
 
-#include "load/core.h"
+#include "load/scheduler/scheduler.h"
 
 /* What a run looks at beside its engine. All may be NULL. */
 struct rad__load_hooks {

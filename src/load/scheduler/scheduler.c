@@ -1,5 +1,5 @@
-/* core.c — a turn, and what is written down of it. */
-#include "load/core.h"
+/* scheduler.c — a turn, and what is written down of it. */
+#include "load/scheduler/scheduler.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

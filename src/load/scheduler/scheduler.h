@@ -1,4 +1,4 @@
-/* core.h — the scheduler: a pure function of (state, inputs of a turn) to (state, effects, events).
+/* scheduler.h — the scheduler: a pure function of (state, inputs of a turn) to (state, effects, events).
  *
  * Virtual users, a queue of due events in logical time, cohorts, a pool of connections. It reads no clock, opens no
  * socket, and draws only by key: whoever feeds it the same inputs gets the same
@@ -21,16 +21,16 @@
  * I4  issued = responses + errors + timeouts + cancelled + under way.
  * I5  no more than limits.max_events users' events are to come; when it is full nobody is activated
  *     until there is room, and there will be: everything in it is due at some time. */
-#ifndef RAD_LOAD_CORE_H
-#define RAD_LOAD_CORE_H
+#ifndef RAD_LOAD_SCHEDULER_SCHEDULER_H
+#define RAD_LOAD_SCHEDULER_SCHEDULER_H
 
 #include "base/bitset.h"
 #include "base/heap.h"
-#include "load/event.h"
-#include "load/log.h"
-#include "load/metrics.h"
-#include "load/pool.h"
-#include "load/schedule.h"
+#include "load/log/event.h"
+#include "load/log/log.h"
+#include "load/scenario/schedule.h"
+#include "load/scheduler/connections.h"
+#include "load/scheduler/metrics.h"
 
 enum rad__load_state {
     RAD__LOAD_SPAWNED,
@@ -100,7 +100,7 @@ typedef struct rad__load_core {
     uint32_t running;                   /* not complete */
     uint32_t youngest;                  /* of those that do not retire: users above have retired */
 
-    rad_heap due; /* users, then the items of core_due.c */
+    rad_heap due; /* users, then the items of due.c */
     uint64_t due_sequence;
     uint32_t waiting;    /* users whose time will come */
     bool queue_was_full; /* and it was told */
@@ -170,7 +170,7 @@ RAD_INTERNAL void rad__load_emit(rad__load_core *c, rad__load_event *event);
 RAD_INTERNAL void rad__load_move(rad__load_core *c, uint32_t vu, enum rad__load_state to);
 RAD_INTERNAL void rad__load_effect_add(rad__load_core *c, const rad__load_effect *effect);
 
-/* core_due.c: the queue */
+/* due.c: the queue */
 RAD_INTERNAL bool rad__load_due_room(const rad__load_core *c);
 RAD_INTERNAL void rad__load_wait_for(rad__load_core *c, uint32_t vu, enum rad__load_wait what,
                                      uint64_t due_ns);
@@ -181,7 +181,7 @@ RAD_INTERNAL void rad__load_due_begin(rad__load_core *c);
 RAD_INTERNAL void rad__load_due_fire(rad__load_core *c);
 RAD_INTERNAL uint64_t rad__load_arrivals_unserved(rad__load_core *c);
 
-/* core_user.c: what users do */
+/* user.c: what users do */
 RAD_INTERNAL void rad__load_user_ready(rad__load_core *c, uint32_t vu);
 RAD_INTERNAL void rad__load_user_idle(rad__load_core *c, uint32_t vu);
 RAD_INTERNAL uint32_t rad__load_user_take_idle(rad__load_core *c); /* RAD_NONE: all are busy */
@@ -193,18 +193,18 @@ RAD_INTERNAL void rad__load_user_failed(rad__load_core *c, const rad__load_input
 RAD_INTERNAL void rad__load_activate(rad__load_core *c);
 RAD_INTERNAL void rad__load_lines_clear(rad__load_core *c);
 
-/* core_input.c */
+/* input.c */
 RAD_INTERNAL int rad__load_take_inputs(rad__load_core *c, const rad__load_turn *turn,
                                        rad_error *error);
 
-/* core_choose.c: what is drawn */
+/* choose.c: what is drawn */
 RAD_INTERNAL rad__load_stream rad__load_user_draw(const rad__load_core *c,
                                                   const struct rad__load_user *u, uint32_t vu,
                                                   enum rad__load_purpose purpose);
 RAD_INTERNAL void rad__load_choose(rad__load_core *c, uint32_t vu); /* what it asks for, and whom */
 RAD_INTERNAL uint64_t rad__load_choose_pause(rad__load_core *c, uint32_t vu);
 
-/* core_end.c: phases, assertions */
+/* end.c: phases, assertions */
 RAD_INTERNAL void rad__load_end_begin(rad__load_core *c); /* of the time, or somebody wants it */
 RAD_INTERNAL void rad__load_end_over(rad__load_core *c);
 RAD_INTERNAL void rad__load_assert_now(rad__load_core *c, bool final);

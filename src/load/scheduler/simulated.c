@@ -1,10 +1,10 @@
 /* simulated.c — see simulated.h. */
-#include "load/simulated.h"
+#include "load/scheduler/simulated.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/heap.h"
-#include "load/calendar.h"
+#include "load/scheduler/calendar.h"
 
 /* A request under way, or what became of a connection; one cache line. */
 struct pending {

@@ -3,11 +3,11 @@
  * Time is logical and moves in whole ticks, straight to the next one in which something happens. What becomes of a
  * request is decided when it is sent, by draws keyed like all others, so it does not depend on what other users do,
  * unless the scenario limits workers or connections. */
-#ifndef RAD_LOAD_SIMULATED_H
-#define RAD_LOAD_SIMULATED_H
+#ifndef RAD_LOAD_SCHEDULER_SIMULATED_H
+#define RAD_LOAD_SCHEDULER_SIMULATED_H
 
-#include "load/draw.h"
-#include "load/turn.h"
+#include "load/log/turn.h"
+#include "load/scheduler/random.h"
 
 /* What becomes of a request. */
 struct rad__load_outcome {

@@ -1,5 +1,5 @@
 /* snapshot.c — see snapshot.h. Everything the state points to is made anew, then filled. */
-#include "load/snapshot.h"
+#include "load/scheduler/snapshot.h"
 
 #include "base/alloc.h"
 

@@ -1,8 +1,8 @@
 /* snapshot.h — the whole state of a scheduler, apart: going on from a copy is going on from the original. */
-#ifndef RAD_LOAD_SNAPSHOT_H
-#define RAD_LOAD_SNAPSHOT_H
+#ifndef RAD_LOAD_SCHEDULER_SNAPSHOT_H
+#define RAD_LOAD_SCHEDULER_SNAPSHOT_H
 
-#include "load/core.h"
+#include "load/scheduler/scheduler.h"
 
 /* The copy writes to `log` (may be NULL) and shares the scenario, nothing else. False: no memory, and *to is empty. */
 RAD_INTERNAL bool rad__load_core_copy(rad__load_core *to, const rad__load_core *from,

@@ -1,5 +1,5 @@
-/* core_user.c — the life of a virtual user: ready, activated, answered, and on to the next request. */
-#include "load/core.h"
+/* user.c — the life of a virtual user: ready, activated, answered, and on to the next request. */
+#include "load/scheduler/scheduler.h"
 
 /* ---- Lines ----------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
-/* live_server.c — the small server for programs: rad_load_serve. */
+/* api.c — the small server for programs: rad_load_serve. */
 #include "base/error.h"
-#include "load/live_serve.h"
+#include "load/serve/serve.h"
 
 #include <raddle/load.h>
 

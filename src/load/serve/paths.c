@@ -1,9 +1,9 @@
-/* live_serve_paths.c — paths that do something special. What goes wrong on the web, one path each.
+/* paths.c — paths that do something special. What goes wrong on the web, one path each.
  *
  *     /status/503  /bytes/1000  /slow/200 (ms)  /echo  /head  /json  /cookie  /chunked  /until-close  /close  /continue
  *     /empty  /reset  /reset-late  /stall  /garbage  /endless-headers  /wrong-length  /slow-body  /close-mid-chunk
  *     /bad-chunk  /bad-header  /old-version  /twice */
-#include "load/live_serve_parts.h"
+#include "load/serve/request.h"
 
 #include <stdio.h>
 #include <string.h>

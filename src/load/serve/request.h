@@ -1,9 +1,9 @@
-/* live_serve_parts.h — a request as the server sees it, and what it will do about it. */
-#ifndef RAD_LOAD_LIVE_SERVE_PARTS_H
-#define RAD_LOAD_LIVE_SERVE_PARTS_H
+/* request.h — a request as the server sees it, and what it will do about it. */
+#ifndef RAD_LOAD_SERVE_REQUEST_H
+#define RAD_LOAD_SERVE_REQUEST_H
 
 #include "base/bytes.h"
-#include "load/live_serve.h"
+#include "load/serve/serve.h"
 
 typedef struct serve_request {
     const char *method, *path; /* not ended by a zero */

@@ -1,12 +1,12 @@
-/* live_serve.c — see live_serve.h. Connections are numbered; each has at most one answer under way, and one time at
+/* serve.c — see serve.h. Connections are numbered; each has at most one answer under way, and one time at
  * which it goes on: to begin an answer that is late, to send its next piece. */
-#include "load/live_serve.h"
+#include "load/serve/serve.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/prng.h"
-#include "load/live_serve_parts.h"
+#include "load/serve/request.h"
 #include "os/clock.h"
 #include "os/edges.h"
 #include "os/net.h"

@@ -1,13 +1,13 @@
-/* live_serve.h — a small HTTP/1.1 server to try load on: as fast, as slow and as wrong as one likes.
+/* serve.h — a small HTTP/1.1 server to try load on: as fast, as slow and as wrong as one likes.
  *
  * Whatever is asked for, the answer is 200 with a body of the wanted size; /echo, /json, /cookie, /chunked, … answer as
- * they are called, and with `misbehave` some paths do what no server should (live_serve_paths.c lists them). One
+ * they are called, and with `misbehave` some paths do what no server should (paths.c lists them). One
  * thread, which the caller lends: rad__load_serve_run returns when *stop is not 0. Meant for the machine it runs on:
  * the preset host is 127.0.0.1. */
-#ifndef RAD_LOAD_LIVE_SERVE_H
-#define RAD_LOAD_LIVE_SERVE_H
+#ifndef RAD_LOAD_SERVE_SERVE_H
+#define RAD_LOAD_SERVE_SERVE_H
 
-#include "load/scenario.h"
+#include "load/scenario/scenario.h"
 
 typedef struct rad__load_serve_options {
     const char *host, *port;        /* NULL: 127.0.0.1, and any port */
