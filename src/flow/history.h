@@ -6,13 +6,13 @@
 
 #include "base/bytes.h"
 #include "flow/case.h"
-#include "flow/draw.h"
+#include "flow/visit.h"
 
 /* Steps between two calls of take, so that nothing is missed. */
 enum { RAD_HISTORY_EVERY = 64 };
 
 typedef struct rad_flow_history {
-    rad_flow_visit *visits; /* per statement, by number: for rad__flow_draw */
+    rad_flow_visit *visits; /* per statement, by number: for a picture */
     uint32_t *last;         /* operation, by token */
     uint32_t last_capacity;
     uint32_t order;
