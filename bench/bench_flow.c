@@ -5,7 +5,7 @@
 #include "bench.h"
 
 #include "base/bytes.h"
-#include "flow/case.h"
+#include "flow/machine/instance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

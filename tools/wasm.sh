@@ -13,7 +13,7 @@ page=examples/session/web
 
 # What src/session/meson.build lists, without the files that need an OS; all of base that it may include.
 sources=(src/session/wasm/exports.c)
-for name in $(grep -oE "'[a-z0-9_]+\.c'" src/session/meson.build | tr -d "'" | grep -v '^session_'); do
+for name in $(grep -oE "'[a-z0-9_/]+\.c'" src/session/meson.build | tr -d "'" | grep -v '^run/'); do
     sources+=("src/session/$name")
 done
 for name in alloc arena bitset bytes check digest error escape fenwick heap lex map64 readable set128 symbols; do

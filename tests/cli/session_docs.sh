@@ -18,11 +18,11 @@ while [ $n -le "$count" ]; do
 done
 
 # Tables: every reason, fault, instruction and policy.
-sed -n 's/^    X([A-Z]*, "\(.*\)").*/\1/p' "$src/src/session/vm.h" | grep -vx -e nothing -e none >said
+sed -n 's/^    X([A-Z]*, "\(.*\)").*/\1/p' "$src/src/session/machine/vm.h" | grep -vx -e nothing -e none >said
 while read -r text; do
     has "$page" "| $text |" "the page has: $text"
 done <said
-sed -n '/define RAD_SESSION_OPS/,/HALT/p' "$src/src/session/program.h" | grep -oE '"[a-z]+"' | tr -d '"' |
+sed -n '/define RAD_SESSION_OPS/,/HALT/p' "$src/src/session/lang/program.h" | grep -oE '"[a-z]+"' | tr -d '"' |
     grep -vx -e spawn -e join >said
 while read -r op; do
     check "the page has the instruction $op" grep -qE "^\|.*\`([a-z]+ )*$op( |\`)" "$page"

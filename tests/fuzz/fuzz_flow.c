@@ -1,7 +1,7 @@
 /* fuzz_flow.c — any bytes as a flow file: an error that says where, or trees in which every index is one, every number
  * is given once, nothing is deeper than it may be; and a picture. */
 #include "base/alloc.h"
-#include "flow/draw.h"
+#include "flow/svg/draw.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * and taken up again goes on with the same digest. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/snapshot.h"
-#include "flow/vm.h"
+#include "flow/journal/snapshot.h"
+#include "flow/machine/vm.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * 'r' and 's': what is in a receipt, or a message in the spool; its seal is made here.
  * A journal is refused with the place of what is wrong, or read; what was read and is written again reads the same. */
 #include "base/alloc.h"
-#include "flow/flow_run_files.h"
+#include "flow/run/files.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* fuzz_session.c — any bytes as a protocol file: an error that says where, or protocols that run. The last one is run
  * for a bounded number of rounds with N = 1 and with all; when both complete without a fault they are the same. */
 #include "base/alloc.h"
-#include "session/vm.h"
+#include "session/machine/vm.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #ifndef TESTS_FLOW_DOUBLE_H
 #define TESTS_FLOW_DOUBLE_H
 
-#include "flow/flow_run.h"
-#include "flow/flow_run_shim.h"
+#include "flow/run/run.h"
+#include "flow/run/shim.h"
 
 enum double_crash {
     DOUBLE_NONE = 0,

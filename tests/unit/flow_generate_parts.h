@@ -3,7 +3,7 @@
 #define RAD_TEST_FLOW_GENERATE_PARTS_H
 
 #include "base/prng.h"
-#include "flow/syntax.h"
+#include "flow/lang/syntax.h"
 
 enum {
     GENERATE_VARIABLES = 8,

@@ -9,7 +9,7 @@
 #include "flow_live.h"
 
 #include "base/alloc.h"
-#include "flow/vm.h"
+#include "flow/machine/vm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef RAD_TEST_FLOW_LIVE_H
 #define RAD_TEST_FLOW_LIVE_H
 
-#include "flow/case.h"
+#include "flow/machine/instance.h"
 
 typedef struct flow_live {
     rad_flow_program *program;

@@ -2,7 +2,7 @@
 #include "flow_lockstep.h"
 
 #include "base/alloc.h"
-#include "flow/vm.h"
+#include "flow/machine/vm.h"
 #include "flow_lockstep_parts.h"
 
 #include <stdarg.h>

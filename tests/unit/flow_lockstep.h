@@ -7,7 +7,7 @@
 #ifndef RAD_TEST_FLOW_LOCKSTEP_H
 #define RAD_TEST_FLOW_LOCKSTEP_H
 
-#include "flow/case.h"
+#include "flow/machine/instance.h"
 #include "flow_reference.h"
 
 typedef struct flow_lockstep_options {

@@ -1,6 +1,6 @@
 /* flow_lockstep_world.c — the world of a live run: it owes answers, and gives them when it likes. */
 #include "base/alloc.h"
-#include "flow/vm.h"
+#include "flow/machine/vm.h"
 #include "flow_lockstep_parts.h"
 
 #include <stdio.h>

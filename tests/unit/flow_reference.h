@@ -7,7 +7,7 @@
 #ifndef RAD_TEST_FLOW_REFERENCE_H
 #define RAD_TEST_FLOW_REFERENCE_H
 
-#include "flow/syntax.h"
+#include "flow/lang/syntax.h"
 
 #include <raddle/machine.h>
 

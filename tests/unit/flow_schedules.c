@@ -10,7 +10,7 @@
 #include "flow_schedules.h"
 
 #include "base/alloc.h"
-#include "flow/vm.h"
+#include "flow/machine/vm.h"
 #include "flow_lockstep.h"
 
 #include <stdio.h>

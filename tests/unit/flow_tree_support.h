@@ -3,7 +3,7 @@
 #define RAD_TEST_FLOW_TREE_SUPPORT_H
 
 #include "base/bytes.h"
-#include "flow/syntax.h"
+#include "flow/lang/syntax.h"
 
 /* Reads and resolves; fails the test with what was said when it is refused. The caller frees it. */
 void flow_tree_read(rad_flow_file *file, const char *text, size_t size);

@@ -2,7 +2,7 @@
 #ifndef RAD_TEST_FLOW_VERDICT_SUPPORT_H
 #define RAD_TEST_FLOW_VERDICT_SUPPORT_H
 
-#include "flow/validate.h"
+#include "flow/check/validate.h"
 
 #define FLOW_ANY_RUN "*"
 

@@ -2,7 +2,7 @@
 #ifndef RAD_TEST_SESSION_SUPPORT_H
 #define RAD_TEST_SESSION_SUPPORT_H
 
-#include "session/vm.h"
+#include "session/machine/vm.h"
 
 /* Fails the test with what was said when the text is refused. */
 rad_protocols *session_parse(const char *text);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "flow/vm.h"
+#include "flow/machine/vm.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "flow/vm.h"
+#include "flow/machine/vm.h"
 #include "flow_live.h"
 #include "flow_schedules.h"
 #include "storm_support.h"

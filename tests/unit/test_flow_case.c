@@ -9,10 +9,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/history.h"
-#include "flow/replay.h"
-#include "flow/snapshot.h"
-#include "flow/vm.h"
+#include "flow/journal/replay.h"
+#include "flow/journal/snapshot.h"
+#include "flow/machine/history.h"
+#include "flow/machine/vm.h"
 
 #include <stdio.h>
 #include <string.h>

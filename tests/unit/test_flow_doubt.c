@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/flow_run_files.h"
+#include "flow/run/files.h"
 #include "flow_double.h"
 #include "os/file.h"
 

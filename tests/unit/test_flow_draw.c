@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "flow/draw.h"
-#include "flow/text.h"
+#include "flow/lang/text.h"
+#include "flow/svg/draw.h"
 #include "flow_tree_support.h"
 #include "storm_support.h"
 

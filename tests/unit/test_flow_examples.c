@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "flow/case.h"
+#include "flow/machine/instance.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/crc32.h"
-#include "flow/flow_run_files.h"
-#include "flow/flow_run_parts.h"
+#include "flow/run/files.h"
+#include "flow/run/parts.h"
 #include "flow_double.h"
 
 #include <stdio.h>

@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
-#include "flow/follow.h"
-#include "flow/vm.h"
+#include "flow/journal/follow.h"
+#include "flow/machine/vm.h"
 #include "flow_generate.h"
 #include "storm_support.h"
 

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "flow/history.h"
-#include "flow/vm.h"
+#include "flow/machine/history.h"
+#include "flow/machine/vm.h"
 #include "flow_live.h"
 
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "flow/snapshot.h"
-#include "flow/vm.h"
+#include "flow/journal/snapshot.h"
+#include "flow/machine/vm.h"
 #include "flow_live.h"
 
 #include <string.h>

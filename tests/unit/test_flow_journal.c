@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/prng.h"
-#include "flow/flow_run_files.h"
-#include "flow/journal.h"
+#include "flow/journal/journal.h"
+#include "flow/run/files.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "flow/flow_run.h"
+#include "flow/run/run.h"
 #include "os/file.h"
 #include "os/shell.h"
 #include "storm_support.h"

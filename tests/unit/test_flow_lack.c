@@ -9,9 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/history.h"
-#include "flow/snapshot.h"
-#include "flow/vm.h"
+#include "flow/journal/snapshot.h"
+#include "flow/machine/history.h"
+#include "flow/machine/vm.h"
 
 #include <malloc.h>
 #include <string.h>

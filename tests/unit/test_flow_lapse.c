@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "flow/flow_run_files.h"
+#include "flow/run/files.h"
 #include "flow_double.h"
 
 #include <string.h>

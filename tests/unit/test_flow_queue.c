@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
-#include "flow/flow_run_files.h"
+#include "flow/run/files.h"
 #include "flow_double.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "flow/suggest.h"
+#include "flow/lang/suggest.h"
 #include "flow_tree_support.h"
 #include "storm_support.h"
 

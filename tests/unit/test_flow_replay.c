@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "flow/replay.h"
-#include "flow/snapshot.h"
+#include "flow/journal/replay.h"
+#include "flow/journal/snapshot.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "flow/flow_run_shim.h"
+#include "flow/run/shim.h"
 
 #include <stdio.h>
 #include <string.h>

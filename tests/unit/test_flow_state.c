@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/digest.h"
-#include "flow/vm.h"
+#include "flow/machine/vm.h"
 #include "flow_live.h"
 
 #include <stdio.h>

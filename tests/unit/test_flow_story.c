@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
-#include "flow/flow_run.h"
+#include "flow/run/run.h"
 #include "flow_run_support.h"
 #include "os/file.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "flow/vm.h"
+#include "flow/machine/vm.h"
 #include "flow_live.h"
 #include "storm_support.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
-#include "flow/flow_run_timers.h"
+#include "flow/run/timers.h"
 #include "storm_support.h"
 
 #include <stdio.h>

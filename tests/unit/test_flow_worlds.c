@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "flow/vm.h"
+#include "flow/machine/vm.h"
 #include "flow_live.h"
 
 #include <stdio.h>

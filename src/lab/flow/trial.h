@@ -2,8 +2,8 @@
 #ifndef RAD_LAB_FLOW_TRIAL_H
 #define RAD_LAB_FLOW_TRIAL_H
 
-#include "flow/outline.h"
-#include "flow/proper.h"
+#include "flow/lang/outline.h"
+#include "flow/machine/proper.h"
 #include "lab/flow/flow.h"
 #include "lab/json.h"
 

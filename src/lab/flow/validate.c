@@ -1,5 +1,5 @@
 /* validate.c — the validator of flows, over targets of the lab, and its counterexamples as artifacts. */
-#include "flow/validate.h"
+#include "flow/check/validate.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

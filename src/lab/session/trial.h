@@ -4,7 +4,7 @@
 
 #include "lab/json.h"
 #include "lab/session/session.h"
-#include "session/vm.h"
+#include "session/machine/vm.h"
 
 /* What is said of a step: notes by number. The first few are fixed, then come the messages, sent and received. */
 enum {

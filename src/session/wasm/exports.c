@@ -2,7 +2,7 @@
 #include "session/wasm/exports.h"
 
 #include "base/error.h"
-#include "session/vm.h"
+#include "session/machine/vm.h"
 
 /* Who answers, for the machine. */
 typedef struct wasm_handler {

@@ -5,4 +5,4 @@
 #include "rt/chan.h"
 #include "lab/toys/counter.h"
 #include "view/lanes.h" /* expect: include */
-#include "flow/vm.h"
+#include "flow/machine/vm.h"

@@ -1,0 +1,122 @@
+/* replay.c — see replay.h. */
+#include "flow/journal/replay.h"
+
+#include "base/error.h"
+#include "flow/machine/vm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void differs(rad_flow_rerun *r, const rad_flow_record *record, const char *what)
+{
+    r->as_recorded = false;
+    snprintf(r->reason, sizeof r->reason, "record %llu (%s) at step %llu: %.300s",
+             (unsigned long long)record->sequence, rad__flow_record_name(record->type),
+             (unsigned long long)record->step, what);
+}
+
+/* A replay runs nothing; one that remembers is gone on with, by somebody who has to know what is under way. */
+static void forget_asks(rad_flow_case *c)
+{
+    if (c->memory != NULL)
+        rad__flow_asks_prune(c);
+    else
+        rad__flow_asks_taken(c);
+}
+
+/* Until `step` steps are done, or nothing can go on. */
+static void go_to(rad_flow_rerun *r, uint64_t step)
+{
+    rad_flow_case *c = r->c;
+    for (;;) {
+        uint64_t at = rad__flow_case_steps(c), left = step - at;
+        if (at >= step) return;
+        rad__flow_case_run(c, left < r->quantum ? left : r->quantum);
+        forget_asks(c);
+        if (r->history != NULL) rad__flow_history_take(r->history, c);
+        if (rad__flow_case_steps(c) == at) return;
+    }
+}
+
+/* The step and the trace up to there. */
+static bool comes_to(rad_flow_rerun *r, const rad_flow_record *record)
+{
+    rad_digest digest;
+    go_to(r, record->step);
+    digest = rad__flow_case_digest(r->c);
+    if (r->c->state == RAD_CASE_BROKEN || r->c->state == RAD_CASE_DIVERGED)
+        differs(r, record, r->c->error.text);
+    else if (rad__flow_case_steps(r->c) != record->step)
+        differs(r, record, "the flow does not come to that step");
+    else if (digest.low != record->digest.low ||
+             (record->type == RAD_RECORD_END && digest.high != record->digest.high))
+        differs(r, record, "the flow has done something else before");
+    return r->as_recorded;
+}
+
+/* Lack of memory is an error, and no difference. */
+static int take(rad_flow_rerun *r, const rad_flow_record *record, rad_error *error)
+{
+    bool used;
+    rad_error why = {0};
+    if (record->type != RAD_RECORD_INPUT && record->type != RAD_RECORD_END) return 0;
+    if (!comes_to(r, record)) return r->c->error.code == RAD_ENOMEM ? rad__error_memory(error) : 0;
+    if (record->type == RAD_RECORD_INPUT) {
+        r->inputs++;
+        int status = rad__flow_case_feed(r->c, &record->input, &used, &why);
+        if (status == RAD_ENOMEM) return rad__error_memory(error);
+        if (status != 0) differs(r, record, why.text);
+        return 0;
+    }
+    r->ended = true;
+    if (rad__flow_case_run(r->c, 0) != record->state)
+        differs(r, record, "the flow has not ended in that way");
+    return 0;
+}
+
+static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
+                  bool remember, rad_error *error)
+{
+    if (strcmp(j->header.hash, p->hash) != 0)
+        return rad__error(error, RAD_EINPUT, "%s: begun with another text of the flow", j->name);
+    rad_flow_case_options o = {.policy = j->header.policy,
+                               .seed = j->header.seed,
+                               .initial = j->header.initial,
+                               .initial_count = j->header.initial_count,
+                               .remember = remember};
+    int status = rad__flow_case_open(&out->c, p, &o, error);
+    if (status != 0) return status;
+    rad_flow_record record;
+    while (status == 0 && out->as_recorded) {
+        int got = rad__flow_journal_next(j, &record, error);
+        if (got == 0) break;
+        status = got < 0 ? got : take(out, &record, error);
+    }
+    if (status == 0 && out->as_recorded && !out->ended) { /* what follows from the last input */
+        go_to(out, rad__flow_case_steps(out->c) + RAD_REPLAY_BEYOND);
+        if (out->c->error.code == RAD_ENOMEM) status = rad__error_memory(error);
+    }
+    if (status != 0) {
+        rad__flow_case_close(out->c);
+        out->c = NULL;
+        return status;
+    }
+    if (out->history != NULL) rad__flow_history_end(out->history, out->c);
+    return 0;
+}
+
+int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
+                             rad_flow_history *history, uint64_t quantum, rad_error *error)
+{
+    *out = (rad_flow_rerun){.as_recorded = true, .history = history, .quantum = quantum};
+    if (quantum == 0) out->quantum = UINT64_MAX;
+    if (history != NULL && out->quantum > RAD_HISTORY_EVERY) out->quantum = RAD_HISTORY_EVERY;
+    return replay(out, p, j, false, error);
+}
+
+int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p,
+                                 rad_flow_journal *j, rad_error *error)
+{
+    *out = (rad_flow_rerun){.as_recorded = true, .quantum = UINT64_MAX};
+    return replay(out, p, j, true, error);
+}

@@ -1,0 +1,52 @@
+#include "flow/lang/suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LENGTH_MAX = 60 };
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many characters have to be put in, taken out, replaced, or swapped with their neighbour. */
+static uint32_t distance_of(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    uint32_t rows[3][LENGTH_MAX + 1];
+    for (size_t j = 0; j <= b_length; j++) rows[0][j] = (uint32_t)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        uint32_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
+        row[0] = (uint32_t)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            row[j] = least(least(row[j - 1], above[j]) + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped) row[j] = least(row[j], two_above[j - 2] + 1);
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+void rad__flow_suggest_begin(rad_flow_suggest *s, const char *wanted, size_t length)
+{
+    *s = (rad_flow_suggest){.wanted = wanted, .length = length, .distance = UINT32_MAX};
+}
+
+/* One mistake in a short word, two in a longer one: what is farther off is a guess. The first of equals stays.
+ * The word itself is in the wrong place: it is no suggestion. */
+void rad__flow_suggest_consider(rad_flow_suggest *s, const char *name)
+{
+    size_t length = strlen(name);
+    if (length > LENGTH_MAX) return;
+    uint32_t distance = distance_of(s->wanted, s->length, name, length);
+    uint32_t allowed = s->length < 3 ? 0 : s->length < 5 ? 1 : 2;
+    if (distance == 0 || distance > allowed || distance >= s->distance) return;
+    s->distance = distance;
+    s->best = name;
+}
+
+const char *rad__flow_suggest_text(rad_flow_suggest *s)
+{
+    if (s->best != NULL) snprintf(s->text, sizeof s->text, "; did you mean '%s'?", s->best);
+    return s->text;
+}
