@@ -11,6 +11,8 @@ here=$PWD
 mkdir bin && ln -s "$RADDLE" bin/raddle
 PATH=$here/bin:$PATH
 
+port=$((20000 + $$ % 10000)) # for 8080
+
 # What differs from run to run, and how lines are laid out.
 flat() { sed -E 's/\x1b\[[0-9;]*m//g; s/[0-9.]+ m?s\b/T/g; s/\b[0-9a-f]{16,32}\b/ID/g' "$1" | tr -s '\n ' ' ' | sed 's/^ //; s/ $//'; }
 
@@ -43,6 +45,7 @@ follow() { # PAGE
         sh)
             expected=0
             ! tail -n 1 "$block" | grep -q '# fails$' || expected=1
+            sed -i "s/8080/$port/" "$block"
             timeout 60 bash "$block" >"$here/output" 2>&1 </dev/null
             status=$?
             check "$1: $(head -n 1 "$block") (expected $expected, was $status)" [ $status = $expected ]
@@ -53,5 +56,5 @@ follow() { # PAGE
     cd "$here" || exit 1
 }
 
-for page in flow session; do follow $page; done
+for page in flow session load; do follow $page; done
 finish
