@@ -132,12 +132,27 @@ static const char *foreign_sanitizer(int argc, char **argv)
  * */
 
 /* For compilers: accesses that are volatile are calls of their own, returns go to who made an access, and the program
- * does not think that it is under the sanitizer. */
+ * does not think that it is under the sanitizer. gcc does not expand copies and comparisons in place, where
+ * nothing would see them. Functions that constant expressions may have, such as strlen, stay known to it. */
 static const char *const GCC_WORDS[] = {"-fsanitize=thread",
                                         "--param=tsan-distinguish-volatile=1",
                                         "-fno-optimize-sibling-calls",
                                         "-U__SANITIZE_THREAD__",
                                         "-Wno-tsan",
+                                        "-fno-builtin-memcpy",
+                                        "-fno-builtin-memmove",
+                                        "-fno-builtin-mempcpy",
+                                        "-fno-builtin-memset",
+                                        "-fno-builtin-bzero",
+                                        "-fno-builtin-strcpy",
+                                        "-fno-builtin-stpcpy",
+                                        "-fno-builtin-strncpy",
+                                        "-fno-builtin-strcat",
+                                        "-fno-builtin-strncat",
+                                        "-fno-builtin-sprintf",
+                                        "-fno-builtin-snprintf",
+                                        "-fno-optimize-strlen",
+                                        "--param=builtin-string-cmp-inline-length=0",
                                         NULL};
 static const char *const CLANG_WORDS[] = {"-fsanitize=thread",
                                           "-fno-optimize-sibling-calls",

@@ -14,6 +14,7 @@
 
 typedef struct Dwfl Dwfl;
 typedef struct Dwfl_Module Dwfl_Module;
+typedef struct Dwarf_Line Dwarf_Line;
 typedef struct Dwfl_Line Dwfl_Line;
 typedef struct Dwarf_Files Dwarf_Files;
 
@@ -86,6 +87,10 @@ enum {
     CALL(const char *, dwfl_lineinfo,                                                              \
          (Dwfl_Line * line, uint64_t * address, int *number, int *column, void *m, void *n))       \
     CALL(const char *, dwfl_line_comp_dir, (Dwfl_Line * line))                                     \
+    CALL(int, dwarf_haspc, (Dwarf_Die * die, uint64_t pc))                                         \
+    CALL(Dwarf_Line *, dwarf_getsrc_die, (Dwarf_Die * cu, uint64_t pc))                            \
+    CALL(const char *, dwarf_linesrc, (Dwarf_Line * line, uint64_t * time, uint64_t * size))       \
+    CALL(int, dwarf_lineno, (Dwarf_Line * line, int *number))                                      \
     CALL(int, dwarf_getscopes, (Dwarf_Die * cu, uint64_t pc, Dwarf_Die * *scopes))                 \
     CALL(int, dwarf_getscopes_die, (Dwarf_Die * die, Dwarf_Die * *scopes))                         \
     CALL(Dwarf_Die *, dwarf_diecu, (Dwarf_Die * die, Dwarf_Die * cu, void *a, void *b))            \
@@ -240,10 +245,39 @@ static uint32_t add_functions(Dwarf_Die *scopes, int count, rad_debug_frame *fra
     return at;
 }
 
+/* The unit that has this code. clang writes no table of them (.debug_aranges): then libdw finds none, or one that lies
+ * before it, and all are asked. */
+static Dwarf_Die *unit_at(Dwfl_Module *m, uint64_t offset, uint64_t *bias)
+{
+    Dwarf_Die *cu = dw.dwfl_module_addrdie(m, offset, bias);
+    if (cu != NULL && dw.dwarf_haspc(cu, offset - *bias) > 0) return cu;
+    cu = NULL;
+    while ((cu = dw.dwfl_module_nextcu(m, cu, bias)) != NULL)
+        if (dw.dwarf_haspc(cu, offset - *bias) > 0) return cu;
+    return NULL;
+}
+
+static void line_at(Dwfl_Module *m, uint64_t offset, rad_debug_frame *f)
+{
+    Dwfl_Line *line = dw.dwfl_module_getsrc(m, offset);
+    int number = 0;
+    const char *file = line ? dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+    copy_text(f->folder, sizeof f->folder, file ? dw.dwfl_line_comp_dir(line) : NULL);
+    if (line == NULL) {
+        uint64_t bias = 0;
+        Dwarf_Die *cu = unit_at(m, offset, &bias);
+        Dwarf_Line *of_unit = cu ? dw.dwarf_getsrc_die(cu, offset - bias) : NULL;
+        file = of_unit ? dw.dwarf_linesrc(of_unit, NULL, NULL) : NULL;
+        if (file) dw.dwarf_lineno(of_unit, &number);
+    }
+    copy_text(f->file, sizeof f->file, file);
+    f->line = number > 0 ? (uint32_t)number : 0;
+}
+
 static uint32_t nested(Dwfl_Module *m, uint64_t offset, rad_debug_frame *frames)
 {
     uint64_t bias = 0;
-    Dwarf_Die *scopes = NULL, innermost, *cu = dw.dwfl_module_addrdie(m, offset, &bias);
+    Dwarf_Die *scopes = NULL, innermost, *cu = unit_at(m, offset, &bias);
     uint32_t count = 0;
     int n = cu ? dw.dwarf_getscopes(cu, offset - bias, &scopes) : 0;
     if (n > 0) {
@@ -263,12 +297,7 @@ uint32_t rad__debug_code(const char *path, uint64_t offset,
     Dwfl_Module *m = module_of(path);
     if (m == NULL) return 0;
     frames[0] = (rad_debug_frame){.line = 0};
-    Dwfl_Line *line = dw.dwfl_module_getsrc(m, offset);
-    int number = 0;
-    const char *file = line ? dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
-    copy_text(frames[0].file, sizeof frames[0].file, file);
-    copy_text(frames[0].folder, sizeof frames[0].folder, file ? dw.dwfl_line_comp_dir(line) : NULL);
-    frames[0].line = number > 0 ? (uint32_t)number : 0;
+    line_at(m, offset, &frames[0]);
     uint32_t count = nested(m, offset, frames);
     if (count > 0) return count;
     copy_text(frames[0].function, sizeof frames[0].function, dw.dwfl_module_addrname(m, offset));

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "lab/fibers/libc.h"
 #include "lab/threads/threads.h"
+#include "lab/watched/libc.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -82,6 +83,8 @@ RAD_ANSWER(ssize_t, sendto,
            (int fd, const void *bytes, size_t size, int flags, const struct sockaddr *address,
             socklen_t length))
 {
+    const long words[] = {fd, (long)(uintptr_t)bytes, (long)size}; /* tidy: address ok: libc.h */
+    rad__libc_begins(RAD_LIBC_sendto, words, __builtin_return_address(0));
     reaches("sendto", address);
     if (!rad__descriptor_waits(__builtin_return_address(0), RAD_AT_write, fd, true)) return -1;
     return RAD_REAL(sendto)(fd, bytes, size, flags, address, length);

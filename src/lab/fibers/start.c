@@ -10,7 +10,7 @@
 #include "lab/hello.h"
 #include "lab/inserted.h"
 #include "lab/threads/threads.h"
-#include "lab/watched/watched.h"
+#include "lab/watched/libc.h"
 #include "os/process.h"
 #include "os/term.h"
 
@@ -146,6 +146,7 @@ static int lab_main(int argc, char **argv, char **envp)
     rad__signals_open();
     signal(SIGPIPE, SIG_IGN); /* lab/threads/descriptors.c sends it */
     rad__marks_open();
+    rad__libc_open();
     rad__ends_look();
     if (rad__stage_open(&error) != 0) give_up(error.text);
     if (!rad__watched_open()) give_up("no memory to watch the program's");

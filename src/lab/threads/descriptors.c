@@ -12,6 +12,7 @@
 #include "lab/fibers/libc.h"
 #include "lab/fibers/snapshot.h"
 #include "lab/threads/threads.h"
+#include "lab/watched/libc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,6 +49,14 @@ static bool is_explored(const void *caller)
 }
 
 #define EXPLORED() is_explored(__builtin_return_address(0))
+
+/* Of watched code: what the call reads and writes. */
+#define WORD(p) ((long)(uintptr_t)(p)) /* tidy: address ok: as libc.h has it */
+#define BEGINS(name, ...)                                                                          \
+    rad__libc_begins(RAD_LIBC_##name, (const long[]){__VA_ARGS__}, __builtin_return_address(0))
+#define ENDS(name, result, ...)                                                                    \
+    rad__libc_ends(RAD_LIBC_##name, (const long[]){__VA_ARGS__}, result,                           \
+                   __builtin_return_address(0))
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------- */
 
@@ -119,18 +128,23 @@ bool rad__descriptor_waits(const void *caller, uint32_t site, int fd, bool write
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-#define READING(type, name, parameters, arguments)                                                 \
+#define READING(type, name, parameters, arguments, ...)                                            \
     RAD_ANSWER(type, name, parameters)                                                             \
     {                                                                                              \
+        BEGINS(name, __VA_ARGS__);                                                                 \
         if (EXPLORED() && !may_go(RAD_AT_read, fd, POLLIN)) return -1;                             \
-        return RAD_REAL(name) arguments;                                                           \
+        type got = RAD_REAL(name) arguments;                                                       \
+        ENDS(name, got, __VA_ARGS__);                                                              \
+        return got;                                                                                \
     }
 
-READING(ssize_t, read, (int fd, void *to, size_t size), (fd, to, size))
-READING(ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room), (fd, to, size, room))
-READING(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count))
-READING(ssize_t, recvmsg, (int fd, struct msghdr *to, int flags), (fd, to, flags))
-READING(int, eventfd_read, (int fd, eventfd_t *to), (fd, to))
+READING(ssize_t, read, (int fd, void *to, size_t size), (fd, to, size), fd, WORD(to), (long)size)
+READING(ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room), (fd, to, size, room), fd,
+        WORD(to), (long)size)
+READING(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count), fd, WORD(to),
+        count)
+READING(ssize_t, recvmsg, (int fd, struct msghdr *to, int flags), (fd, to, flags), fd, WORD(to))
+READING(int, eventfd_read, (int fd, eventfd_t *to), (fd, to), fd, WORD(to))
 
 /* Without blocking, if so much was asked for. */
 static bool waits(int flags)
@@ -156,21 +170,30 @@ static ssize_t receive(int fd, char *to, size_t size, int flags, struct sockaddr
 
 RAD_ANSWER(ssize_t, recv, (int fd, void *to, size_t size, int flags))
 {
-    if (!EXPLORED()) return RAD_REAL(recv)(fd, to, size, flags);
-    return receive(fd, to, size, flags, NULL, NULL);
+    BEGINS(recv, fd, WORD(to), (long)size);
+    ssize_t got =
+        EXPLORED() ? receive(fd, to, size, flags, NULL, NULL) : RAD_REAL(recv)(fd, to, size, flags);
+    ENDS(recv, got, fd, WORD(to), (long)size);
+    return got;
 }
 
 RAD_ANSWER(ssize_t, recvfrom,
            (int fd, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *room))
 {
-    if (!EXPLORED()) return RAD_REAL(recvfrom)(fd, to, size, flags, from, room);
-    return receive(fd, to, size, flags, from, room);
+    BEGINS(recvfrom, fd, WORD(to), (long)size);
+    ssize_t got = EXPLORED() ? receive(fd, to, size, flags, from, room)
+                             : RAD_REAL(recvfrom)(fd, to, size, flags, from, room);
+    ENDS(recvfrom, got, fd, WORD(to), (long)size);
+    return got;
 }
 
 RAD_ANSWER(ssize_t, __recv_chk, (int fd, void *to, size_t size, size_t room, int flags))
 {
-    if (!EXPLORED() || size > room) return RAD_REAL(__recv_chk)(fd, to, size, room, flags);
-    return receive(fd, to, size, flags, NULL, NULL);
+    BEGINS(__recv_chk, fd, WORD(to), (long)size);
+    ssize_t got = EXPLORED() && size <= room ? receive(fd, to, size, flags, NULL, NULL)
+                                             : RAD_REAL(__recv_chk)(fd, to, size, room, flags);
+    ENDS(__recv_chk, got, fd, WORD(to), (long)size);
+    return got;
 }
 
 /* ---- Writing ------------------------------------------------------------------------------------------------- */
@@ -239,12 +262,14 @@ static ssize_t of_fiber(ssize_t done, const void *caller, bool signals)
 
 RAD_ANSWER(ssize_t, write, (int fd, const void *from, size_t size))
 {
+    BEGINS(write, fd, WORD(from), (long)size);
     if (EXPLORED()) return write_all(fd, from, size, -1);
     return of_fiber(RAD_REAL(write)(fd, from, size), __builtin_return_address(0), true);
 }
 
 RAD_ANSWER(ssize_t, writev, (int fd, const struct iovec *from, int count))
 {
+    BEGINS(writev, fd, WORD(from), count);
     if (!EXPLORED() || !is_stream(fd)) return RAD_REAL(writev)(fd, from, count);
     ssize_t all = 0;
     for (int i = 0; i < count; i++) {
@@ -258,6 +283,7 @@ RAD_ANSWER(ssize_t, writev, (int fd, const struct iovec *from, int count))
 
 RAD_ANSWER(ssize_t, send, (int fd, const void *from, size_t size, int flags))
 {
+    BEGINS(send, fd, WORD(from), (long)size);
     if (EXPLORED()) return write_all(fd, from, size, flags);
     return of_fiber(RAD_REAL(send)(fd, from, size, flags), __builtin_return_address(0),
                     !(flags & MSG_NOSIGNAL));
@@ -265,6 +291,7 @@ RAD_ANSWER(ssize_t, send, (int fd, const void *from, size_t size, int flags))
 
 RAD_ANSWER(ssize_t, sendmsg, (int fd, const struct msghdr *from, int flags))
 {
+    BEGINS(sendmsg, fd, WORD(from));
     if (!EXPLORED()) return RAD_REAL(sendmsg)(fd, from, flags);
     if (!may_go(RAD_AT_write, fd, POLLOUT)) return -1;
     ssize_t done = RAD_REAL(sendmsg)(fd, from, flags);

@@ -92,7 +92,7 @@ void rad__watched_begin(const void *at, size_t size, enum rad_watched_kind kind,
     w->operation_at = NULL;
     if (v == NULL) return;
     v->reads = v->look_count = 0;
-    w->operation_site = rad__watched_site(w, pc);
+    w->operation_site = rad__watched_site(w, pc, NULL);
     operation_open(w, v, at, size, kind != RAD_WATCHED_LOAD);
 }
 
@@ -178,7 +178,7 @@ void rad__watched_volatile(const void *at, size_t size, int writes, const void *
     rad__watched_stop(writes ? RAD_AT_WRITE : RAD_AT_READ, at, pc);
     rad_view *v = rad__view_now(w);
     if (v == NULL) return;
-    rad__watched_plain(at, size, writes | 2, pc);
+    rad__watched_plain(at, size, (writes ? RAD_PLAIN_WRITES : 0) | RAD_PLAIN_MET, pc);
     if (writes || size > 8 || rad__cell_at(at) + size > 8) return;
     rad_cell *cell = rad__cell_of(w, at);
     uint32_t location = cell ? rad__location_of(w, cell, rad__mask_of(rad__cell_at(at), size)) : 0;

@@ -45,9 +45,8 @@ void rad__watched_gone(rad_watch *w, const rad_cell *cell, const char *at, uint3
 {
     char place[RAD_PLACE_TEXT], spot[96];
     const rad_freed *f = freed_at(w, cell);
-    uintptr_t pc = w->sites[site].pc;
-    rad__watched_place_text(pc, place);
-    rad__watched_spot(pc, spot, sizeof spot);
+    rad__watched_place_text(&w->sites[site], place);
+    rad__watched_spot(w->sites[site].pc, spot, sizeof spot);
     if (rad__tell_kernel) rad__tell_kernel->evaluations[RAD_ORACLE_FREED]++;
     rad__program_fails(RAD_ORACLE_FREED, place,
                        "%s %s a block of %zu bytes, %zu bytes behind its beginning, at %s %s: it "
@@ -87,7 +86,7 @@ bool rad__watched_free(void *block, size_t size, const void *pc)
     if (!RAD_GROW(&w->freed, &w->freed_capacity, w->freed_count + 1)) return false;
     uint32_t number = w->freed_count++;
     w->freed[number] = (rad_freed){block, size, rad__stage.current->number};
-    mark(w, v, block, size, number, rad__watched_site(w, pc));
+    mark(w, v, block, size, number, rad__watched_site(w, pc, "free"));
     uint32_t place = kept_next++ % KEPT_BLOCKS;
     let_go(place);
     kept[place].block = block;

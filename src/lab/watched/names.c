@@ -17,15 +17,11 @@ enum { MODULES_MAX = 64 };
 
 static struct {
     const rad_watched_module *at[MODULES_MAX];
+    const char *code[MODULES_MAX], *code_end[MODULES_MAX]; /* the module's */
     uint32_t count;
 } modules;
 
 static rad_symbols symbols;
-
-void rad__watched_module(const rad_watched_module *m)
-{
-    if (modules.count < MODULES_MAX) modules.at[modules.count++] = m;
-}
 
 /* ---- Which file --------------------------------------------------------------------------------------------- */
 
@@ -69,6 +65,31 @@ static const rad_watched_module *module_of(const struct dl_phdr_info *info)
         if (is_inside(info, stub)) return modules.at[i];
     }
     return NULL;
+}
+
+void rad__watched_module(const rad_watched_module *m)
+{
+    static search s;
+    uintptr_t stub = (uintptr_t)m->stub; /* tidy: address ok: which file it is in */
+    if (modules.count == MODULES_MAX || !find(&s, stub)) return;
+    uint32_t i = modules.count++;
+    modules.at[i] = m;
+    for (uint32_t n = 0; n < s.info.dlpi_phnum; n++) {
+        const ElfW(Phdr) *p = &s.info.dlpi_phdr[n];
+        uintptr_t from = s.info.dlpi_addr + p->p_vaddr;
+        if (p->p_type != PT_LOAD || stub - from >= p->p_memsz) continue;
+        modules.code[i] = (const char *)from;
+        modules.code_end[i] = (const char *)from + p->p_memsz;
+    }
+}
+
+bool rad__watched_code(const void *pc)
+{
+    const char *at = pc;
+    for (uint32_t i = 0; i < modules.count; i++)
+        if (at >= modules.code[i] && at < modules.code_end[i]) /* tidy: address ok: one file */
+            return at < modules.at[i]->stub || at >= modules.at[i]->stub_end;
+    return false;
 }
 
 /* ---- Calls that the compiler has inserted -------------------------------------------------------------------- */
@@ -154,30 +175,41 @@ static const char *file_name(const struct dl_phdr_info *info)
     return base_name(info->dlpi_name[0] || !rad__stage.argv ? info->dlpi_name : rad__stage.argv[0]);
 }
 
-rad_code_site rad__watched_place(uintptr_t pc)
+/* How many calls there are of the same as at `call`, from `begin` to there. */
+static uint32_t ordinal_of(const rad_watched_module *m, const char *begin, const char *call)
+{
+    uint32_t ordinal = 1;
+    const char *name = m ? operation_at(m, call) : NULL, *target = call_target(call);
+    for (const char *at = begin; at < call; at += STEP) {
+        const char *other = name ? operation_at(m, at) : NULL;
+        bool same = name ? other != NULL && strcmp(other, name) == 0
+                         : target != NULL && call_target(at) == target;
+        ordinal += same;
+    }
+    return ordinal;
+}
+
+rad_code_site rad__watched_place(const rad_watched_site *site)
 {
     search s;
-    rad_code_site p = {"unknown", "access", 1, NULL};
-    uintptr_t begin = 0;
+    uintptr_t pc = site->pc, begin = 0;
+    rad_code_site p = {"unknown", site->call ? site->call : "access", 1, NULL};
     if (!find(&s, pc - 1)) return p;
     const rad_watched_module *m = module_of(&s.info);
     const char *function = rad__symbols_at(&symbols, &s.info, pc - 1, true, &begin);
-    p.file = file_name(&s.info);
-    if (function != NULL) p.function = function;
     const char *call = (const char *)pc - CALL_SIZE, *name = m ? operation_at(m, call) : NULL;
-    if (name == NULL) return p; /* a call by another way: the access of a function of libc's */
-    p.operation = name;
-    for (const char *at = (const char *)begin; function && at < call; at += STEP) {
-        const char *other = operation_at(m, at);
-        p.ordinal += other != NULL && strcmp(other, name) == 0;
-    }
+    p.file = file_name(&s.info);
+    if (name != NULL) p.operation = name;
+    if (function == NULL) return p;
+    p.function = function;
+    p.ordinal = ordinal_of(m, (const char *)begin, call);
     return p;
 }
 
 /* As identities have it: core/report.c. */
-void rad__watched_place_text(uintptr_t pc, char text[RAD_PLACE_TEXT])
+void rad__watched_place_text(const rad_watched_site *site, char text[RAD_PLACE_TEXT])
 {
-    rad_code_site p = rad__watched_place(pc);
+    rad_code_site p = rad__watched_place(site);
     int used = snprintf(text, RAD_PLACE_TEXT, "%.56s: %.24s", p.function, p.operation);
     if (p.ordinal > 1) snprintf(text + used, (size_t)(RAD_PLACE_TEXT - used), " %u", p.ordinal);
 }

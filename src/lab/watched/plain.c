@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { READS_BEFORE = 256, IS_VOLATILE = 2 };
+enum { READS_BEFORE = 256 };
 
 /* ---- Races --------------------------------------------------------------------------------------------------- */
 
@@ -27,7 +27,7 @@ static void race_found(void *context, const rad_accessed *old, const rad_access_
     const rad_watch *w = context;
     uint32_t shared = (uint32_t)(old->mask & now->mask);
     const char *byte = now->address - __builtin_ctz(now->mask) + __builtin_ctz(shared);
-    uintptr_t before = w->sites[old->site].pc, here = w->sites[now->site].pc;
+    const rad_watched_site *before = &w->sites[old->site], *here = &w->sites[now->site];
     rad_race_told r = {.oracle = RAD_ORACLE_RACE,
                        .first = runner_of(w, old->thread, old->clock),
                        .second = rad__stage.current->number,
@@ -36,8 +36,8 @@ static void race_found(void *context, const rad_accessed *old, const rad_access_
                        .one = rad__watched_place(before),
                        .other = rad__watched_place(here)};
     rad__watched_name(byte, r.what, sizeof r.what);
-    rad__watched_spot(before, r.first_spot, sizeof r.first_spot);
-    rad__watched_spot(here, r.second_spot, sizeof r.second_spot);
+    rad__watched_spot(before->pc, r.first_spot, sizeof r.first_spot);
+    rad__watched_spot(here->pc, r.second_spot, sizeof r.second_spot);
     rad__tell_race(&r);
 }
 
@@ -92,6 +92,14 @@ static void read_again(rad_view *v, const char *at, size_t size, const void *pc)
     rad__watched_stop(RAD_AT_READ, at, pc);
 }
 
+void rad__watched_looks(rad_view *v, const char *at, size_t size, const void *pc)
+{
+    if (at == NULL)
+        v->reads = v->look_count = 0;
+    else if (RAD_UNLIKELY(++v->reads > READS_BEFORE))
+        read_again(v, at, size, pc);
+}
+
 /* ---- The call ------------------------------------------------------------------------------- */
 
 static inline bool is_known(rad_watch *w, const rad_view *v, const char *at, size_t size,
@@ -105,21 +113,18 @@ static inline bool is_known(rad_watch *w, const rad_view *v, const char *at, siz
                                 rad__mask_of(from, size), kind);
 }
 
-void rad__watched_plain(const void *address, size_t size, int writes, const void *pc)
+void rad__watched_plain(const void *address, size_t size, int how, const void *pc)
 {
     rad_watch *w = rad__watch;
     rad_view *v = rad__view_now(w);
     const char *at = address;
     if (v == NULL || size == 0) return;
-    uint32_t kind = writes & 1 ? RAD_ACCESS_WRITES : 0;
-    if (kind) {
-        v->reads = v->look_count = 0;
-    } else if (RAD_UNLIKELY(++v->reads > READS_BEFORE) && !(writes & IS_VOLATILE)) {
-        read_again(v, at, size, pc);
-    }
+    uint32_t kind = how & RAD_PLAIN_WRITES ? RAD_ACCESS_WRITES : 0;
+    bool met = how & RAD_PLAIN_MET;
+    if (!met) rad__watched_looks(v, kind ? NULL : at, size, pc);
     if (w->points == NULL && is_known(w, v, at, size, kind)) return;
-    uint32_t site = rad__watched_site(w, pc);
-    if (RAD_UNLIKELY(w->sites[site].is_point) && !(writes & IS_VOLATILE))
+    uint32_t site = rad__watched_site(w, pc, NULL);
+    if (RAD_UNLIKELY(w->sites[site].is_point) && !met)
         rad__watched_stop(kind ? RAD_AT_WRITE : RAD_AT_READ, at, pc);
     access_range(w, v, at, size, kind, site);
 }

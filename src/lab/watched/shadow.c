@@ -147,7 +147,7 @@ static bool is_named(const char *names, const char *name)
     return false;
 }
 
-uint32_t rad__watched_site(rad_watch *w, const void *pc)
+uint32_t rad__watched_site(rad_watch *w, const void *pc, const char *call)
 {
     uintptr_t key = (uintptr_t)pc; /* tidy: address ok: a key, and an offset for people */
     uint32_t at = spread(key, RAD_SITES_WATCHED_MAX);
@@ -159,9 +159,10 @@ uint32_t rad__watched_site(rad_watch *w, const void *pc)
         rad__program_unfit("the program has more than 196,000 places with accesses to memory");
     w->site_count++;
     s->pc = key;
+    s->call = call;
     if (w->points != NULL) {
         char text[RAD_PLACE_TEXT];
-        rad__watched_place_text(key, text);
+        rad__watched_place_text(s, text);
         s->is_point = is_named(w->points, text);
     }
     return at;

@@ -72,9 +72,10 @@ typedef struct rad_watched_page {
     rad_cell *cells;
 } rad_watched_page;
 
-/* A call that the compiler inserted, by where it returns to. */
+/* A call that the compiler inserted, or one of the C library's functions, by where it returns to. */
 typedef struct rad_watched_site {
-    uintptr_t pc; /* 0: none */
+    uintptr_t pc;     /* 0: none */
+    const char *call; /* the function; NULL: inserted */
     bool is_point;
 } rad_watched_site;
 
@@ -164,7 +165,8 @@ RAD_INTERNAL uint32_t rad__location_of(rad_watch *w, rad_cell *cell, uint8_t mas
 /* What was there is another thing from here on. */
 RAD_INTERNAL void rad__watched_forget(const void *at, size_t size);
 
-RAD_INTERNAL uint32_t rad__watched_site(rad_watch *w, const void *pc);
+/* `call`: the C library's function that is called there, or NULL. */
+RAD_INTERNAL uint32_t rad__watched_site(rad_watch *w, const void *pc, const char *call);
 
 /* ---- What happened before what (edges.c) ------------------------------------------------------------------- */
 
@@ -200,7 +202,13 @@ static inline uint32_t rad__view_index(const rad_watch *w, const rad_view *v)
 
 /* ---- Calls (atomics.c, plain.c) ------------------------------------------------------------------------------ */
 
-RAD_INTERNAL void rad__watched_plain(const void *at, size_t size, int writes, const void *pc);
+enum { RAD_PLAIN_WRITES = 1, RAD_PLAIN_MET = 2 /* its point is behind it */ };
+
+RAD_INTERNAL void rad__watched_plain(const void *at, size_t size, int how, const void *pc);
+
+/* It reads there (NULL: it writes): a loop that only reads, and sees the same, lets others go first. */
+RAD_INTERNAL void rad__watched_looks(rad_view *v, const char *at, size_t size, const void *pc);
+
 RAD_INTERNAL void rad__watched_volatile(const void *at, size_t size, int writes, const void *pc);
 RAD_INTERNAL void rad__watched_begin(const void *at, size_t size, enum rad_watched_kind kind,
                                      const void *pc);
@@ -234,9 +242,12 @@ enum { RAD_PLACE_TEXT = 96 };
 
 RAD_INTERNAL void rad__watched_module(const rad_watched_module *m);
 
-/* A place in the code, by where its call returns to: "bump: write 2", without its number when it is the first. */
-RAD_INTERNAL rad_code_site rad__watched_place(uintptr_t pc);
-RAD_INTERNAL void rad__watched_place_text(uintptr_t pc, char text[RAD_PLACE_TEXT]);
+/* Is this in code that `raddle cc` has compiled? */
+RAD_INTERNAL bool rad__watched_code(const void *pc);
+
+/* A place in the code: "bump: write 2", without its number when it is the first. */
+RAD_INTERNAL rad_code_site rad__watched_place(const rad_watched_site *s);
+RAD_INTERNAL void rad__watched_place_text(const rad_watched_site *s, char text[RAD_PLACE_TEXT]);
 
 /* For raddle, which writes the line in its place: "[+1a2b]" of the program, "[/lib/x.so+1a2b]" of others. */
 RAD_INTERNAL void rad__watched_spot(uintptr_t pc, char *text, size_t size);
