@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "core/policy_user.h"
+#include "lab/inserted.h"
 #include "lab/serve.h"
 #include "lab/under_test.h"
 #include "os/clock.h"
@@ -297,6 +298,16 @@ static int worker_noted(rad_pool *p, worker *w, const rad_worker_note *note, rad
     return worker_again(p, w, ticket, error);
 }
 
+/* Its process only told which instruction it was. */
+static void name_places(rad_unit_result *r)
+{
+    for (uint64_t i = 0; i < r->finding_count; i++) {
+        rad_verdict *v = &r->findings[i].verdict;
+        rad__spots_read(v->message, sizeof v->message);
+    }
+    rad__spots_read(r->last.message, sizeof r->last.message);
+}
+
 static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *error)
 {
     rad_bytes bytes = {0};
@@ -315,7 +326,9 @@ static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *
         code = worker_noted(p, w, &note, a, error);
     } else if (got == 1) {
         rad_reader reader = rad__reader(bytes.data, bytes.size);
-        if (!rad__unit_result_read(&a->result, &reader)) {
+        if (rad__unit_result_read(&a->result, &reader)) {
+            name_places(&a->result);
+        } else {
             rad__unit_result_free(&a->result);
             code = rad__error_memory(error);
         }

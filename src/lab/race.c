@@ -1,13 +1,9 @@
-/* race.c — see race.h. */
+/* race.c — what the program tells; see race.h. */
 #include "lab/race.h"
 
-#include "lab/inserted.h"
 #include "lab/order.h"
 
 #include <stdio.h>
-#include <string.h>
-
-enum { FIELDS = 9 };
 
 static void racer_text(const rad_kernel *k, uint32_t actor, char name[RAD_NAME_MAX])
 {
@@ -52,29 +48,4 @@ void rad__race_put(rad_call_stream *s, const rad_race_told *r)
         s,
         &(rad_record){RAD_STREAM_RACE, r->first, r->second, r->oracle << 16 | kinds, ordinals, 0},
         text);
-}
-
-void rad__race_take(rad_kernel *k, const rad_record *record, char *text)
-{
-    char *fields[FIELDS], *at = text;
-    for (uint32_t i = 0; i < FIELDS; i++) {
-        char *end = strchr(at, '\n');
-        if (end == NULL) return;
-        *end = 0;
-        fields[i] = at;
-        at = end + 1;
-    }
-    rad_race_told r = {.oracle = record->c >> 16,
-                       .first = record->a,
-                       .second = record->b,
-                       .first_kind = record->c >> 8 & 3,
-                       .second_kind = record->c & 3,
-                       .one = {fields[3], fields[4], (uint32_t)(record->value >> 32), fields[5]},
-                       .other = {fields[6], fields[7], (uint32_t)record->value, fields[8]}};
-    snprintf(r.what, sizeof r.what, "%s", fields[0]);
-    snprintf(r.first_spot, sizeof r.first_spot, "%s", fields[1]);
-    snprintf(r.second_spot, sizeof r.second_spot, "%s", fields[2]);
-    rad__spots_read(r.first_spot, sizeof r.first_spot);
-    rad__spots_read(r.second_spot, sizeof r.second_spot);
-    rad__race_tell(k, &r);
 }

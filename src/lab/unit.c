@@ -1,6 +1,5 @@
 /* unit.c — doing a unit: the loop in which a worker process spends its life. */
 #include "lab/unit.h"
-#include "lab/inserted.h"
 
 #include "base/alloc.h"
 #include "lab/script.h"
@@ -447,8 +446,6 @@ bool rad__unit_result_read(rad_unit_result *r, rad_reader *from)
         f->choices = get_array(from, &f->choice_count, sizeof *f->choices);
         f->set_hashes = get_array(from, &hashes, sizeof *f->set_hashes);
         f->set_hash_count = (uint32_t)hashes;
-        rad__spots_read(f->verdict.message, sizeof f->verdict.message);
     }
-    rad__spots_read(r->last.message, sizeof r->last.message);
     return rad__estimates_read(&r->learned, from) && !from->failed;
 }
