@@ -16,7 +16,6 @@
  * (the same question of versions, for every message). */
 #include "program.h"
 
-#include "base/alloc.h"
 #include "fibers.h"
 #include "os/object.h"
 
@@ -160,12 +159,11 @@ static int check_program(cli *c, const char *path, enum kind *kind, bool *tests)
 {
     rad_error error = {.code = 0};
     rad_elf elf;
-    char *bytes;
     int status = check_access(c, path);
     if (status != 0) {
         return status;
     }
-    if (rad__os_object_read(path, &bytes, &elf, &error) != 0) {
+    if (rad__os_object_open(path, &elf, &error) != 0) {
         return complain_error(c, &error);
     }
     bool machines = rad__elf_symbol(&elf, "rad_lab_main") != RAD_ELF_ABSENT;
@@ -173,8 +171,8 @@ static int check_program(cli *c, const char *path, enum kind *kind, bool *tests)
     status = *kind == KIND_UNDER_TEST ? check_fibers(c, path, &elf) : 0;
     *tests = *kind == KIND_UNDER_TEST && rad__elf_symbol(&elf, "rad_test_main") != RAD_ELF_ABSENT;
     status = status == 0 ? check_symbols(c, path, &elf) : status;
-    rad__free(bytes);
-    return status;
+    int whole = rad__os_object_close(&elf, path, &error);
+    return status == 0 && whole != 0 ? complain_error(c, &error) : status;
 }
 
 /* ---- Letting it run -------------------------------------------------------------------------------- */

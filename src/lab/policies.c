@@ -121,11 +121,10 @@ static int split_path(const char *text, char *path, size_t size, const char **re
 static int check_file(const char *path, rad_error *error)
 {
     rad_elf elf;
-    char *bytes;
     const char *kind = rad__os_not_regular(path);
     if (kind != NULL)
         return rad__error(error, RAD_EINPUT, "'%.300s': %s, not a shared object", path, kind);
-    int code = rad__os_object_read(path, &bytes, &elf, error);
+    int code = rad__os_object_open(path, &elf, error);
     if (code != 0) return code;
     if (elf.is_program)
         code = rad__error(error, RAD_EINPUT,
@@ -136,8 +135,8 @@ static int check_file(const char *path, rad_error *error)
                           "'%.300s': a shared object without policies: it does not export "
                           "rad_policies (docs/policy.md)",
                           path);
-    rad__free(bytes);
-    return code;
+    int whole = rad__os_object_close(&elf, path, error);
+    return whole != 0 ? whole : code;
 }
 
 static int add_all(const char *from, const rad_policy_table *const *tables, rad_error *error)

@@ -1,7 +1,6 @@
 /* program.c — see program.h. */
 #include "lab/program.h"
 
-#include "base/alloc.h"
 #include "base/digest.h"
 #include "lab/artifact.h"
 #include "lab/json.h"
@@ -46,11 +45,10 @@ void rad__program_set_file(const char *path, const char *library, const rad_mach
 
 static void read_build_id(const char *path, char *text, size_t size)
 {
-    char *bytes;
     rad_elf elf;
-    if (rad__os_object_read(path, &bytes, &elf, NULL) != 0) return;
+    if (rad__os_object_open(path, &elf, NULL) != 0) return;
     rad__program_build_id(&elf, text, size);
-    rad__free(bytes);
+    if (rad__os_object_close(&elf, path, NULL) != 0) text[0] = 0;
 }
 
 const rad_lab_program *rad_lab_program_own(void)

@@ -2,9 +2,8 @@
 #define _GNU_SOURCE
 #include "os/object.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "os/file.h"
+#include "os/append.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -38,17 +37,23 @@ void rad__os_object_of(const void *address, char *path, size_t size)
     dl_iterate_phdr(look_at, &s);
 }
 
-enum { OBJECT_BYTES_MAX = 1 << 30 };
-
-int rad__os_object_read(const char *path, char **bytes, rad_elf *e, rad_error *error)
+int rad__os_object_open(const char *path, rad_elf *e, rad_error *error)
 {
+    const void *bytes;
     size_t size;
-    int code = rad__os_read_file(path, OBJECT_BYTES_MAX, bytes, &size, error);
+    int code = rad__os_map(path, &bytes, &size, error);
     if (code != 0) return code;
-    code = rad__elf_open(e, *bytes, size, path, error);
+    code = rad__elf_open(e, bytes, size, path, error);
     if (code == 0) return 0;
-    rad__free(*bytes);
-    *bytes = NULL;
+    int whole = rad__os_object_close(e, path, error);
+    return whole != 0 ? whole : code;
+}
+
+int rad__os_object_close(rad_elf *e, const char *path, rad_error *error)
+{
+    int code = rad__os_map_is_whole(e->bytes, path, error);
+    rad__os_unmap(e->bytes, e->size);
+    *e = (rad_elf){.bytes = NULL};
     return code;
 }
 

@@ -7,8 +7,10 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "lab/machines.h"
 #include "lab/program.h"
+#include "os/file.h"
 #include "os/object.h"
 
 #include <stdio.h>
@@ -128,10 +130,10 @@ static void a_program_is_read(void **state)
 {
     rad_elf e;
     rad_error error = {0};
-    char *bytes, id[200];
+    char id[200];
     (void)state;
     exported_by_this_test = 1;
-    assert_int_equal(rad__os_object_read("/proc/self/exe", &bytes, &e, &error), 0);
+    assert_int_equal(rad__os_object_open("/proc/self/exe", &e, &error), 0);
     assert_true(e.is_program);
     assert_int_equal(rad__elf_symbol(&e, "main"), RAD_ELF_DEFINED);
     assert_int_equal(rad__elf_symbol(&e, "mai"), RAD_ELF_ABSENT); /* the beginning of a name */
@@ -145,14 +147,14 @@ static void a_program_is_read(void **state)
     e.build_id[0] = 0;
     rad__program_build_id(&e, id, sizeof id);
     assert_memory_equal(id, "file:", 5);
-    rad__free(bytes);
+    assert_int_equal(rad__os_object_close(&e, "", &error), 0);
 }
 
 static void a_shared_object_is_read(void **state)
 {
     rad_elf e;
     rad_error error = {0};
-    char *bytes, path[300];
+    char path[300];
     void (*function)(const LargestIntegralType, const char *const, const char *const, const int) =
         _assert_true;
     void *address;
@@ -160,11 +162,11 @@ static void a_shared_object_is_read(void **state)
     memcpy(&address, &function, sizeof address);
     rad__os_object_of(address, path, sizeof path);
     assert_non_null(strstr(path, "libcmocka"));
-    assert_int_equal(rad__os_object_read(path, &bytes, &e, &error), 0);
+    assert_int_equal(rad__os_object_open(path, &e, &error), 0);
     assert_false(e.is_program);
     assert_int_equal(rad__elf_exported(&e, "_assert_true"), RAD_ELF_DEFINED);
     assert_int_equal(rad__elf_exported(&e, "abort"), RAD_ELF_NEEDED);
-    rad__free(bytes);
+    assert_int_equal(rad__os_object_close(&e, "", &error), 0);
 }
 
 static void the_file_of_an_address_is_found(void **state)
@@ -185,19 +187,36 @@ static void files_that_are_cut_off_are_not_read_beyond_their_end(void **state)
 {
     enum { ROOM = 64 << 10 };
     rad_elf whole, e;
-    char *bytes;
     uint8_t *pages =
         mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     (void)state;
     assert_true(pages != MAP_FAILED && mprotect(pages + ROOM, ROOM, PROT_NONE) == 0);
-    assert_int_equal(rad__os_object_read("/proc/self/exe", &bytes, &whole, NULL), 0);
+    assert_int_equal(rad__os_object_open("/proc/self/exe", &whole, NULL), 0);
     for (size_t length = 0; length < 4096; length++) {
         uint8_t *at = pages + ROOM - length;
-        memcpy(at, bytes, length);
+        memcpy(at, whole.bytes, length);
         assert_int_equal(rad__elf_open(&e, at, length, "x", NULL), RAD_EINPUT);
     }
-    rad__free(bytes);
+    rad__os_object_close(&whole, "", NULL);
     munmap(pages, 2 * ROOM);
+}
+
+static void a_file_that_becomes_shorter_is_said_to(void **state)
+{
+    rad_elf e;
+    rad_error error = {0};
+    (void)state;
+    assert_int_equal(rad__os_object_open("/proc/self/exe", &e, &error), 0);
+    assert_int_equal(rad__os_write_file("cut", e.bytes, e.size, &error), 0);
+    assert_int_equal(rad__os_object_close(&e, "", &error), 0);
+    assert_int_equal(rad__os_object_open("cut", &e, &error), 0);
+    assert_int_equal(truncate("cut", 4096), 0);
+    assert_int_equal(rad__elf_symbol(&e, "main"), RAD_ELF_ABSENT); /* no SIGBUS */
+    assert_int_equal(rad__os_object_close(&e, "cut", &error), RAD_EIO);
+    assert_non_null(strstr(error.text, "shorter"));
+    rad__error_clear(&error);
+    assert_int_equal(rad__os_object_open("cut", &e, &error), RAD_EINPUT);
+    remove("cut");
 }
 
 int main(void)
@@ -210,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_shared_object_is_read),
         cmocka_unit_test(the_file_of_an_address_is_found),
         cmocka_unit_test(files_that_are_cut_off_are_not_read_beyond_their_end),
+        cmocka_unit_test(a_file_that_becomes_shorter_is_said_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
