@@ -448,8 +448,11 @@ static int machine_create(void **self, const rad_case *c, rad_error *error)
     *self = NULL;
     if (c->params[PARAM_SCRATCH] && folders_open(error) != 0) return error->code;
     char *points = NULL;
+    uint64_t count;
     int code = c->body ? take_body(c->body, &points, error) : 0;
     if (code != 0) return code;
+    rad__variables(under_test.argv[0],
+                   &count); /* once: each run that starts the program is a child's */
     teller *t = rad__alloc(1, sizeof *t);
     if (t) {
         t->points = points ? points : rad__copy_text("");
