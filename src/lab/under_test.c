@@ -212,7 +212,8 @@ int rad__tested_start(rad_tested *t, const void *self, int memory, enum rad_setu
                           .preload = under_test.library,
                           .variable = RAD_UNDER_TEST,
                           .mode = memory < 0 ? "t" : "w",
-                          .given = {request[0], answer[1], memory}};
+                          .given = {request[0], answer[1], memory},
+                          .same_addresses = true};
     if (code == 0) code = rad__os_start(&t->pid, &t->output, &start, error);
     rad__os_close(request[0]);
     rad__os_close(answer[1]);

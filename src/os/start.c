@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <unistd.h>
 
 /* Far from the numbers that the program's own files get. */
@@ -26,6 +27,16 @@ static int child_fails(const char *what)
 {
     dprintf(STDERR_FILENO, "%s: %s", what, strerror(errno));
     return STATUS_NOT_RUN;
+}
+
+/* Programs hash and compare addresses, of their threads for one. RADDLE_ADDRESSES=random: they shall differ. */
+static void fix_addresses(void)
+{
+    enum { ASK = 0xffffffff };
+    const char *wish = getenv("RADDLE_ADDRESSES");
+    if (wish != NULL && strcmp(wish, "random") == 0) return;
+    int now = personality(ASK);
+    if (now >= 0) personality((unsigned long)now | ADDR_NO_RANDOMIZE);
 }
 
 static int child_main(void *context)
@@ -50,6 +61,7 @@ static int child_main(void *context)
         (s->preload &&
          (setenv("LD_PRELOAD", s->preload, 1) != 0 || setenv("LD_BIND_NOW", "1", 1) != 0)))
         return child_fails("no memory for its environment");
+    if (s->same_addresses) fix_addresses();
     execv(s->path, s->argv);
     return child_fails("cannot run it");
 }

@@ -17,6 +17,7 @@ typedef struct rad_os_start {
     const char *variable,
         *mode; /* set to "FD,FD,FD,MODE", with the numbers that they have there; no mode: removed */
     int given[RAD_OS_GIVEN_MAX]; /* descriptors of ours; -1: none */
+    bool same_addresses; /* in each process that is started so, where the system allows it */
 } rad_os_start;
 
 /* *output is a descriptor of the file of its outputs. RAD_EIO: there is no process, or no descriptor; that the program

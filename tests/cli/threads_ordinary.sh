@@ -22,7 +22,7 @@ finds() { # PROGRAM NAME IDENTITY TEXT: found, replayed as recorded, and the rep
     tr -s '\n ' ' ' <out >words
     has words "$4" "$2: the report says $4"
     for times in ${TIMES:-1}; do
-        try replay "$1.min.raddle.json" -- "./$1" "$2"
+        RADDLE_ADDRESSES=random try replay "$1.min.raddle.json" -- "./$1" "$2"
         status 0 "$2: replay $times, at other addresses"
     done
     try explore --spurious no --runs "${FIXED_RUNS:-60}" "./$1" "$2" fixed
@@ -90,6 +90,11 @@ else
     finds ordinary_cxx table deadlock:rwlock+thread "thread 0 waits for rwlock, held by thread 0"
     finds ordinary_cxx once misuse:condition@pthread_cond_signal "uses a condition that was destroyed"
     finds ordinary_cxx lazily "assertion@made == 1" "assert(made == 1);"
+    try explore --no-shrink --runs "$runs" ./ordinary_cxx striped
+    status 1 "explore ./ordinary_cxx striped: locks are chosen by the addresses of threads"
+    hasnt out "NOT REPEATABLE" "which are the same in each process"
+    try replay ordinary_cxx.raddle.json -- ./ordinary_cxx striped
+    status 0 "so it can be replayed"
     finds ordinary_cxx stopping deadlock:condition+thread "main waits for thread"
 fi
 finish

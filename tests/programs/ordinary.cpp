@@ -165,13 +165,33 @@ static void stopping()
 }
 #endif
 
+/* A table in stripes, each with a lock; a thread's stripe follows from its number, which is an address. */
+static void striped()
+{
+    std::mutex locks[8];
+    int used[8] = {}, total = 0;
+    auto use = [&] {
+        size_t mine = std::hash<std::thread::id>()(std::this_thread::get_id()) % 8;
+        std::lock_guard<std::mutex> l(locks[mine]);
+        used[mine]++;
+        for (size_t i = 0; i < mine; i++) std::this_thread::yield();
+        if (!fixed) total = used[mine];
+    };
+    std::thread t(use), u(use), v(use);
+    t.join();
+    u.join();
+    v.join();
+    for (int n : used) total += fixed ? n : 0;
+    assert(total == 3);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)();
     } all[] = {{"async", async}, {"promise", promise}, {"table", table}, {"once", once},
-               {"lazily", lazily},
+               {"lazily", lazily},   {"striped", striped},
 #if __cplusplus >= 202002L
                {"stopping", stopping},
 #endif

@@ -35,18 +35,19 @@ enum action { UNKNOWN, SIMULATED, WAITING, PASSED, NOTED, STAYING, MARKED, REFUS
 typedef struct row {
     const char *name;
     enum action action;
+    const char *beyond; /* of those that stay: why a run is not put back */
 } row;
 
 enum { CALLS_MAX = 512 };
 
 static const row calls[CALLS_MAX] = {
-#define SIMULATED_ROW(name) [SYS_##name] = {#name, SIMULATED},
-#define WAITING_ROW(name)   [SYS_##name] = {#name, WAITING},
-#define PASSED_ROW(name)    [SYS_##name] = {#name, PASSED},
-#define NOTED_ROW(name)     [SYS_##name] = {#name, NOTED},
-#define STAYING_ROW(name)   [SYS_##name] = {#name, STAYING},
-#define MARKED_ROW(name)    [SYS_##name] = {#name, MARKED},
-#define REFUSED_ROW(name)   [SYS_##name] = {#name, REFUSED_BY_NAME},
+#define SIMULATED_ROW(name) [SYS_##name] = {#name, SIMULATED, NULL},
+#define WAITING_ROW(name)   [SYS_##name] = {#name, WAITING, NULL},
+#define PASSED_ROW(name)    [SYS_##name] = {#name, PASSED, NULL},
+#define NOTED_ROW(name)     [SYS_##name] = {#name, NOTED, NULL},
+#define STAYING_ROW(name)   [SYS_##name] = {#name, STAYING, "it calls " #name},
+#define MARKED_ROW(name)    [SYS_##name] = {#name, MARKED, NULL},
+#define REFUSED_ROW(name)   [SYS_##name] = {#name, REFUSED_BY_NAME, NULL},
 #if defined(__x86_64__)
     RAD_CALLS_SIMULATED(SIMULATED_ROW) RAD_CALLS_WAITING(WAITING_ROW) RAD_CALLS_PASSED(PASSED_ROW)
         RAD_CALLS_NOTED(NOTED_ROW) RAD_CALLS_STAYING(STAYING_ROW) RAD_CALLS_MARKED(MARKED_ROW)
@@ -133,6 +134,13 @@ static long noted(long number, const long *a)
     return pass(number, a);
 }
 
+static long staying(const row *r, long number, const long *a)
+{
+    bool only_asks = number == SYS_prlimit64 && a[2] == 0; /* getrlimit */
+    if (!only_asks) rad__marks->beyond = r->beyond;
+    return pass(number, a);
+}
+
 static long unknown(long number, const long *a)
 {
     char name[32];
@@ -143,15 +151,13 @@ static long unknown(long number, const long *a)
 
 static long answer_of(long number, const long *a)
 {
-    const row *r = number >= 0 && number < CALLS_MAX ? &calls[number] : &(row){NULL, UNKNOWN};
+    const row *r = number >= 0 && number < CALLS_MAX ? &calls[number] : &(row){NULL, UNKNOWN, NULL};
     switch (r->action) {
     case SIMULATED: return simulated(number, a);
     case WAITING: return waiting(number, a);
     case PASSED: return pass(number, a);
     case NOTED: return noted(number, a);
-    case STAYING:
-        rad__marks->beyond = "it changes what stays by a system call";
-        return pass(number, a);
+    case STAYING: return staying(r, number, a);
     case MARKED: rad__program_reaches(r->name, NULL); return pass(number, a);
     case REFUSED_BY_NAME: rad__program_refused(r->name, "by its number, which cannot be explored");
     default: return unknown(number, a);
