@@ -31,7 +31,7 @@ void rad__estimates_fold(rad_estimates *into, const rad_estimates *from)
 {
     for (uint32_t i = 0; i < from->count; i++) rad__estimates_add(into, &from->items[i]);
     into->runs += from->runs;
-    if (from->decisions_max > into->decisions_max) into->decisions_max = from->decisions_max;
+    if (from->chances_max > into->chances_max) into->chances_max = from->chances_max;
 }
 
 const rad_estimate *rad__estimates_find(const rad_estimates *e, uint64_t actor, uint64_t object)
@@ -45,7 +45,7 @@ void rad__estimates_clear(rad_estimates *e)
     rad__map64_clear(&e->index);
     e->count = 0;
     e->runs = 0;
-    e->decisions_max = 0;
+    e->chances_max = 0;
 }
 
 void rad__estimates_free(rad_estimates *e)
@@ -58,7 +58,7 @@ void rad__estimates_free(rad_estimates *e)
 void rad__estimates_write(const rad_estimates *e, rad_bytes *to)
 {
     rad__bytes_put(to, &e->runs, sizeof e->runs);
-    rad__bytes_put(to, &e->decisions_max, sizeof e->decisions_max);
+    rad__bytes_put(to, &e->chances_max, sizeof e->chances_max);
     rad__bytes_put(to, &e->count, sizeof e->count);
     rad__bytes_put(to, e->items, e->count * sizeof *e->items);
 }
@@ -67,7 +67,7 @@ bool rad__estimates_read(rad_estimates *e, rad_reader *from)
 {
     rad__estimates_clear(e);
     const void *runs = rad__read_bytes(from, sizeof e->runs);
-    const void *decisions = rad__read_bytes(from, sizeof e->decisions_max);
+    const void *chances = rad__read_bytes(from, sizeof e->chances_max);
     const void *count_at = rad__read_bytes(from, sizeof e->count);
     if (count_at == NULL) return false;
     uint32_t count;
@@ -80,6 +80,6 @@ bool rad__estimates_read(rad_estimates *e, rad_reader *from)
         rad__estimates_add(e, &one);
     }
     memcpy(&e->runs, runs, sizeof e->runs);
-    memcpy(&e->decisions_max, decisions, sizeof e->decisions_max);
+    memcpy(&e->chances_max, chances, sizeof e->chances_max);
     return true;
 }

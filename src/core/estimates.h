@@ -23,7 +23,7 @@ typedef struct rad_estimates {
     uint32_t capacity;
     rad_map64 index; /* pair -> item */
     uint64_t runs;
-    uint64_t decisions_max; /* decisions in the longest run */
+    uint64_t chances_max; /* of the longest run: what pct counts */
 } rad_estimates;
 
 enum { RAD_ESTIMATES_MAX = 1 << 16 }; /* pairs; more are left out */

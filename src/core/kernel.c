@@ -462,10 +462,7 @@ enum rad_outcome rad__kernel_end(rad_kernel *k)
     }
     if (!k->options.digest_later) kernel_fold(k);
     if (k->policy_class->end) k->policy_class->end(policy, k, into);
-    if (into) {
-        into->runs++;
-        if (k->decisions > into->decisions_max) into->decisions_max = k->decisions;
-    }
+    if (into) into->runs++;
     return k->outcome;
 }
 

