@@ -409,11 +409,31 @@ static uintptr_t strip(uintptr_t pc)
 #endif
 }
 
+/* A frame may be interrupted in a stub of the procedure linkage table, which the tables of aarch64 leave out. A stub
+ * uses no stack: its caller is where the link register points. It is known by its last instruction. */
+static bool step_from_stub(rad_cfi_frame *f)
+{
+#ifdef __aarch64__
+    enum { PAGE = 4096, BRANCH_X17 = 0xd61f0220 };
+    uintptr_t link;
+    bool is_stub = false;
+    for (uintptr_t at = f->pc; f->exact && at < f->pc + 16 && at / PAGE == f->pc / PAGE; at += 4)
+        is_stub = is_stub || *(const uint32_t *)at == BRANCH_X17;
+    if (!is_stub || !known(f, RAD_CFI_LINK, &link)) return false;
+    f->pc = strip(link);
+    f->exact = false;
+    return f->pc != 0;
+#else
+    (void)f;
+    return false;
+#endif
+}
+
 bool rad__cfi_step(rad_cfi_frame *f, const uint8_t *header)
 {
     function code;
     uintptr_t address = f->exact ? f->pc : f->pc - 1;
-    if (!find_function(&code, header, address)) return false;
+    if (!find_function(&code, header, address)) return step_from_stub(f);
     machine m = {.f = &code};
     if (!run(&m, code.common, UINT64_MAX)) return false;
     m.first = m.now;
