@@ -1,4 +1,4 @@
-/* l2_sites.c — lists the calls that the compiler inserted into an instrumented object (docs/l2.md).
+/* l2_sites.c — lists the calls that the compiler inserted into an instrumented object (docs/memory-level.md).
  *
  *     l2_sites OBJECT LINES OUT.c
  *

@@ -29,7 +29,7 @@ RAD_API const rad_machine *rad_machine_find(const char *name);
 RAD_API int rad_machine_add(const rad_machine *m, rad_error *error);
 RAD_API bool rad_machine_is_added(const rad_machine *m);
 
-/* ---- Programs with machines of their own (docs/machine.md) ------------------------------------------ */
+/* ---- Programs with machines of their own (docs/write-a-machine.md) ------------------------------------------ */
 
 /* The whole command for a program with machines: list, run, explore, replay, shrink, show, corpus, with the options
  * and exit statuses of `raddle`. NULL ends `machines`. Returns the status that main should return:
@@ -73,7 +73,7 @@ RAD_API int rad_target_set(rad_target *t, const char *assignment, rad_error *err
 /* "reorder n=10", with " (repaired)" for the fixed version, and " (body 1f2e3d4c)" for a document of its own. */
 RAD_API void rad_target_text(const rad_target *t, char *text, size_t size);
 
-/* The case of a file: a case file (docs/cases.md), an artifact, even an edited one, or a log. The body is
+/* The case of a file: a case file (docs/files.md), an artifact, even an edited one, or a log. The body is
  * the target's own and in canonical form (no blanks, fields in the order of the file): rad_target_free it. */
 RAD_API int rad_target_read(rad_target *t, const char *path, rad_error *error);
 
@@ -341,8 +341,9 @@ typedef struct rad_outside {
 
 typedef struct rad_exploration {
     uint64_t runs, steps, failures;
-    uint64_t cut;  /* runs that were not finished at the step limit */
-    uint64_t held; /* runs in which an actor that yields or spins was held back: docs/machine.md */
+    uint64_t cut; /* runs that were not finished at the step limit */
+    uint64_t
+        held; /* runs in which an actor that yields or spins was held back: docs/write-a-machine.md */
     uint64_t classes;          /* distinct trace classes seen */
     bool classes_capped;       /* more than the counter holds */
     uint64_t races_suppressed; /* how often a race did not count */
@@ -401,7 +402,7 @@ enum rad_certificate {
 };
 
 /* How large a run is. Runs are compared by case_size, then preemptions, switches, nonzero, the sum of the choices,
- * choices, steps: the first that differs decides. docs/machine.md says what a preemption is. */
+ * choices, steps: the first that differs decides. docs/write-a-machine.md says what a preemption is. */
 typedef struct rad_measure {
     uint64_t case_size; /* by rad_machine.size */
     uint64_t choices;   /* length of the list */
@@ -532,7 +533,7 @@ enum { RAD_LAST_EVENTS = 200 };
 RAD_API char *rad_story_text(const rad_story *s, uint32_t width, bool colour, bool all);
 
 /* ---- Cases of the executor (machine `exec`) ------------------------------------------------------------
- * docs/executor-cases.md has their fields. Targets own their bodies: rad_target_free. */
+ * docs/dev/executor-cases.md has their fields. Targets own their bodies: rad_target_free. */
 
 /* At most so much of each; all at least 1 except the last two. */
 typedef struct rad_exec_bounds {

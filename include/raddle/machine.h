@@ -81,7 +81,7 @@ RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t va
 
 /* The current actor offers its turn: the baseline goes to another one, and that is no preemption. Call it in a step
  * that found nothing to do. An actor that yields twice lets those go first that it kept waiting in between
- * (docs/machine.md, "Spinning"). */
+ * (docs/write-a-machine.md, "Spinning"). */
 RAD_API void rad_yields(rad_kernel *k);
 
 /* The step changed nothing, although its action announced a write: a compare-and-swap that failed. The lab recognises

@@ -88,9 +88,9 @@ RAD_API int rad_test_main(int argc, char **argv);
     ((condition) ? rad_check_holds(RAD_TEST_ALWAYS)                                                \
                  : rad_always_fails(#condition, __FILE__, __LINE__, __func__, __VA_ARGS__))
 
-/* The condition has to hold soon: the fiber looks at it, and gives way to the others up to `steps` times until it does.
- * Explored, a fiber that can run is not passed over for ever meanwhile (docs/machine.md, "Spinning"), and time passes
- * when all others wait for it; on threads a step is at least a millisecond. A fiber. */
+/* The condition must become true soon: the fiber checks it and yields, up to `steps` times. Explored, a fiber that can
+ * run is not starved meanwhile (docs/write-a-machine.md, "Spinning"), and time passes when all others wait for it; on
+ * threads a step is at least a millisecond. A fiber. */
 #define rad_eventually(condition, steps)                                                           \
     do {                                                                                           \
         uint64_t rad_steps_taken = 0;                                                              \

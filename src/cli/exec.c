@@ -155,7 +155,7 @@ const verb VERB_EXEC = {
     .text =
         "Test the work-stealing executor, step by step, under tasks that are small programs.\n\n"
         "A test case holds the programs, the tasks, events from outside, and the configuration "
-        "(docs/executor-cases.md). Its schedule files are those of the machine exec: replay, "
+        "(docs/dev/executor-cases.md). Its schedule files are those of the machine exec: replay, "
         "shrink, show and corpus take them.",
     .status = "0 no failure, 1 failure, " STATUS_ERRORS ", 130 interrupted",
     .examples = EXEC_EXAMPLES,

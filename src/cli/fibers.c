@@ -49,7 +49,7 @@ static int refuse_unlinked(cli *c, const char *path, const rad_elf *e)
     if (rad__elf_needed(e, "libraddle-lab.so.") || rad__elf_needed(e, "libraddle-load.so.")) {
         return refuse(c, path,
                       "linked with the lab itself, but has no machines; link it with -lraddle, or "
-                      "let it call rad_lab_main (docs/machine.md)");
+                      "let it call rad_lab_main (docs/write-a-machine.md)");
     }
     if (rad__elf_symbol(e, "rad_main") == RAD_ELF_DEFINED ||
         rad__elf_symbol(e, "rad_runtime_create") == RAD_ELF_DEFINED) {
@@ -64,7 +64,7 @@ static int refuse_unlinked(cli *c, const char *path, const rad_elf *e)
     }
     return refuse(c, path,
                   "uses no threads, no fibers of Raddle (it is not linked with " LAB_LIBRARY
-                  ") and has no machines (docs/machine.md): there is nothing to explore");
+                  ") and has no machines (docs/write-a-machine.md): there is nothing to explore");
 }
 
 /* It has our runtime or lab in another form than the one that can be explored. */

@@ -140,7 +140,7 @@ static int check_symbols(cli *c, const char *path, const rad_elf *e)
                    ? 0
                    : refuse(c, path,
                             "a shared object without machines: it does not export rad_lab_machines "
-                            "(docs/machine.md)");
+                            "(docs/write-a-machine.md)");
     }
     if (access(path, X_OK) == 0) {
         return 0;

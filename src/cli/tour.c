@@ -279,7 +279,7 @@ static void tell_next(cli *c)
     out(c, "   docs/guide-testing.md                           tests for your program, in ten "
            "minutes\n");
     out(c, "   raddle flow validate examples/flow/order.flow   every order of a workflow\n");
-    out(c, "   docs/machine.md                                 a model of your own\n");
+    out(c, "   docs/write-a-machine.md                                 a model of your own\n");
 }
 
 static int tour_run(cli *c, int argc, char **argv)

@@ -493,7 +493,7 @@ static const char *const EXPLORE_EXAMPLES[] = {
     "raddle explore buffer --json | jq .findings[0].failure",
     "for scripts",
     "raddle explore mine.json",
-    "a test case in a file (docs/cases.md)",
+    "a test case in a file (docs/files.md)",
     "raddle explore --runs 5000 ./wait",
     "a program with threads; its arguments would follow",
     NULL,

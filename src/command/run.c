@@ -117,7 +117,7 @@ static const char *const RUN_EXAMPLES[] = {
     "raddle run bank --log bank.raddle.log; raddle replay bank.raddle.log",
     "record a run; check that it repeats, decision by decision",
     "raddle run mine.json --policy fair",
-    "a test case in a file (docs/cases.md)",
+    "a test case in a file (docs/files.md)",
     NULL,
 };
 

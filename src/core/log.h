@@ -2,7 +2,7 @@
  *
  * A log is a stream of records in blocks of at most 64 KiB. This file makes and reads records; it does no
  * input or output: finished blocks go to a callback, and the reader asks a callback for the next one.
- * lab/log_file.c packs blocks into a file. docs/artifact.md has the layout byte by byte.
+ * lab/log_file.c packs blocks into a file. docs/files.md has the layout byte by byte.
  *
  * Record     DEFINE    the next action number: kind, actor, object, argument
  *            CHANGES   a part of the changes of the next decision, when there are very many

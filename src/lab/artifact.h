@@ -1,4 +1,4 @@
-/* artifact.h — one failing (or passing) run as one small file. See docs/artifact.md for the fields. */
+/* artifact.h — one failing (or passing) run as one small file. See docs/files.md for the fields. */
 #ifndef RAD_LAB_ARTIFACT_H
 #define RAD_LAB_ARTIFACT_H
 

@@ -1,5 +1,5 @@
 /* case.c — see case.h. A case file is flat: `machine`, then, all optional, `repaired`, `max_steps`,
- * parameters by name, and what else there is are the fields of the body. docs/cases.md tells people. */
+ * parameters by name, and what else there is are the fields of the body. docs/files.md tells people. */
 #include "lab/case.h"
 
 #include "base/alloc.h"

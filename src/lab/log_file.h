@@ -5,7 +5,7 @@
  * To replay:   rad__log_open, rad__log_head says what to run, rad__policy_replay on rad__log_reader,
  *              run, rad__log_close.
  *
- * The file appears under its name only in rad__log_keep. docs/artifact.md has the layout. */
+ * The file appears under its name only in rad__log_keep. docs/files.md has the layout. */
 #ifndef RAD_LAB_LOG_FILE_H
 #define RAD_LAB_LOG_FILE_H
 

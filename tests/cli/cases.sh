@@ -4,8 +4,8 @@
 src=${RADDLE_SRC:-$(dirname "$0")/../..}
 
 # The example of the document, as it stands there.
-sed -n '/^```json$/,/^```$/p' "$src/docs/cases.md" | grep -v '^```' >mine.json
-check "docs/cases.md has an example" [ -s mine.json ]
+sed -n '/^```json$/,/^```$/p' "$src/docs/files.md" | sed '1d; /^```$/,$d' >mine.json
+check "docs/files.md has an example" [ -s mine.json ]
 try run mine.json --policy first
 status 0 "a case file runs"
 has out "run program (body " "a case file: the head tells that the document is its own"

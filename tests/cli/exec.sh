@@ -88,7 +88,7 @@ try exec gen --workers 1 --tasks 1 --programs 1 --length 2 --resources 0 --event
 has err "1 worker, 1 task, 1 program (" "bounds count"
 
 # ---- run ----
-sed -n '/^```json$/,/^```$/p' "$src/docs/executor-cases.md" | grep -v '^```' >example.json
+sed -n '/^```json$/,/^```$/p' "$src/docs/dev/executor-cases.md" | grep -v '^```' >example.json
 try exec run example.json
 status 0 "the example of the document runs"
 check "its outcome is a word" grep -qE '^  outcome    (completed|refused) after [0-9]+ steps' out

@@ -119,7 +119,7 @@ try explore reorder n=5 --strategy random --runs 300 --seed 8 --json --no-shrink
 sed -i '/"elapsed"/d; /"seed"/d' out seven
 check "another seed, another result" sh -c '! cmp -s out seven'
 
-# Runs that do not end are cut: neither passed nor failed, and nothing is known when all are. Spinning: docs/machine.md.
+# Runs that do not end are cut: neither passed nor failed, and nothing is known when all are. Spinning: docs/write-a-machine.md.
 echo 'flow f { par { while true { } } and { while true { } } }' >round.flow
 rm -f ./*.raddle.json
 try explore round.flow --runs 20 --max-steps 50

@@ -27,7 +27,7 @@ strict="-Wall -Wextra -Werror"
 # ---- A program with two machines ------------------------------------------------------------------
 cp "$src/examples/machine_program.c" .
 sed -n 's/^ \* *cc machine_program.c/cc machine_program.c/p' machine_program.c >line
-has "$src/docs/machine.md" "$(cat line)" "docs/machine.md has the build line of the example"
+has "$src/docs/write-a-machine.md" "$(cat line)" "docs/write-a-machine.md has the build line of the example"
 # shellcheck disable=SC2086 # flags are words
 check "the example compiles" $cc -std=gnu11 -O2 $strict machine_program.c $lab -o machine_program
 

@@ -1,4 +1,4 @@
-/* exec_case.h — the language of executor cases (docs/executor-cases.md), as values that can be made, written, cut. */
+/* exec_case.h — the language of executor cases (docs/dev/executor-cases.md): values that can be made, written, cut. */
 #ifndef RAD_TEST_EXEC_CASE_H
 #define RAD_TEST_EXEC_CASE_H
 

@@ -1,5 +1,5 @@
 /* exec_observe.h — what the lab says about the state of an executor, read back from its words (docs/executor-
- * cases.md). */
+ * files.md). */
 #ifndef RAD_TEST_EXEC_OBSERVE_H
 #define RAD_TEST_EXEC_OBSERVE_H
 

@@ -1,6 +1,6 @@
 /* exec_reference.h — what an executor case means, told a second time.
  *
- * Written from docs/executor-cases.md and docs/executor.md alone. A state has the tasks, the queues they are in,
+ * Written from docs/dev/executor-cases.md and docs/executor.md alone. A state has the tasks, the queues they are in,
  * and the workers' current tasks; a *move* is one thing that may happen next: an event, the timer, the clock, a
  * worker that takes a task, a worker that executes one instruction. What a worker does while it has no task
  * (search, announce, park) is no move: it touches no task.

@@ -1,6 +1,6 @@
 /* weave_brute.h — every schedule of a weave, by recursion, and what the documentation says of each.
  *
- * The rules, from docs/machine.md, docs/artifact.md and docs/cli.md:
+ * The rules, from docs/write-a-machine.md, docs/files.md and docs/cli.md:
  *  - Actions have numbers in order of creation. A set of one is not a decision, nor is a choice among one.
  *  - Choice 0 is the baseline: the current actor, with the same action if that is enabled, unless it cannot run,
  *    yielded or ended; then the action that has waited longest, ties by number. An action waits from the step that

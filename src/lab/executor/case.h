@@ -1,5 +1,5 @@
 /* case.h — what one trial of the executor is about: its configuration, the programs its tasks run, and what comes
- * from outside. A case is a readable JSON document; docs/executor-cases.md has the fields. */
+ * from outside. A case is a readable JSON document; docs/dev/executor-cases.md has the fields. */
 #ifndef RAD_LAB_EXECUTOR_CASE_H
 #define RAD_LAB_EXECUTOR_CASE_H
 

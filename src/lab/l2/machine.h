@@ -1,4 +1,4 @@
-/* machine.h — the models of L2 as machines, in the order of the table of models; see docs/l2.md. */
+/* machine.h — the models of L2 as machines, in the order of the table of models; see docs/memory-level.md. */
 #ifndef RAD_LAB_L2_MACHINE_H
 #define RAD_LAB_L2_MACHINE_H
 

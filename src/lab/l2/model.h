@@ -2,7 +2,7 @@
  *
  * A model is an ordinary C11 file in src/lab/l2/models/: a setup, a body per thread, a final check. It is
  * compiled together with the production sources in such a way that every atomic of either is a scheduling
- * point and every plain access is watched for races (docs/l2.md). `raddle list` shows it as a machine.
+ * point and every plain access is watched for races (docs/memory-level.md). `raddle list` shows it as a machine.
  *
  *     static rad_gate gate;                            statics are restored before every run
  *     static void setup(const rad_case *c) { … }       alone, before the threads

@@ -261,7 +261,7 @@ static uint32_t program_heir(const rad_case *from, const rad_case *to, const rad
 
 const rad_machine rad__toy_program = {
     .name = "program",
-    .about = "threads that you write: see docs/cases.md; cells must show every increment",
+    .about = "threads that you write: see docs/machines.md; cells must show every increment",
     .bug = "each increment is a read and a write: one of two that overlap is lost",
     .bug_site = WRITE,
     .body = "{\"threads\":[[\"lock 0\",\"inc 0\",\"unlock 0\",\"inc 1\"],"

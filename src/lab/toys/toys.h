@@ -1,4 +1,4 @@
-/* toys.h — the toy machines; see docs/toys.md. Adding one is a file beside this one and a row here. */
+/* toys.h — the toy machines; see docs/machines.md. Adding one is a file beside this one and a row here. */
 #ifndef RAD_LAB_TOYS_TOYS_H
 #define RAD_LAB_TOYS_TOYS_H
 
