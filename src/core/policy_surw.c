@@ -285,6 +285,8 @@ static void surw_meet(surw_policy *s, rad_kernel *k, uint32_t actor)
     uint32_t spawner = k->actors[actor].spawner;
     if (spawner == RAD_NONE) return;
     uint64_t left = rad__fenwick_get(&s->weight, spawner);
+    /* The event that was drawn was the spawner's or one of its descendants': now it is known whether the new one's. */
+    if (s->next == spawner && left > 0 && rad__prng_below(&s->prng, left) < share) s->next = actor;
     if (spawner < s->weight.capacity)
         rad__fenwick_set(&s->weight, spawner, left > share ? left - share : 0);
 }

@@ -599,6 +599,20 @@ static void surw_is_uniform_over_the_selected_events_whatever_else_runs(void **s
     surw_is_uniform(&w, 20, true);
 }
 
+/* What was drawn for an actor that is not there yet is its spawner's, and passes to it: the first of two children may
+ * not go first more often because it is there earlier. */
+static void surw_is_uniform_over_the_selected_events_of_children(void **state)
+{
+    (void)state;
+    weave w = weave_writers(3, 3);
+    for (uint32_t i = 1; i < 3; i++) {
+        w.spawned[i] = true;
+        w.ops[0][i - 1] = (weave_op){.what = WEAVE_SPAWN, .argument = i};
+    }
+    w.ops[0][2] = (weave_op){.access = RAD_LOCAL};
+    surw_is_uniform(&w, 20, true);
+}
+
 static void surw_learns_the_exact_counts(void **state)
 {
     (void)state;
@@ -735,6 +749,7 @@ int main(void)
         cmocka_unit_test(surw_is_uniform_over_interleavings),
         cmocka_unit_test(surw_counts_children_into_their_spawner),
         cmocka_unit_test(surw_is_uniform_over_the_selected_events_whatever_else_runs),
+        cmocka_unit_test(surw_is_uniform_over_the_selected_events_of_children),
         cmocka_unit_test(surw_learns_the_exact_counts),
         cmocka_unit_test(estimates_fold_by_adding_and_survive_being_written),
         cmocka_unit_test(every_machine_under_every_policy_replays_in_a_new_process),
