@@ -66,6 +66,8 @@ has out "suppressed" "--suppress: counted"
 # ---- Fibers ---------------------------------------------------------------------------------------------------------
 compiles "memory_fibers.c compiles" "$library" "$RADDLE" cc -std=gnu11 -g -O2 "$programs/memory_fibers.c" -o memory_fibers
 finds memory_fibers counter exit@1
+try explore --runs 100 ./memory_fibers stacks
+status 0 "fibers on the stacks of others: no race"
 
 # ---- Compilers -----------------------------------------------------------------------------------------------------
 try cc -fsanitize=address -c "$programs/memory.c"

@@ -1,6 +1,7 @@
 /* memory_fibers.c — fibers that share memory, for a program that `raddle cc` builds: `counter` races; with `fixed`
- * nothing does. */
+ * nothing does. `stacks`: fibers that are on the stacks of others that have ended, which is no race. */
 #include <raddle.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -37,9 +38,49 @@ static int start(void *unused)
     return code ? code : counter != 2;
 }
 
+/* ---- Stacks ------------------------------------------------------------------------------------- */
+
+static _Atomic int turns; /* relaxed: orders nothing */
+
+static void use(char *at)
+{
+    for (int i = 0; i < 1024; i += 64) at[i]++;
+    atomic_fetch_add_explicit(&turns, 1, memory_order_relaxed);
+}
+
+static int deep(void *unused)
+{
+    char local[1024] = {0};
+    (void)unused;
+    use(local);
+    use(local);
+    return 0;
+}
+
+static int starts(void *unused)
+{
+    enum { FIBERS = 3 };
+    rad_fiber all[FIBERS];
+    (void)unused;
+    for (int i = 0; i < FIBERS; i++)
+        if (rad_spawn(&all[i], deep, NULL) != 0) return 1;
+    for (int i = 0; i < FIBERS; i++) rad_release(all[i]);
+    return 0;
+}
+
+static int stacks(void *unused)
+{
+    rad_nursery n;
+    (void)unused;
+    rad_nursery_open(&n, RAD_FOREVER);
+    for (int i = 0; i < 3; i++) rad_nursery_go(&n, starts, NULL);
+    return rad_nursery_wait(&n);
+}
+
 int main(int argc, char **argv)
 {
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
+    if (argc > 1 && strcmp(argv[1], "stacks") == 0) return rad_main(NULL, stacks, NULL, NULL);
     int code = rad_main(NULL, start, NULL, NULL);
     return code ? code : counter != limit;
 }

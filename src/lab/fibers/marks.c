@@ -5,8 +5,10 @@
  * the C library calls by itself is not seen here: the page tables, the map of the process and its descriptors show
  * it. */
 #define _GNU_SOURCE
+#include "lab/fibers/libc.h"
 #include "lab/fibers/snapshot.h"
 #include "lab/fibers/stage.h"
+#include "lab/watched/watched.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -78,10 +80,19 @@ STAYING(MARKED_STAYING)
 
 /* ---- Addresses --------------------------------------------------------------------------------------------------- */
 
+/* Memory that no runner has used. */
+static long fresh(long at, size_t size)
+{
+    bool seen = rad__watch != NULL && rad__stage.running && rad__argument_pointer(at) != MAP_FAILED;
+    if (seen) rad__watched_forget(rad__argument_pointer(at), size);
+    return at;
+}
+
 static void mark_lost(uint64_t from, size_t size)
 {
     rad_marks *m = rad__marks;
     if (!rad__stage.running) return;
+    fresh((long)from, size);
     m->maps = true;
     if (m->lost_count == RAD_LOST_MAX) {
         m->beyond = "it gives memory back many times";
@@ -99,7 +110,7 @@ long rad__marked_mmap(PARAMETERS)
 {
     if (rad__stage.running) rad__marks->maps = true;
     if (d & MAP_FIXED) mark_lost((uint64_t)a, (size_t)b);
-    return real(REAL_mmap)(ARGUMENTS);
+    return fresh(real(REAL_mmap)(ARGUMENTS), (size_t)b);
 }
 
 long rad__marked_mmap64(PARAMETERS)
@@ -116,7 +127,7 @@ long rad__marked_munmap(PARAMETERS)
 long rad__marked_mremap(PARAMETERS)
 {
     mark_lost((uint64_t)a, (size_t)b);
-    return real(REAL_mremap)(ARGUMENTS);
+    return fresh(real(REAL_mremap)(ARGUMENTS), (size_t)c);
 }
 
 long rad__marked_mprotect(PARAMETERS)

@@ -23,10 +23,12 @@ enum { KEPT_MAX = 256 };
 
 static int64_t held;
 
-static void *got(void *p)
+#define CALLER __builtin_return_address(0)
+
+static void *got(void *p, const void *pc)
 {
     if (p == NULL) return NULL;
-    if (rad__watch != NULL) rad__watched_forget(p, malloc_usable_size(p)); /* nobody has used it */
+    if (rad__watch != NULL) rad__watched_allocated(p, malloc_usable_size(p), pc);
     held += (int64_t)malloc_usable_size(p);
     uint64_t limit = rad__stage.memory_limit;
     if (RAD_UNLIKELY(limit > 0 && held > (int64_t)limit && rad__stage.running))
@@ -76,24 +78,21 @@ static bool is_kept(const void *p)
 
 RAD_ANSWER(void *, malloc, (size_t size))
 {
-    return got(__libc_malloc(size));
+    return got(__libc_malloc(size), CALLER);
 }
 
 RAD_ANSWER(void *, calloc, (size_t count, size_t size))
 {
-    return got(__libc_calloc(count, size));
+    return got(__libc_calloc(count, size), CALLER);
 }
 
 static void give(void *p, const void *pc)
 {
     if (p == NULL) return;
     size_t size = malloc_usable_size(p);
-    if (rad__stage.running && rad__watch != NULL && rad__watched_free(p, size, pc)) {
-        held -= (int64_t)size;
-        return;
-    }
     if (rad__stage.running) rad__free_check(p, size);
     held -= (int64_t)size;
+    if (rad__stage.running && rad__watch != NULL && rad__watched_free(p, size, pc)) return;
     if (kept_awaited > 0 && is_kept(p)) return;
     __libc_free(p);
 }
@@ -102,22 +101,27 @@ static void give(void *p, const void *pc)
 static void *moved(void *p, size_t size, const void *pc)
 {
     size_t before = malloc_usable_size(p);
-    void *fresh = got(__libc_malloc(size));
+    void *fresh = got(__libc_malloc(size), pc);
     if (fresh == NULL) return NULL;
     memcpy(fresh, p, before < size ? before : size);
     give(p, pc);
     return fresh;
 }
 
-RAD_ANSWER(void *, realloc, (void *p, size_t size))
+static void *resized(void *p, size_t size, const void *pc)
 {
     if (p != NULL && size > 0 && rad__watch != NULL && rad__stage.running)
-        return moved(p, size, __builtin_return_address(0));
+        return moved(p, size, pc);
     int64_t before = held;
     gone(p);
     void *grown = __libc_realloc(p, size);
     if (grown == NULL && size > 0) held = before; /* the old block is still there */
-    return got(grown);
+    return got(grown, pc);
+}
+
+RAD_ANSWER(void *, realloc, (void *p, size_t size))
+{
+    return resized(p, size, CALLER);
 }
 
 RAD_ANSWER(void *, reallocarray, (void *p, size_t count, size_t size))
@@ -127,17 +131,17 @@ RAD_ANSWER(void *, reallocarray, (void *p, size_t count, size_t size))
         errno = ENOMEM;
         return NULL;
     }
-    return rad__libc_realloc(p, bytes);
+    return resized(p, bytes, CALLER);
 }
 
 RAD_ANSWER(void *, memalign, (size_t alignment, size_t size))
 {
-    return got(__libc_memalign(alignment, size));
+    return got(__libc_memalign(alignment, size), CALLER);
 }
 
 RAD_ANSWER(void *, aligned_alloc, (size_t alignment, size_t size))
 {
-    return got(__libc_memalign(alignment, size));
+    return got(__libc_memalign(alignment, size), CALLER);
 }
 
 RAD_ANSWER(int, posix_memalign, (void **p, size_t alignment, size_t size))
@@ -146,11 +150,11 @@ RAD_ANSWER(int, posix_memalign, (void **p, size_t alignment, size_t size))
         return EINVAL;
     void *block = __libc_memalign(alignment, size);
     if (block == NULL) return ENOMEM;
-    *p = got(block);
+    *p = got(block, CALLER);
     return 0;
 }
 
 RAD_ANSWER(void, free, (void *p))
 {
-    give(p, __builtin_return_address(0));
+    give(p, CALLER);
 }

@@ -459,7 +459,7 @@ void rad__stage_begin(void)
 {
     rad_stage *s = &rad__stage;
     s->prefix = true;
-    if (rad__watch != NULL) rad__watch->runs = false;
+    rad__watched_program();
     rad__time_look(); /* which begins it */
     rad__around_begin();
     s->end.oracle = RAD_NONE;

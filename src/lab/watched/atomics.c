@@ -91,6 +91,7 @@ void rad__watched_begin(const void *at, size_t size, enum rad_watched_kind kind,
     rad_view *v = rad__view_now(w);
     w->operation_at = NULL;
     if (v == NULL) return;
+    if (RAD_UNLIKELY(v->fresh)) rad__watched_fresh(v);
     v->reads = v->look_count = 0;
     w->operation_site = rad__watched_site(w, pc, NULL);
     operation_open(w, v, at, size, kind != RAD_WATCHED_LOAD);

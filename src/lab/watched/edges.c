@@ -27,7 +27,7 @@ static uint32_t view_take(rad_watch *w, const rad_runner *r)
         w->view_count++;
     }
     rad_view *v = &w->views[index];
-    v->taken = true;
+    v->taken = v->fresh = true;
     v->runner = r->number;
     v->since = ++v->clock[index];
     return index;

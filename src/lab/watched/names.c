@@ -120,6 +120,36 @@ static const char *call_target(const char *at)
 #endif
 }
 
+static bool is_call_before(const char *pc)
+{
+#if defined(__x86_64__)
+    return (uint8_t)pc[-5] == 0xe8 || ((uint8_t)pc[-6] == 0xff && (uint8_t)pc[-5] == 0x15);
+#else
+    uint32_t word;
+    memcpy(&word, pc - CALL_SIZE, sizeof word);
+    return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000;
+#endif
+}
+
+/* The stack is searched upwards for an address behind a call; what a call has left there might be taken for one, so
+ * this is for reports. */
+const void *rad__watched_caller(const void *pc)
+{
+    enum { WORDS = 96 };
+    const rad_runner *r = rad__stage.current;
+    const rad_berth *berth = r && r->kind == RAD_RUNNER_FIBER ? r->slot->strand.berth : NULL;
+    if (r == NULL || rad__watched_code(pc)) return pc;
+    const char *base = berth ? berth->base : r->stack;
+    size_t size = berth ? berth->size : r->stack_size;
+    const char *at = __builtin_frame_address(0);
+    for (uint32_t i = 0; i < WORDS && (size_t)(at - base) < size; i++, at += sizeof pc) {
+        const void *found;
+        memcpy(&found, at, sizeof found);
+        if (rad__watched_code(found) && is_call_before(found)) return found;
+    }
+    return pc;
+}
+
 /* The operation that is called there, or NULL. */
 static const char *operation_at(const rad_watched_module *m, const char *at)
 {

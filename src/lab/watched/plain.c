@@ -123,6 +123,7 @@ void rad__watched_plain(const void *address, size_t size, int how, const void *p
     bool met = how & RAD_PLAIN_MET;
     if (!met) rad__watched_looks(v, kind ? NULL : at, size, pc);
     if (w->points == NULL && is_known(w, v, at, size, kind)) return;
+    if (RAD_UNLIKELY(v->fresh)) rad__watched_fresh(v);
     uint32_t site = rad__watched_site(w, pc, NULL);
     if (RAD_UNLIKELY(w->sites[site].is_point) && !met)
         rad__watched_stop(kind ? RAD_AT_WRITE : RAD_AT_READ, at, pc);

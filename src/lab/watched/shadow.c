@@ -18,7 +18,9 @@ bool rad__watched_open(void)
     w->pages = rad__alloc(RAD_PAGES_MAX, sizeof *w->pages);
     w->sites = rad__alloc(RAD_SITES_WATCHED_MAX, sizeof *w->sites);
     w->names = rad__alloc(RAD_NAMES_WATCHED_MAX, sizeof *w->names);
-    if (!w->pages || !w->sites || !w->names ||
+    w->blocks = rad__alloc(RAD_BLOCKS_WATCHED_MAX, sizeof *w->blocks);
+    w->blocks_before = rad__alloc(RAD_BLOCKS_WATCHED_MAX, sizeof *w->blocks_before);
+    if (!w->pages || !w->sites || !w->names || !w->blocks || !w->blocks_before ||
         !RAD_GROW(&w->accesses.items, &w->accesses.capacity, 256) ||
         !RAD_GROW(&w->locations, &w->location_capacity, 16))
         return false;
@@ -61,6 +63,7 @@ static void pages_drop(rad_watch *w)
 rad_cell *rad__cell_find(rad_watch *w, uintptr_t number)
 {
     rad_watched_page *p = page_place(w, number);
+    bool is_new = p->number == 0 || p->run != w->run;
     if (p->number == 0) {
         if (w->page_count >= RAD_PAGES_MAX / 4 * 3) return NULL;
         rad_cell *cells = rad__alloc(RAD_PAGE_CELLS, sizeof *cells);
@@ -71,11 +74,22 @@ rad_cell *rad__cell_find(rad_watch *w, uintptr_t number)
         memset(p->cells, 0, RAD_PAGE_CELLS * sizeof *p->cells);
         p->run = w->run;
     }
+    if (w->freed_before > 0 && is_new) rad__watched_freed_before(w, number, p->cells);
     uint32_t place = (uint32_t)(number % RAD_PAGE_CACHE);
     w->cache[place].number = number;
     w->cache[place].run = w->run;
     w->cache[place].cells = p->cells;
     return p->cells;
+}
+
+static void forget_in_page(const rad_watch *w, const rad_watched_page *p, uintptr_t from,
+                           uintptr_t to)
+{
+    if (p->number == 0 || p->run != w->run) return;
+    uintptr_t first = (p->number - 1) * RAD_PAGE_CELLS, last = first + RAD_PAGE_CELLS;
+    if (from < first) from = first;
+    if (to > last) to = last;
+    if (from < to) memset(&p->cells[from - first], 0, (to - from) * sizeof *p->cells);
 }
 
 void rad__watched_forget(const void *at, size_t size)
@@ -84,14 +98,20 @@ void rad__watched_forget(const void *at, size_t size)
     if (w == NULL || !w->runs || size == 0) return;
     uintptr_t bits = (uintptr_t)at; /* tidy: address ok: a key */
     uintptr_t from = bits >> 3, to = (bits + size + 7) >> 3;
-    while (from < to) {
-        uintptr_t page = from / RAD_PAGE_CELLS, end = (page + 1) * RAD_PAGE_CELLS;
-        rad_watched_page *p = page_place(w, page);
-        if (end > to) end = to;
-        if (p->number != 0 && p->run == w->run)
-            memset(&p->cells[from % RAD_PAGE_CELLS], 0, (end - from) * sizeof *p->cells);
-        from = end;
+    uintptr_t page = from / RAD_PAGE_CELLS, end = (to + RAD_PAGE_CELLS - 1) / RAD_PAGE_CELLS;
+    if (end - page > RAD_PAGES_MAX / 16) {
+        for (uint32_t i = 0; i < RAD_PAGES_MAX; i++) forget_in_page(w, &w->pages[i], from, to);
+        return;
     }
+    for (; page < end; page++) forget_in_page(w, page_place(w, page), from, to);
+}
+
+void rad__watched_fresh(rad_view *v)
+{
+    const rad_runner *r = rad__stage.current;
+    const rad_berth *berth = r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.berth : NULL;
+    v->fresh = false;
+    if (berth != NULL) rad__watched_forget(berth->base, berth->size);
 }
 
 void rad__watched_run(void)
@@ -100,13 +120,15 @@ void rad__watched_run(void)
     if (w == NULL) return;
     if (w->page_count > RAD_PAGES_MAX / 2 || w->run == UINT32_MAX) {
         pages_drop(w);
+        memset(w->blocks, 0, RAD_BLOCKS_WATCHED_MAX * sizeof *w->blocks);
         w->run = 0;
     }
     w->run++;
     w->runs = true;
     w->accesses.count = w->location_count = 1;
     w->passed_count = 0;
-    w->freed_count = 0;
+    w->freed_count = w->freed_before;
+    w->block_count = 0;
     w->any_everyone = false;
     w->view_count = 0;
     if (w->passed_slots)

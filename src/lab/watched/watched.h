@@ -37,6 +37,7 @@ typedef struct rad_view {
     rad_looks looks; /* … beyond some hundred of them */
     bool fenced;
     bool taken;
+    bool fresh;      /* it has made no access: its stack may have been another fiber's */
     uint32_t runner; /* the last one that had it … */
     uint32_t since;  /* … from this time of its own on */
 } rad_view;
@@ -52,11 +53,24 @@ typedef struct rad_location {
     bool known;     /* `value` is what was written last by an atomic */
 } rad_location;
 
-/* A block that was freed, and is kept: blocks.c. */
+/* What was done with a block, by whom and where. */
+typedef struct rad_block_call {
+    uintptr_t pc;    /* 0: not known */
+    uint32_t runner; /* its number */
+} rad_block_call;
+
+/* A block that the program has: blocks.c. */
+typedef struct rad_block {
+    const void *at;
+    uint32_t run; /* it is of this run; of no other one */
+    rad_block_call allocated;
+} rad_block;
+
+/* A block that was freed, and is kept. */
 typedef struct rad_freed {
     const char *block;
     size_t size;
-    uint32_t runner; /* who did it */
+    rad_block_call allocated, freed;
 } rad_freed;
 
 #define RAD_CELL_FREED (UINT32_C(1) << 31)
@@ -90,7 +104,11 @@ typedef struct rad_variable_name {
     char text[48];  /* "": it has none */
 } rad_variable_name;
 
-enum { RAD_SITES_WATCHED_MAX = 1 << 18, RAD_NAMES_WATCHED_MAX = 1 << 12 };
+enum {
+    RAD_SITES_WATCHED_MAX = 1 << 18,
+    RAD_NAMES_WATCHED_MAX = 1 << 12,
+    RAD_BLOCKS_WATCHED_MAX = 1 << 16
+};
 
 typedef struct rad_watch {
     uint32_t run;
@@ -98,8 +116,13 @@ typedef struct rad_watch {
     rad_accesses accesses;
     rad_location *locations; /* [0] is unused */
     uint32_t location_count, location_capacity;
-    rad_freed *freed; /* of this run */
+    rad_freed *freed; /* of this run … */
+    uint32_t
+        freed_before; /* … and first those from before the first decision, by their addresses */
     uint32_t freed_count, freed_capacity;
+    rad_block *blocks,
+        *blocks_before; /* by a hash: of this run, and from before the first decision */
+    uint32_t block_count, block_count_before;
     rad_passed *passed;
     uint32_t passed_count, passed_capacity;
     uint32_t *passed_slots;           /* of these, by a hash; [i] is a number + 1 */
@@ -165,11 +188,15 @@ RAD_INTERNAL uint32_t rad__location_of(rad_watch *w, rad_cell *cell, uint8_t mas
 /* What was there is another thing from here on. */
 RAD_INTERNAL void rad__watched_forget(const void *at, size_t size);
 
+/* Before the first access of the runner that runs. */
+RAD_INTERNAL void rad__watched_fresh(rad_view *v);
+
 /* `call`: the C library's function that is called there, or NULL. */
 RAD_INTERNAL uint32_t rad__watched_site(rad_watch *w, const void *pc, const char *call);
 
 /* ---- What happened before what (edges.c) ------------------------------------------------------------------- */
 
+RAD_INTERNAL void rad__watched_program(void);         /* main is next */
 RAD_INTERNAL void rad__watched_run(void);             /* the first decision is next */
 RAD_INTERNAL void rad__watched_begins(rad_runner *r); /* the runner that runs has made it */
 RAD_INTERNAL void rad__watched_ended(rad_runner *r);
@@ -229,8 +256,14 @@ static inline uint8_t rad__mask_of(uint32_t at, size_t size)
 
 /* ---- The heap (blocks.c) ----------------------------------------------------------------------- */
 
+/* The program has got this block from the call that returns to `pc`. */
+RAD_INTERNAL void rad__watched_allocated(const void *block, size_t size, const void *pc);
+
 /* The program frees a block in a step. True: it is kept; the C library is told later. */
 RAD_INTERNAL bool rad__watched_free(void *block, size_t size, const void *pc);
+
+/* The cells of this page are new: what was freed before the first decision is marked in it. */
+RAD_INTERNAL void rad__watched_freed_before(const rad_watch *w, uintptr_t number, rad_cell *cells);
 
 /* An access to what was freed. */
 RAD_INTERNAL _Noreturn void rad__watched_gone(rad_watch *w, const rad_cell *cell, const char *at,
@@ -244,6 +277,10 @@ RAD_INTERNAL void rad__watched_module(const rad_watched_module *m);
 
 /* Is this in code that `raddle cc` has compiled? */
 RAD_INTERNAL bool rad__watched_code(const void *pc);
+
+/* The place in such code from which the call comes that returns to `pc`, be it by way of other code, such as operator
+ * new; `pc` if none is found. */
+RAD_INTERNAL const void *rad__watched_caller(const void *pc);
 
 /* A place in the code: "bump: write 2", without its number when it is the first. */
 RAD_INTERNAL rad_code_site rad__watched_place(const rad_watched_site *s);
