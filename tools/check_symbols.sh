@@ -69,10 +69,10 @@ report "exec and rt need nothing of core and lab" \
 silent=$(printf '%s\n' $objects | grep -vE 'src_rt_(dump|holders|stall|talk|test|test_calls|test_main|watch)\.c')
 # shellcheck disable=SC2086
 report "exec and rt call no trace" "$(nm -u $silent | awk 'NF == 2 { print $2 }' | grep -iE 'trace|log|record|print' | grep .)"
-# A timeout would hide lost wakeups. Only shell.c has one, for hooks that have something to do at some time; that it uses
+# A timeout would hide lost wakeups. Only thread.c has one, for hooks that have something to do at some time; that it uses
 # none without them is for test_exec_shell_wake.
 # shellcheck disable=SC2046
-report "exec waits for no time" "$(nm -A -u $(find "$build" -name 'src_exec_*.o' ! -name src_exec_shell.c.o) |
+report "exec waits for no time" "$(nm -A -u $(find "$build" -name 'src_exec_*.o' ! -name src_exec_thread_thread.c.o) |
     grep -E ' (rad__os_word_wait_for|[a-z]*sleep|[a-z_]*timedwait)$')"
 
 # ---- libraddle: what programs link with ---------------------------------------------------------

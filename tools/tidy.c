@@ -60,21 +60,22 @@ static const struct {
     {"os", "base"},
     {"core", "base"},
     {"exec", "base"},
+    {"exec/thread", "base os exec"},
     {"rt", "base os exec"},
     {"lab", "base os core exec rt session flow load"},
-    {"session", "base core"},
+    {"session", ""},
     {"session/lang", "base"},
     {"session/machine", "base session/lang"},
     {"session/run", "base os session/lang session/machine"},
     {"session/wasm", "base session"},
-    {"flow", "base core"},
+    {"flow", ""},
     {"flow/lang", "base"},
     {"flow/svg", "base flow/lang"},
     {"flow/machine", "base core flow/lang flow/journal"},
     {"flow/check", "base core flow/lang flow/machine"},
     {"flow/journal", "base core flow/lang flow/machine"},
     {"flow/run", "base os core flow"},
-    {"load", "base"},
+    {"load", ""},
     {"load/scenario", "base"},
     {"load/log", "base load/scenario"},
     {"load/scheduler", "base load/scenario load/log"},
@@ -92,8 +93,7 @@ static const struct {
 static const struct {
     const char *begin, *may_include;
 } RUNNERS[] = {
-    {"exec/shell", "os"},     {"session/session_", "os exec"}, {"flow/flow_run", "os exec"},
-    {"load/live", "os exec"}, {"command/program", "lab"},
+    {"command/program", "lab"},
 };
 
 static enum layer layer_by_name(const char *name, size_t length)

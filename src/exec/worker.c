@@ -1,4 +1,4 @@
-#include "exec/going_over.h"
+#include "exec/direct_switch.h"
 
 bool rad__worker_open(rad_worker *w, rad_sched *s, uint32_t id)
 {

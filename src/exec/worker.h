@@ -30,7 +30,7 @@
  *           later  what yielded, and the rest of a batch: oldest first for everybody
  *           inbox  what only this worker may run
  * Rank      in this order. A queue of higher rank does not shut out the others: see rad__choose_fair, and
- *           rad__choose_turn in going_over.h.
+ *           rad__choose_turn in direct_switch.h.
  * Brief     Stealing a task that runs for a microsecond costs more than it saves. So whoever puts tasks into `due` may
  *           say that they are brief: then no other worker takes them or is woken for them. Their worker is awake, and
  *           runs them before all others. Should it not come back, whoever watches it says that they are not brief.

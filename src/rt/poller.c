@@ -1,7 +1,8 @@
 /* poller.c — who polls, of the workers of a runtime: whoever has nothing better to do.
  *
  * Asleep    The first worker that goes to sleep while somebody waits for a file sleeps in the poll, until its next
- *           timer; the others sleep on their tokens. Whoever wakes that one rings the poll: exec/shell.h, S1 … G3.
+ *           timer; the others sleep on their tokens. What wakes that one rings the poll (S1 … G3 in
+ *           exec/thread/thread.h).
  * Awake     While nobody sleeps there: a worker looks before it searches, and after so many runs. It does not search
  *           while it could sleep in the poll.
  * Nobody    When all are busy with something long the watch looks, and sends somebody who sleeps elsewhere to the poll.

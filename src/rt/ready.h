@@ -125,7 +125,7 @@ RAD_INTERNAL void rad__file_waits(bool begins);
 
 /* ---- Workers that poll: poller.c --------------------------------------------------------------------- */
 
-/* The hooks of exec/shell.h. */
+/* The hooks of exec/thread/thread.h. */
 RAD_INTERNAL enum rad_exec_slept rad__poller_sleeps(void *runtime, rad_worker *w, uint64_t ns);
 RAD_INTERNAL void rad__poller_wakes(void *runtime);
 RAD_INTERNAL bool rad__poller_looks(void *runtime, rad_worker *w);

@@ -25,8 +25,8 @@
 #ifndef RAD_RT_STRAND_H
 #define RAD_RT_STRAND_H
 
-#include "exec/going_over.h"
-#include "exec/shell.h"
+#include "exec/direct_switch.h"
+#include "exec/thread/thread.h"
 #include "os/exceptions.h"
 #include "rt/berth.h"
 #include "rt/life.h"

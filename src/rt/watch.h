@@ -6,9 +6,9 @@
  * Timers    of a worker that has not come back to look at them are expired here; their fibers are urgent (urgent.h).
  * Stuck     A worker that is awake and has finished nothing since the last look is stuck. When its thread sleeps it is
  *           blocked in a system call; otherwise it computes. When there is something to run and too few are left who
- *           could, one more worker is seated (exec/shell.h), one per look, up to the number of spare seats: as many
- *           as are blocked; when something is urgent, up to twice the usual number that compute, or one more when it
- *           has waited for some looks; and one more when anything has waited behind a worker that computes
+ *           could, one more worker is seated (exec/thread/thread.h), one per look, up to the number of spare seats: as
+ *           many as are blocked; when something is urgent, up to twice the usual number that compute, or one more when
+ *           it has waited for some looks; and one more when anything has waited behind a worker that computes
  *           (starve.h): those who compute may not come back for seconds.
  * Files     When somebody waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
  *           (poller.c).
@@ -22,7 +22,7 @@
 #ifndef RAD_RT_WATCH_H
 #define RAD_RT_WATCH_H
 
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 #include "rt/stall.h"
 #include "rt/starve.h"
 

@@ -55,7 +55,7 @@ done)
 
 chains() { # COMPILER FLAGS KIND: builds, records, counts where the chains of calls end
     # shellcheck disable=SC2086
-    "$1" -std=gnu11 -O2 -g $2 -Iinclude -Isrc "$work/talk.c" $sources src/exec/*.c src/rt/*.c -o "$work/talk" -lpthread
+    "$1" -std=gnu11 -O2 -g $2 -Iinclude -Isrc "$work/talk.c" $sources src/exec/*.c src/exec/thread/*.c src/rt/*.c -o "$work/talk" -lpthread
     perf record -e cpu-clock -F 997 --call-graph "$3" -o "$work/data" "$work/talk" >/dev/null 2>&1
     perf script -i "$work/data" 2>/dev/null | awk -v who="$1 $2 $3" '
         function sample() { if (depth) all++; if (depth && last ~ /rad__context_begin|clone|start_thread|_start/) ends++; depth = 0 }

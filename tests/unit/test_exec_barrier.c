@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 #include "os/barrier.h"
 #include "os/fault.h"
 #include "patience_support.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 #include "os/fault.h"
 
 #include <raddle.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 
 #include <dirent.h>
 #include <inttypes.h>

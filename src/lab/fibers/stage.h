@@ -18,7 +18,7 @@
 #define RAD_LAB_FIBERS_STAGE_H
 
 #include "base/digest.h"
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 #include "lab/fibers/sites.h"
 #include "rt/ops.h"
 #include "rt/runtime.h"

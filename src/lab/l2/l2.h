@@ -178,7 +178,8 @@ RAD_INTERNAL rad_code_site rad__l2_place(uint32_t site);
 enum { L2_PLACE_MAX = 104 };
 RAD_INTERNAL const char *rad__l2_place_text(uint32_t site, char text[L2_PLACE_MAX]);
 
-/* Which of these sources it is in, named by the stems of their files: from 1; 0: none. */
+/* Which of these sources it is in, named by the ends of their paths without ".c", as
+ * "chan" or "thread/task": from 1; 0: none. */
 RAD_INTERNAL uint8_t rad__l2_site_is_of(uint32_t site, const char *stems);
 
 /* Whether it is in one of these functions: "f", or "f:operation". */

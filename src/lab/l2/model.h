@@ -24,7 +24,7 @@ typedef struct rad_model {
     const rad_param *params; /* or NULL */
     const char *bug;         /* what is wrong with it, when it is not `repaired`; NULL: nothing */
     const char *bug_at;      /* the function whose first atomic is where the bug bites */
-    const char *covers;      /* stems of the source files on trial, such as "deque injector" */
+    const char *covers;      /* ends of the paths of the sources on trial: "deque thread/group" */
     const char *file;        /* the model's own; set by RAD_MODEL */
     bool no_locals;          /* nothing in it is thread-local: saves 25 ns per step */
     uint32_t threads;        /* at most RAD_MODEL_THREADS_MAX … */

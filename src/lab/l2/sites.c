@@ -43,12 +43,14 @@ static const char *next_word(const char *at)
 
 uint8_t rad__l2_site_is_of(uint32_t site, const char *stems)
 {
-    const char *home = rad__l2_sites[site].home, *slash = strrchr(home, '/');
-    const char *file = slash ? slash + 1 : home;
-    size_t length = strcspn(file, ".");
+    const char *home = rad__l2_sites[site].home, *dot = strrchr(home, '.');
+    size_t length = dot ? (size_t)(dot - home) : strlen(home);
     uint8_t number = 1;
-    for (const char *at = stems; *at; at = next_word(at), number++)
-        if (strcspn(at, " ") == length && strncmp(at, file, length) == 0) return number;
+    for (const char *at = stems; *at; at = next_word(at), number++) {
+        size_t word = strcspn(at, " ");
+        if (word > length || strncmp(home + length - word, at, word) != 0) continue;
+        if (word == length || home[length - word - 1] == '/') return number;
+    }
     return 0;
 }
 

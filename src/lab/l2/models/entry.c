@@ -1,6 +1,6 @@
-/* entry.c — every way into the executor from outside (exec/shell_task.c): workers that fall asleep, and somebody who
+/* entry.c — every way into the executor from outside (exec/thread/task.c): workers that fall asleep, and somebody who
  * hands them something by one of the calls of raddle.h and closes. All of it is run, once, and everybody stops. */
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 #include "lab/l2/model.h"
 
 enum { WORKERS, WAY, AWAY };
@@ -135,11 +135,11 @@ static void entry_check(const rad_case *c)
 static const rad_param entry_params[] = {
     [WORKERS] = {"workers", 1, 1, WORKERS_MAX, "workers", false},
     [WAY] = {"way", 0, 0, WAYS - 1, "spawn, spawn_batch, spawn_on, wake, wake near somebody", true},
-    [AWAY] = {"away", 0, 0, 1, "one worker sleeps elsewhere: exec/shell.h, S1 to G3", true},
+    [AWAY] = {"away", 0, 0, 1, "one worker sleeps elsewhere: exec/thread/thread.h, S1 to G3", true},
     {.name = NULL},
 };
 
 RAD_MODEL(entry, .name = "l2-entry", .about = "every way into the executor from outside",
-          .params = entry_params, .covers = "shell_task sched", .no_locals = true,
+          .params = entry_params, .covers = "thread/task sched", .no_locals = true,
           .thread_count = entry_threads, .thread_role = entry_role, .setup = entry_setup,
           .body = entry_body, .check = entry_check);

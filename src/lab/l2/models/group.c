@@ -1,8 +1,8 @@
-/* group.c — fork and join (exec/shell_group.c): a task spawns jobs and waits for them; its worker works meanwhile, and
+/* group.c — fork and join (exec/thread/group.c): a task spawns jobs and waits for them; its worker works meanwhile, and
  * sleeps when there is nothing left but to wait, on its token or, `deep`, on its bell. The group lives in memory of
  * its own that is freed when the wait has returned: nothing may touch it after that (Q2). */
 #include "base/alloc.h"
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 #include "lab/l2/model.h"
 
 enum { WORKERS, JOBS, DEEP, GRANDCHILD };
@@ -111,6 +111,6 @@ static const rad_param group_params[] = {
 };
 
 RAD_MODEL(group, .name = "l2-group", .about = "fork and join: a task waits for its jobs",
-          .params = group_params, .covers = "shell_group shell_task", .no_locals = true,
+          .params = group_params, .covers = "thread/group thread/task", .no_locals = true,
           .thread_count = group_threads, .thread_role = group_role, .setup = group_setup,
           .body = group_body, .check = group_check);

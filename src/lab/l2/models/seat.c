@@ -7,7 +7,7 @@
  *              sees that worker's bit                     not set ? its token is on the way
  *         W2 … notifies                              T2   looks at every queue; something there ? stays
  * Claim: the work is done by that worker. Either W5 claims the bit, or T1 does, and then T2 is after W1. */
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 #include "lab/l2/model.h"
 
 enum { LOCAL, RETIRES, SPAWNS };
@@ -117,6 +117,6 @@ static const rad_param seat_params[] = {
 };
 
 RAD_MODEL(seat, .name = "l2-seat", .about = "a worker sleeps or leaves its seat while work comes",
-          .params = seat_params, .covers = "idle worker shell_task", .no_locals = true,
+          .params = seat_params, .covers = "idle worker thread/task", .no_locals = true,
           .threads = SEATS, .thread_role = seat_role, .setup = seat_setup, .body = seat_body,
           .check = seat_check);

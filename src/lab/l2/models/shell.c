@@ -1,6 +1,6 @@
-/* shell.c — no model, but what models need that use the calls of raddle.h: exec/shell.c without clock, draws and
- * threads, in a few lines. */
-#include "exec/shell.h"
+/* shell.c — no model, but what models need that use the calls of raddle.h: exec/thread/thread.c in a few lines, without
+ * clock, draws and threads. */
+#include "exec/thread/thread.h"
 #include "lab/l2/model.h"
 #include "rt/runtime.h"
 

@@ -1,3 +1,3 @@
 #include "base/list.h"
-#include "os/clock.h" /* only shell* may; expect: include */
+#include "os/clock.h" /* only thread may; expect: include */
 #include "core/kernel.h" /* expect: include */

@@ -1,5 +1,5 @@
-/* shell_task.c — how tasks get in and go on: the calls of raddle.h for any thread, and for tasks. */
-#include "exec/shell.h"
+/* task.c — how tasks get in and go on: the calls of raddle.h for any thread, and for tasks. */
+#include "exec/thread/thread.h"
 
 /* ---- From any thread -------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -41,7 +41,7 @@ static void search_begins(rad_shell *shell, bool was_woken)
     shell->gave_up = false;
 }
 
-/* How long it searches: see shell.h. */
+/* How long it searches: see thread.h. */
 static uint64_t patience(const rad_shell *shell)
 {
     return shell->was_woken ? shell->exec->spin_ns : shell->spin_ns;

@@ -1,4 +1,4 @@
-/* shell_group.c — fork and join: a task waits for the jobs it spawned, and its worker goes on working meanwhile.
+/* group.c — fork and join: a task waits for the jobs it spawned, and its worker goes on working meanwhile.
  *
  * Pending jobs = here + away. `here` counts what the opener's worker spawns and ends, without atomics; `away` what
  * others do. The opener's worker knows `here`, so it sees the exact sum whenever it looks.
@@ -33,7 +33,7 @@
  * Rejected: an atomic count for everything (two more locked operations for each job: 4 of 17 ns); letting the
  * worker's token stand for the end of a group (a second reason to wake would have to be told from the first);
  * continuations instead of waiting (no stack to nest, but the program is turned inside out). */
-#include "exec/shell.h"
+#include "exec/thread/thread.h"
 
 #define WAITED (INT64_C(1) << 62)
 

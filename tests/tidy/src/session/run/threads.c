@@ -1,4 +1,3 @@
-#include "core/kernel.h"
-#include "exec/task.h"
 #include "os/clock.h"
+#include "session/machine/vm.h"
 #include "lab/explore.h" /* expect: include */

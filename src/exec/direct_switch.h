@@ -1,4 +1,4 @@
-/* going_over.h — a task that goes over to the next one by itself.
+/* direct_switch.h — a task that goes over to the next one by itself.
  *
  * A fiber that leaves its stack can go on to another one at once, without going back to the worker's step:
  *     next = rad__worker_next(w, run)     on its stack: `next` is current from here on
@@ -7,8 +7,8 @@
  * When next is NULL it lets its run return instead, and the worker decides.
  *
  * In line: all of it takes a few nanoseconds, as calls it would be twice that. */
-#ifndef RAD_EXEC_GOING_OVER_H
-#define RAD_EXEC_GOING_OVER_H
+#ifndef RAD_EXEC_DIRECT_SWITCH_H
+#define RAD_EXEC_DIRECT_SWITCH_H
 
 #include "exec/choose.h"
 #include "exec/worker.h"

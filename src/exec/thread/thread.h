@@ -1,4 +1,4 @@
-/* shell.h — the thread shell: one thread per worker, which steps it, sleeps when it has to and wakes others.
+/* thread.h — the thread shell: one thread per worker, which steps it, sleeps when it has to and wakes others.
  *
  * The steps (worker.h) never wait, draw or look at a clock; all of that is done here. Whoever calls a step or
  * a spawn gets the number of a worker whose thread must be woken, and hands it to rad__exec_wake_thread.
@@ -29,15 +29,15 @@
  *           Claim: no token is overlooked. S2 did not see it: then G2 is after S2 in the order of all these, G3
  *           after S1, and `wake` is called, or the worker is at S4. `wake` is remembered: before S3 it ends the
  *           sleep at once, after S4 it ends the next one, for nothing.
- * Waiting   A task that waits for its group steps its own worker from inside its run: shell_group.c.
+ * Waiting   A task that waits for its group steps its own worker from inside its run: group.c.
  * End       A worker's thread ends when its worker has stopped. The last one drops what is left, and lets
  *           those who join go. Threads are reaped by destroy.
  * Stopped   by a failure, with work left: each worker throws away what it can get hold of, on its own and in
  *           others' queues, so that a task waiting for a job which nobody will run is told.
  *
  * There is no thread-local variable: whoever needs the worker has it as an argument. */
-#ifndef RAD_EXEC_SHELL_H
-#define RAD_EXEC_SHELL_H
+#ifndef RAD_EXEC_THREAD_THREAD_H
+#define RAD_EXEC_THREAD_THREAD_H
 
 #include "base/prng.h"
 #include "exec/worker.h"

@@ -1,0 +1,3 @@
+#include "load/scheduler/random.h"
+#include "os/clock.h"
+#include "load/report/render.h" /* expect: include */

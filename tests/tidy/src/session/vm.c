@@ -1,3 +1,0 @@
-#include "base/list.h"
-#include "core/kernel.h"
-#include "exec/task.h" /* expect: include */
