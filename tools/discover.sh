@@ -3,6 +3,6 @@
 # unit tests, judges, fuzz targets, benches, public headers, the models of L2, and the meson.build files of the layers.
 cd "$(dirname "$0")/.." || exit 1
 for path in tests/unit/*.c tests/judge/*.c tests/fuzz/fuzz_*.c tests/hunt/hunt_*.c bench/*.c include/*.h include/raddle/*.h \
-    src/lab/l2/models/*.c src/*/meson.build src/*/*/meson.build; do
+    tests/models/*.c src/*/meson.build src/*/*/meson.build; do
     [ -f "$path" ] && printf '%s\n' "$path"
 done | LC_ALL=C sort

@@ -1,5 +1,5 @@
 /* test_judge_l2.c — random programs of threads that look, spin, give way and sleep, one memory operation at a time
- * (src/lab/l2/models/drawn.c): the results that exploring finds are those that brute force finds.
+ * (tests/models/drawn.c): the results that exploring finds are those that brute force finds.
  *
  * The brute force walks through every state and knows neither the lab nor fairness. That leaves schedules out, but no
  * result: who spins would only see the same again. A program is stuck when no step of anybody changes its state; with

@@ -27,7 +27,7 @@ emulate="timeout -s KILL 180 qemu-aarch64 -L /usr/$cross -E LD_LIBRARY_PATH=/usr
 
 build() { # NAME PREFIX FLAGS: contexts are of one kind on both sides
     mkdir "$work/$1.objects"
-    for file in $(ls src/exec/*.c src/exec/thread/*.c | grep -v 'thread/thread\.c') $on_trial src/base/alloc.c src/os/lock.c src/lab/l2/models/*.c; do
+    for file in $(ls src/exec/*.c src/exec/thread/*.c | grep -v 'thread/thread\.c') $on_trial src/base/alloc.c src/os/lock.c tests/models/*.c; do
         # shellcheck disable=SC2086
         $2gcc $flags $3 -O1 -g -fPIC -fsanitize=thread -fno-builtin -fno-inline -fno-optimize-sibling-calls \
             -fno-reorder-functions -Wno-tsan -DRAD_DEQUE_FIRST_SIZE=2 -DRAD_WHEEL_BUDGET=1 -DRAD_CONTEXT_CALL \

@@ -1,6 +1,6 @@
 /* model.h — production code on trial at the depth of memory operations: how to write a model.
  *
- * A model is an ordinary C11 file in src/lab/l2/models/: a setup, a body per thread, a final check. It is
+ * A model is an ordinary C11 file in tests/models/: a setup, a body per thread, a final check. It is
  * compiled together with the production sources in such a way that every atomic of either is a scheduling
  * point and every plain access is watched for races (docs/memory-level.md). `raddle list` shows it as a machine.
  *

@@ -2,8 +2,8 @@
  *
  * Either the workers are those of the executor, which steal and sleep (`whole`); or they take what there is from the
  * same queues, and look again when there is nothing: far fewer schedules, for what happens inside the runtime. */
-#ifndef RAD_LAB_L2_MODELS_CREW_H
-#define RAD_LAB_L2_MODELS_CREW_H
+#ifndef RAD_S_MODELS_CREW_H
+#define RAD_S_MODELS_CREW_H
 
 #include "rt/runtime.h"
 

@@ -1,8 +1,8 @@
 /* system.h — what models have instead of the operating system: threads that production code starts, and file
  * descriptors that it waits for. A call to the system is one step, and orders nothing else: whatever production code
  * relies on has to be ordered by its own atomics. */
-#ifndef RAD_LAB_L2_MODELS_SYSTEM_H
-#define RAD_LAB_L2_MODELS_SYSTEM_H
+#ifndef RAD_S_MODELS_SYSTEM_H
+#define RAD_S_MODELS_SYSTEM_H
 
 #include "os/poll.h"
 
