@@ -1,7 +1,7 @@
 /* machines.c — the table of machines, and targets: a machine with its parameters set.
  *
  * Built-in ones come first: the toys in the order of RAD_TOY_LIST, the executor, sessions, load, flows, the models of
- * L2 in the order of theirs; then those added, in the order of adding. */
+ * L2 (where they are linked in) in the order of theirs; then those added, in the order of adding. */
 #include "lab/machines.h"
 
 #include "base/alloc.h"
@@ -10,7 +10,6 @@
 #include "lab/case.h"
 #include "lab/executor/executor.h"
 #include "lab/flow/flow.h"
-#include "lab/l2/machine.h"
 #include "lab/load/load.h"
 #include "lab/session/session.h"
 #include "lab/toys/toys.h"
@@ -26,6 +25,7 @@ static const rad_machine *const machines_own[] = {RAD_TOY_LIST(MACHINES_ROW) & r
 
 enum { MACHINES_OWN = sizeof machines_own / sizeof *machines_own, MACHINES_NAME_MAX = 40 };
 
+static const rad_machine *(*machines_linked)(uint32_t index);
 static const rad_machine **machines_added;
 static uint32_t machines_added_count, machines_added_capacity;
 
@@ -35,12 +35,17 @@ const rad_machine *rad_machine_at(uint32_t index)
 {
     if (index < MACHINES_OWN) return machines_own[index];
     index -= MACHINES_OWN;
-    static uint32_t models = RAD_NONE;
-    if (models == RAD_NONE)
-        for (models = 0; rad__l2_machine(models) != NULL;) models++;
-    if (index < models) return rad__l2_machine(index);
-    index -= models;
+    static uint32_t linked = RAD_NONE;
+    if (linked == RAD_NONE)
+        for (linked = 0; machines_linked != NULL && machines_linked(linked) != NULL;) linked++;
+    if (index < linked) return machines_linked(index);
+    index -= linked;
     return index < machines_added_count ? machines_added[index] : NULL;
+}
+
+void rad__machines_linked(const rad_machine *(*at)(uint32_t index))
+{
+    machines_linked = at;
 }
 
 static const rad_machine *find_added(const char *name)

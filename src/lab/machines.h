@@ -21,6 +21,10 @@ RAD_INTERNAL void rad__target_preset(rad_target *t, const rad_machine *m);
 /* Names every parameter that is out of its range, as rad_target_set would; for cases read from files. */
 RAD_INTERNAL int rad__target_check(const rad_target *t, rad_error *error);
 
+/* Machines that only some programs have: `at` gives them by number, NULL after the last. They follow the built-in ones.
+ * The models of L2 call it when they are linked in: raddle and the tests have them, libraddle-lab does not. */
+RAD_INTERNAL void rad__machines_linked(const rad_machine *(*at)(uint32_t index));
+
 /* How many machines were added; forgets all but the first `count` of them. */
 RAD_INTERNAL uint32_t rad__machines_added(void);
 RAD_INTERNAL void rad__machines_cut(uint32_t count);

@@ -19,9 +19,9 @@ libraries=/usr/lib/aarch64-linux-gnu
         "libjansson-dev:arm64 libzstd-dev:arm64" >&2
     exit 2
 }
-# What libraddle-lab is made of, without the models of L2: those are aarch64_l2.sh's.
+# What libraddle-lab is made of; the models of L2 are aarch64_l2.sh's.
 sources=$(sed -n '/"file": "\.\.\/src/{h;n;/"output": "libraddle\(-lab\)\?\.so/{g;s|.*"\.\./\(.*\)",|\1|p}}' \
-    "$build/compile_commands.json" | grep -v '^src/lab/l2/' | sort -u)
+    "$build/compile_commands.json" | sort -u)
 # Headers that are the same for all architectures; nothing else of the host's.
 mkdir "$work/include"
 for header in xxhash.h xxh3.h jansson.h zstd.h zstd_errors.h; do
@@ -35,7 +35,7 @@ gcc -std=gnu11 -O2 -Iinclude -Isrc -I"$build" tests/nightly/digests.c "$build/li
 for level in 0 3; do
     mkdir "$work/$level"
     # shellcheck disable=SC2016,SC2086 # expanded by the shell inside; a list of words
-    printf '%s\n' tests/nightly/digests.c src/lab/l2/none.c $sources | xargs -P 2 -I{} sh -c '
+    printf '%s\n' tests/nightly/digests.c $sources | xargs -P 2 -I{} sh -c '
         aarch64-linux-gnu-gcc -std=gnu11 -O$1 -Iinclude -Isrc -I"$2" -I"$3/include" -c "$4" \
             -o "$3/$1/$(echo "$4" | tr / _).o"' compile "$level" "$build" "$work" {}
     aarch64-linux-gnu-gcc -static "$work/$level"/*.o -o "$work/arm$level" "$libraries/libjansson.a" "$libraries/libzstd.a" \

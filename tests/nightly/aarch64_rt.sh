@@ -32,7 +32,7 @@ cp "$libraries"/../../include/$cross/jansson_config.h "$work/include/" 2>/dev/nu
 cp "$libraries/libcmocka.so.0" "$work/lib/"
 # Loader and C library of the cross compiler: see aarch64_l2.sh.
 emulate="qemu-aarch64 -L /usr/$cross -E LD_LIBRARY_PATH=/usr/$cross/lib:$work/lib"
-sources="src/base/*.c src/os/*.c src/core/*.c src/exec/*.c src/exec/thread/*.c src/rt/*.c src/lab/*.c src/lab/l2/none.c src/lab/toys/*.c
+sources="src/base/*.c src/os/*.c src/core/*.c src/exec/*.c src/exec/thread/*.c src/rt/*.c src/lab/*.c src/lab/toys/*.c
     src/lab/executor/*.c tests/unit/storm_support.c tests/unit/sync_support.c tests/unit/folder_support.c"
 export CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C
 

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "lab/l2/l2.h"
+#include "lab/machines.h"
 #include "os/thread_pointer.h"
 
 #include <stdio.h>
@@ -277,4 +278,10 @@ const rad_machine *rad__l2_machine(uint32_t index)
         .site_name = l2_site_name,
     };
     return m;
+}
+
+/* A program that this file is linked into has the models, without naming any. */
+__attribute__((constructor)) static void l2_is_linked(void)
+{
+    rad__machines_linked(rad__l2_machine);
 }
