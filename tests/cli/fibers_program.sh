@@ -157,6 +157,8 @@ check "nothing of it ran" [ ! -e it_ran ]
 try explore --runs 20 ./ends crash early
 status 1 "a crash before the first decision"
 has out "crash:SIGSEGV: first in run 0" "is a failure of the first run"
+try explore --runs 20 --no-shrink ./ends assert early
+has out "FAILED: assertion at step 0: ends.c:" "an assertion before the first operation"
 try explore --runs 20 ./ends exit early
 status 2 "an end before the first operation"
 has err "ended before it made an operation" "is an error"
@@ -182,6 +184,8 @@ late assert "assertion@!other_way || mended"
 late status exit@4
 late errx exit@3
 late fibers partial-deadlock:mutex
+makes plugin.so plugin -DLIBRARY -shared -fPIC
+finds plugin crash:SIGABRT 12
 
 # ---- What cannot be put under test ------------------------------------------------------------------
 refused() { # PROGRAM TEXT

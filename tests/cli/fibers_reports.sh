@@ -57,6 +57,7 @@ END
         try explore --stop-on-first --runs 60 ./ends $how
         has out "Where it failed" "$how: where it failed"
         has out "ends.c:$makes_line in " "$how: the line"
+        [ $how = overflow ] || hasnt out "its stack is full" "$how: not for want of a stack"
     done
     has out "more calls …" "a deep recursion is cut"
     has out "bad: its stack is full (rad_options.stack_size)" "a stack overflow is called so"
@@ -161,7 +162,7 @@ for how in fixed spin_fixed; do
     status 0 "livelock $how: silent"
 done
 check "livelock: evaluations are counted" grep -qE "evaluated: .*livelock [1-9]" out
-for how in rand heap random clock pipe; do
+for how in rand heap random clock pipe shield; do
     try explore --runs 10 --clock quiet ./livelock $how
     status 0 "a loop that $how ends is no livelock"
 done
@@ -183,7 +184,12 @@ starves errand livelock:nursery "first waits for nursery. Steps [0-9]+ to [0-9]+
 try explore --runs 20 --strategy first --max-steps 400 --clock quiet ./starved chooses
 status 1 "a round with a choice in it need not repeat"
 has out "every run was cut" "it does in this run, which chooses the same each time"
-for how in fixed rounds mutex; do
+# shellcheck disable=SC2086
+check "a policy that is fair to all but one compiles" $cc -std=gnu11 -shared -fPIC -I"$src/include" "$programs/passer.c" -o passer.so
+try explore --strategy ./passer.so --clock quiet ./starved bystander
+status 0 "what somebody could end who can run all the time is no starvation"
+check "starved bystander: for long enough" grep -qE "^  runs +1, [5-9],[0-9]{3} steps" out
+for how in fixed rounds mutex bystander; do
     try explore --runs 300 --clock quiet ./starved $how
     status 0 "starved $how: silent"
     check "starved $how: evaluations are counted" grep -qE "evaluated: .*starvation [1-9]" out

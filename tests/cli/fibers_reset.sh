@@ -26,7 +26,8 @@ both() { # WORD STATUS RUNS: in one process and in many the same is found
     same a b "$1: the same runs as with a process for each"
     has out "a process for each run, because it was asked for" "$1: --apart"
 }
-for word in memory files "files before" signals; do
+echo 0123456789 >digits.txt
+for word in memory files "files before" signals faults heap draws reads; do
     both "$word" 0 60
     check "$word: in process, with audits" grep -qE '^  in process 60 runs, [1-9][0-9]* of them audited: equal in a fresh process$' here
 done
@@ -40,6 +41,25 @@ has here "because it gives memory back, or changes its protection" "memory that 
 both crash 1 60
 has here "FAILED: crash at step 7: the process died in step 7: SIGSEGV" "a crash in a process of many runs is one of a fresh process"
 check "and the only kind of failure" [ "$(grep -c "^FAILED" here)" = 1 ]
+both handler 1 60
+has here "FAILED: crash at step 3: the process died in step 3: SIGSEGV" "a handler of SIGSEGV does not save the run after that which installed it"
+has here "3 of 60 runs failed." "and saves that one"
+
+# ---- Failures that are not there again -----------------------------------------------------------------
+unconfirmed() { # WORD WHY
+    try explore --runs 60 --strategy random --no-shrink ./leftover "$1"
+    status 0 "leftover $1: what a fresh process does not confirm is no failure"
+    has out "a process for each run, because $2" "$1: and is a reason to trust no run of many in one process"
+}
+unconfirmed once "a run that failed was another one in a fresh process"
+unconfirmed "once dies" "a run died that does not die in a fresh process"
+try explore --runs 60 --strategy random --no-shrink --memory 9M ./leftover heap
+status 0 "--memory: 60 runs hold no more than one does"
+try explore --runs 60 --strategy random --no-shrink --memory 7M ./leftover heap
+has out "FAILED: memory at step" "what main got before the first decision counts"
+has out "60 of 60 runs failed." "in each run"
+try explore --runs 3 --no-shrink --memory 5M ./leftover heap
+has out "FAILED: memory at step 0: the program holds more than 5 MiB" "also if that is too much already, before any operation"
 try explore --runs 60 --json ./leftover
 has out '"in_process": 60' "JSON has it, too"
 try explore --runs 20 --twice ./leftover

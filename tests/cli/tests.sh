@@ -142,6 +142,51 @@ assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("tests
 failed = [c for c in suite if c.find("failure") is not None]
 assert [c.get("name") for c in failed] == ["loses"]
 assert failed[0].find("failure").get("type") == "check" and "raddle replay" in failed[0].find("failure").text'
+cat >marks.c <<'END'
+#include <raddle/test.h>
+#include <string.h>
+RAD_PARAM(low, -5, "a number below 0")
+RAD_TEST(marks)
+{
+    rad_check(strcmp("<a & b>", "c") == 0 && 1 < 2);
+}
+RAD_TEST(least)
+{
+    rad_check(low == INT64_MIN);
+}
+RAD_TEST(most)
+{
+    rad_check(low == INT64_MAX);
+}
+RAD_TEST(as_it_is)
+{
+    rad_check(low == -5);
+}
+RAD_TEST_MAIN
+END
+makes marks marks.c
+try test ./marks marks --runs 3 --no-shrink --junit marks.xml
+check "JUnit: quotes and the like of a message are XML" python3 -c 'import xml.etree.ElementTree as E
+failure = E.parse("marks.xml").getroot()[0][0].find("failure")
+text = "strcmp(\"<a & b>\", \"c\") == 0 && 1 < 2"
+assert text in failure.get("message") and "raddle replay" in failure.text, failure.attrib'
+bounds() { # VALUE TEST: passes with it, and the two others fail
+    for name in least most as_it_is; do
+        try test ./marks $name ${1:+"low=$1"} --runs 3 --no-shrink
+        [ $name = "$2" ] && status 0 "low=$1: $name" || status 1 "low=$1: not $name"
+    done
+}
+bounds -9223372036854775808 least
+bounds 9223372036854775807 most
+bounds "" as_it_is
+bounds -5 as_it_is
+for value in -9223372036854775809 9223372036854775808 -- -; do
+    try test ./marks as_it_is low=$value --runs 3
+    status 1 "low=$value"
+    has out "the value is not a whole number" "low=$value is none that fits"
+done
+try test ./marks --list --json
+has out '"default": -5' "a default below 0"
 try test ./tests reaches loses --runs 40 --json
 check "JSON" python3 -c 'import json
 d = json.load(open("out"))

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,9 @@ static char *early, *blocks[16];
 static FILE *file;
 static _Thread_local int own = 1;
 static volatile sig_atomic_t hits;
+static jmp_buf back;
+static int inherited = -1, *shared;
+static volatile int *volatile nowhere;
 
 /* A difference in `value` is one in the trace. */
 static void act(long value)
@@ -78,10 +82,64 @@ static void signals(void)
     act(sigismember(&set, SIGUSR2));
 }
 
+static void on_fault(int number)
+{
+    (void)number;
+    hits++;
+    _longjmp(back, 1); /* without the mask: the signal stays blocked */
+}
+
+/* "handler": the one installs it, and the other one has the fault. */
+static void faults(long me, bool alone)
+{
+    struct sigaction action = {.sa_handler = on_fault};
+    if (me == 1) sigaction(SIGSEGV, &action, NULL);
+    act(0);
+    if (me == (alone ? 1 : 2) && _setjmp(back) == 0) *nowhere = 1;
+    act(hits);
+}
+
+/* What malloc gave before the first decision. */
+static void heap(long me)
+{
+    char *fresh = malloc(1 << 20);
+    act(blocks[0][me]++);
+    free(blocks[me]);
+    blocks[me] = fresh;
+    act(blocks[0][1] + blocks[0][2]);
+}
+
+static void draws(void)
+{
+    act(rand());
+    act(random());
+    act(lrand48());
+}
+
+static void reads(void)
+{
+    char byte = 0;
+    if (read(inherited, &byte, 1) != 1) abort();
+    act(byte);
+}
+
+/* Not again in another process: it counts what all of them do. */
+static void fails_once(bool dies)
+{
+    if (++*shared != 30) return;
+    if (dies) raise(SIGSEGV);
+    assert(!"the thirtieth");
+}
+
 static int body(void *arg)
 {
     long me = (long)arg;
     char place[4096];
+    if (strcmp(what, "faults") == 0 || strcmp(what, "handler") == 0) faults(me, what[0] == 'f');
+    if (strcmp(what, "heap") == 0) heap(me);
+    if (strcmp(what, "draws") == 0) draws();
+    if (strcmp(what, "reads") == 0) reads();
+    if (strncmp(what, "once", 4) == 0) fails_once(strcmp(what, "once dies") == 0);
     if (strncmp(what, "memory", 6) == 0) memory(me);
     if (strncmp(what, "files", 5) == 0) files(me);
     if (strcmp(what, "signals") == 0) signals();
@@ -106,9 +164,17 @@ static int start(void *arg)
     return rad_nursery_wait(&n);
 }
 
+/* Before raddle's library knows of the program: descriptors and shared memory as if another program had left them. */
+__attribute__((constructor)) static void inherits(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "reads") == 0) inherited = open("digits.txt", O_RDONLY);
+    shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
 int main(int argc, char **argv)
 {
     what = argc > 1 ? argv[1] : "";
+    for (int i = 0; i < 3; i++) blocks[i] = strcmp(what, "heap") == 0 ? calloc(1, 2 << 20) : NULL;
     early = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(early, 1, 1 << 20);
     if (strcmp(what, "files before") == 0) file = fopen("before.txt", "w");

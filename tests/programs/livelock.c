@@ -1,7 +1,7 @@
 /* livelock.c — two polite fibers: each takes its own lock, tries the other one, and gives way if that is taken. With
  * the argument `fixed` both take them in one order; with `spin` and `spin_fixed` a fiber waits for a flag by yielding.
  * With other words it yields until something comes that only looks as if it never would: by rand, a counter on the
- * heap, the system's random numbers, the clock, or a pipe. */
+ * heap, the system's random numbers, the clock, a pipe, or a cancellation from which it is shielded many times. */
 #define OWN_MAIN
 #include "planted.h"
 
@@ -53,8 +53,18 @@ static int setter(void *arg)
     return 0;
 }
 
+enum { SHIELDS = 200 };
+
 static unsigned *counter;
 static int ends[2];
+static rad_chan *nothing;
+
+static bool is_told(void)
+{
+    char byte = 1;
+    rad_shield(false);
+    return rad_send(nothing, &byte, RAD_FOREVER) != 0 || rad_recv(nothing, &byte, 0) != 0;
+}
 
 static bool comes(const char *how)
 {
@@ -64,6 +74,7 @@ static bool comes(const char *how)
     if (strcmp(how, "random") == 0) return getrandom(&byte, 1, 0) == 1 && byte < 5;
     if (strcmp(how, "clock") == 0) return rad_now() > UINT64_C(5000000000);
     if (strcmp(how, "pipe") == 0) return rad_read(ends[0], &byte, 1, 0) != 1;
+    if (strcmp(how, "shield") == 0) return is_told();
     return true;
 }
 
@@ -79,7 +90,10 @@ static int start_slow(void *how)
     counter = calloc(1, sizeof *counter);
     if (pipe(ends) != 0 || write(ends[1], bytes, sizeof bytes) != sizeof bytes) return 1;
     close(ends[1]);
+    if (rad_chan_create(&nothing, 1, 1, RAD_CHAN_BLOCKS) != 0) return 1;
     if (rad_spawn(NULL, setter, NULL) != 0) return 1;
+    for (int i = 0; i < SHIELDS; i++) rad_shield(true);
+    rad_cancel(rad_self());
     return tries(how);
 }
 

@@ -2,7 +2,8 @@
  * wait for him. `tally`: they count what they do, so no state comes back. `errand`: two fibers send one value to and
  * fro, and nobody tells them to end. With other words somebody waits for long, and not for ever: until a writer has
  * made its rounds (`rounds`), for a mutex that is taken again and again (`mutex`; production hands it over after a
- * millisecond), or until a fiber chooses to end an errand (`chooses`). */
+ * millisecond), or until a fiber chooses to end an errand (`chooses`). `bystander`: until the writers have made many
+ * rounds, or a fiber tells them to end that can run all the time. */
 #define OWN_MAIN
 #include "planted.h"
 
@@ -12,7 +13,7 @@ static rad_rwlock lock;
 static rad_mutex mutex;
 static rad_chan *to, *fro;
 static volatile bool done, wanted;
-static bool gives_way, counts, chooses;
+static bool gives_way, counts, chooses, bystands;
 static unsigned rounds, tally; /* 0 rounds: for ever */
 
 static int writer(void *arg)
@@ -40,6 +41,17 @@ static int reader(void *arg)
     return 0;
 }
 
+static int bystander(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < 1000; i++) {
+        rad_mutex_lock(&mutex);
+        rad_mutex_unlock(&mutex);
+    }
+    done = true;
+    return 0;
+}
+
 static int start(void *arg)
 {
     rad_nursery n;
@@ -48,6 +60,7 @@ static int start(void *arg)
     rad_nursery_go(&n, writer, NULL);
     rad_nursery_go(&n, writer, NULL);
     rad_nursery_go(&n, reader, NULL);
+    if (bystands) rad_nursery_go(&n, bystander, NULL);
     return rad_nursery_wait(&n);
 }
 
@@ -114,7 +127,8 @@ int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
     gives_way = strcmp(how, "fixed") == 0;
-    rounds = strcmp(how, "rounds") == 0 ? 300 : 0;
+    bystands = strcmp(how, "bystander") == 0;
+    rounds = strcmp(how, "rounds") == 0 ? 300 : bystands ? 2500 : 0;
     counts = rounds > 0 || strcmp(how, "tally") == 0;
     if (strcmp(how, "mutex") == 0) return rad_main(NULL, start_mutex, NULL, NULL);
     chooses = strcmp(how, "chooses") == 0;

@@ -1,9 +1,13 @@
 /* around.c — what surrounds a run of a program under test: its standard input, rewound, and with --scratch a directory
  * that is empty at its beginning.
  *
+ * Files     that are open before main (the input, what a constructor has opened) are open in each process that makes a
+ *           run, and all have one position in them. It is put back to where it was at the first decision.
+ *
  * A run that has a directory begins with main: the directory stays open, and a descriptor that is open at the first
  * decision makes each run begin there (server.h). */
 #define _GNU_SOURCE
+#include "lab/fibers/snapshot.h"
 #include "lab/fibers/stage.h"
 #include "os/scratch.h"
 
@@ -14,13 +18,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static off_t input_at;
+static struct {
+    int fd;
+    off_t at; /* -1: it is none any more */
+} files[RAD_LAB_FDS];
+static uint32_t file_count;
+
+/* -1: it has none. */
+static off_t position_of(int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+}
+
+void rad__around_open(void)
+{
+    lseek(STDIN_FILENO, 0, SEEK_SET);
+    for (int fd = 0; fd < RAD_LAB_FDS; fd++) {
+        bool output = fd == STDOUT_FILENO || fd == STDERR_FILENO;
+        files[file_count].fd = fd;
+        files[file_count].at = output ? -1 : position_of(fd);
+        file_count += files[file_count].at >= 0;
+    }
+}
+
+static void files_back(void)
+{
+    for (uint32_t i = 0; i < file_count; i++)
+        if (files[i].at >= 0) lseek(files[i].fd, files[i].at, SEEK_SET);
+}
 
 void rad__around_begin(void)
 {
     const char *folders = rad__stage.folders;
     char *scratch = rad__stage.scratch;
-    lseek(STDIN_FILENO, 0, SEEK_SET);
+    files_back();
     if (folders[0] == 0) return;
     snprintf(scratch, sizeof rad__stage.scratch, "%s/%d", folders, (int)getpid());
     rad__os_scratch_remove(scratch); /* an earlier run of the same process */
@@ -31,14 +63,12 @@ void rad__around_begin(void)
 
 void rad__around_began(void)
 {
-    struct stat status; /* the position of /dev/null is no matter */
-    bool has = fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode);
-    input_at = has ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
+    for (uint32_t i = 0; i < file_count; i++) files[i].at = position_of(files[i].fd);
 }
 
 void rad__around_run(void)
 {
-    if (input_at >= 0) lseek(STDIN_FILENO, input_at, SEEK_SET);
+    files_back();
 }
 
 void rad__around_end(void)

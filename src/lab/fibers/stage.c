@@ -527,7 +527,8 @@ static void machine_reset(void *self, rad_kernel *k)
         s->shared->waited |= s->waited;
     }
     rad__goals_tell();
-    if (s->points == 0)
+    bool failed = s->end.oracle != RAD_NONE && s->end.oracle != RAD_ORACLE_EXIT;
+    if (s->points == 0 && !failed)
         rad__tell_error(RAD_EINPUT,
                         s->end.error ? s->end.message
                                      : "the program ended before it made an operation on fibers, "

@@ -184,8 +184,9 @@ RAD_INTERNAL void rad__thread_leave(enum rad_run answer);
 /* Threads that wait for this word continue. Returns how many. */
 RAD_INTERNAL uint32_t rad__threads_wake(const void *word, uint32_t count);
 
-/* ---- Around a run: its input, and its directory (around.c) --------------------------------------------- */
+/* ---- Around a run: its files, and its directory (around.c) --------------------------------------------- */
 
+RAD_INTERNAL void rad__around_open(void);  /* what is open now, runs find so */
 RAD_INTERNAL void rad__around_begin(void); /* before main */
 RAD_INTERNAL void rad__around_began(void); /* the first decision is next */
 RAD_INTERNAL void rad__around_run(void);   /* a run begins with it */

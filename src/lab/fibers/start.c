@@ -145,6 +145,7 @@ static int lab_main(int argc, char **argv, char **envp)
     malloc_stays();
     rad__signals_open();
     signal(SIGPIPE, SIG_IGN); /* lab/threads/descriptors.c sends it */
+    rad__around_open();
     rad__marks_open();
     rad__libc_open();
     rad__ends_look();

@@ -1,7 +1,7 @@
 /* undo.c — descriptors and signals of a run are put back: see snapshot.h.
  *
  * A descriptor that was there before the run has a copy with a high number, from which it is made again. What it refers
- * to is shared by all runs; only the position in a file is put back. */
+ * to is shared by all runs; positions in files are put back by around.c. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
 #include "lab/fibers/snapshot.h"
@@ -10,7 +10,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,7 +17,6 @@ enum { SIGNALS = 64, COPIES_FROM = 520, WATCHED = 16 };
 
 typedef struct kept {
     int fd, copy;
-    off_t position; /* -1: it has none */
 } kept;
 
 typedef struct gap {
@@ -38,7 +36,6 @@ struct rad_undo {
     struct pollfd *polled;
     gap *gaps;
     uint32_t file_count, gap_count, polled_count;
-    bool positions; /* some have one */
     bool did;
     action actions[SIGNALS + 1];
     uint64_t mask;
@@ -49,11 +46,7 @@ struct rad_undo {
 
 static void file_keep(rad_undo *u, int fd)
 {
-    struct stat status;
-    kept *k = &u->files[u->file_count];
-    *k = (kept){fd, fcntl(fd, F_DUPFD_CLOEXEC, COPIES_FROM), -1};
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) k->position = lseek(fd, 0, SEEK_CUR);
-    u->positions |= k->position >= 0;
+    u->files[u->file_count] = (kept){fd, fcntl(fd, F_DUPFD_CLOEXEC, COPIES_FROM)};
     u->polled[u->file_count++].fd = fd;
 }
 
@@ -106,10 +99,6 @@ static bool files_back(rad_undo *u, bool marked)
         syscall(SYS_close_range, u->gaps[i].from, u->gaps[i].to, 0);
     for (uint32_t i = 0; i < u->file_count && lost; i++)
         if (syscall(SYS_dup3, u->files[i].copy, u->files[i].fd, 0) < 0) return false;
-    for (uint32_t i = 0; i < u->file_count && u->positions; i++)
-        if (u->files[i].position >= 0 &&
-            lseek(u->files[i].fd, u->files[i].position, SEEK_SET) != u->files[i].position)
-            return false;
     return true;
 }
 
@@ -164,7 +153,7 @@ bool rad__undo(rad_undo *u, const char **why)
 
 bool rad__undo_did(const rad_undo *u)
 {
-    return u->did || u->positions;
+    return u->did;
 }
 
 bool rad__undo_is_done(rad_undo *u)
