@@ -210,7 +210,7 @@ has why "the last signal came from waker at step " "and by whom"
 has why "lost_wakeup.c:$(line_of lost_wakeup rad_cond_signal)" "and where"
 blames buffer_signal deadlock:condition+nursery "instead: a signal wakes one fiber, a broadcast wakes all"
 check "a signal that woke itself, and one that woke another" \
-    grep -qE "take 1 waits .{9,99} and woke it; it found nothing .* put 1 waits .{9,99} and woke take 1 instead" why
+    grep -qE "(take [01]) waits .{9,99} and woke it; it found nothing .* put [01] waits .{9,99} and woke \1 instead" why
 blames early_return leak:channel "first has ended; no fiber closed it"
 has why "; it was received by worker " "a value that another fiber has received"
 blames crossed_queues deadlock:channel+nursery "client waits to send to channel requests: no other fiber received from it in this run"
