@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "lab/fibers/stage.h"
 
+#include "lab/fibers/files.h"
 #include "lab/fibers/tell.h"
 #include "lab/stream.h"
 #include "lab/threads/threads.h"
@@ -25,16 +26,6 @@ typedef struct search {
     const char *name; /* of the function, or NULL */
 } search;
 
-static bool is_inside(const struct dl_phdr_info *info, uintptr_t address)
-{
-    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-            return true;
-    }
-    return false;
-}
-
 static uint32_t module_number(const struct dl_phdr_info *info)
 {
     for (uint32_t i = 0; i < modules.count; i++)
@@ -45,24 +36,16 @@ static uint32_t module_number(const struct dl_phdr_info *info)
     return modules.count++;
 }
 
-static int search_in(struct dl_phdr_info *info, size_t size, void *context)
-{
-    static rad_symbols symbols;
-    search *s = context;
-    (void)size;
-    if (!is_inside(info, s->address)) return 0;
-    uintptr_t own = (uintptr_t)&rad__stage; /* tidy: address ok: in the same object or not */
-    if (is_inside(info, own)) return 1;
-    s->module = module_number(info);
-    s->offset = s->address - info->dlpi_addr;
-    s->name = rad__symbols_name(&symbols, info, s->address);
-    return 1;
-}
-
+/* False: it is in none of the program's files. */
 static bool find(search *s, uintptr_t address)
 {
+    struct dl_phdr_info info;
+    uintptr_t own = (uintptr_t)&rad__stage; /* tidy: address ok: in the same object or not */
     *s = (search){.address = address, .module = RAD_NONE};
-    dl_iterate_phdr(search_in, s);
+    if (!rad__file_at(&info, address) || rad__file_has(&info, own)) return false;
+    s->module = module_number(&info);
+    s->offset = address - info.dlpi_addr;
+    s->name = rad__file_function(&info, address);
     return s->module != RAD_NONE;
 }
 

@@ -62,6 +62,11 @@ static block *block_of(void *p)
     return (block *)(void *)((char *)p - HEADER);
 }
 
+size_t rad__heap_room(void *p)
+{
+    return (size_t)1 << block_of(p)->class;
+}
+
 /* ---- As it was ------------------------------------------------------------------------------------------ */
 
 static struct {

@@ -5,8 +5,10 @@
  * one; and the limit counts stacks that are reserved and never used). Looking at the process from outside (a run that
  * grows step by step would fail at another step each time). */
 #define _GNU_SOURCE
+#include "lab/fibers/files.h"
 #include "lab/fibers/libc.h"
 #include "lab/fibers/mistakes.h"
+#include "lab/fibers/server.h"
 #include "lab/watched/watched.h"
 
 #include <errno.h>
@@ -78,6 +80,7 @@ static bool is_kept(const void *p)
 
 RAD_ANSWER(void *, malloc, (size_t size))
 {
+    if (RAD_UNLIKELY(rad__cxx_works)) return rad__alloc(1, size);
     return got(__libc_malloc(size), CALLER);
 }
 
@@ -119,8 +122,19 @@ static void *resized(void *p, size_t size, const void *pc)
     return got(grown, pc);
 }
 
+/* For the demangler. */
+static void *lab_resized(void *p, size_t size)
+{
+    void *grown = rad__alloc(1, size);
+    size_t room = p ? rad__heap_room(p) : 0;
+    if (room > 0 && grown != NULL) memcpy(grown, p, room < size ? room : size);
+    rad__free(p);
+    return grown;
+}
+
 RAD_ANSWER(void *, realloc, (void *p, size_t size))
 {
+    if (RAD_UNLIKELY(rad__cxx_works)) return lab_resized(p, size);
     return resized(p, size, CALLER);
 }
 
@@ -156,5 +170,8 @@ RAD_ANSWER(int, posix_memalign, (void **p, size_t alignment, size_t size))
 
 RAD_ANSWER(void, free, (void *p))
 {
-    give(p, CALLER);
+    if (RAD_UNLIKELY(rad__cxx_works))
+        rad__free(p);
+    else
+        give(p, CALLER);
 }

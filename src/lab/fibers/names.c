@@ -7,9 +7,9 @@
 #include "lab/fibers/stage.h"
 
 #include "base/alloc.h"
+#include "lab/fibers/files.h"
 #include "lab/fibers/tell.h"
 #include "lab/watched/watched.h"
-#include "os/symbols.h"
 #include "rt/sync.h"
 
 #include <link.h>
@@ -272,39 +272,20 @@ static struct {
     function at[FUNCTIONS_MAX];
 } * functions;
 
-typedef struct search {
-    uintptr_t address;
-    char *name;
-    size_t size;
-} search;
-
-static bool is_inside(const struct dl_phdr_info *info, uintptr_t address)
+/* Of a function of C++ without its parameters. */
+static size_t role_size(const char *name)
 {
-    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-            return true;
-    }
-    return false;
-}
-
-static int search_in(struct dl_phdr_info *info, size_t info_size, void *context)
-{
-    static rad_symbols symbols;
-    search *s = context;
-    (void)info_size;
-    if (!is_inside(info, s->address)) return 0;
-    const char *name = rad__symbols_name(&symbols, info, s->address);
-    if (name != NULL) snprintf(s->name, s->size, "%s", name);
-    return 1;
+    const char *at = strchr(name, '(');
+    return at == NULL || at == name || at[-1] == ':' ? strlen(name) : (size_t)(at - name);
 }
 
 /* What rad_main starts is a function of ours, which calls the program's. */
 static void function_name(function *f)
 {
     uintptr_t address = (uintptr_t)f->fn; /* only compared. tidy: address ok */
-    search s = {.address = address, .name = f->name, .size = sizeof f->name};
-    dl_iterate_phdr(search_in, &s);
+    struct dl_phdr_info info;
+    const char *name = rad__file_at(&info, address) ? rad__file_function(&info, address) : NULL;
+    if (name != NULL) snprintf(f->name, sizeof f->name, "%.*s", (int)role_size(name), name);
     if (strcmp(f->name, "first_main") == 0) snprintf(f->name, sizeof f->name, "first");
     if (f->name[0] == 0) snprintf(f->name, sizeof f->name, "fiber"); /* it was stripped */
 }

@@ -41,6 +41,9 @@ RAD_INTERNAL int rad__keeper_works(int in, int out, int memory, const rad_setup 
 RAD_INTERNAL bool rad__heap_keep(void);
 RAD_INTERNAL void rad__heap_back(void);
 
+/* How much fits into a block of it. */
+RAD_INTERNAL size_t rad__heap_room(void *p);
+
 /* ---- Between keeper and worker ---------------------------------------------------------------------------- */
 
 enum rad_phase_now { RAD_NOW_IDLE, RAD_NOW_RUNS, RAD_NOW_RESTORES };

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/readable.h"
 #include "lab/fibers/dispatch.h"
+#include "lab/fibers/files.h"
 #include "lab/fibers/stage.h"
 #include "lab/hello.h"
 #include "lab/inserted.h"
@@ -131,6 +132,7 @@ static int lab_main(int argc, char **argv, char **envp)
         rad__process_exit(rad__stage.main(argc, argv, envp));
     }
     greet(in, out, &setup);
+    rad__cxx_open();
     const char *points = NULL;
     if (!rad__variables_read(in) || !exchange_points(in, out, &points)) rad__process_exit(127);
     rad__stage.argc = argc;

@@ -6,8 +6,8 @@
 #define _GNU_SOURCE
 #include "lab/watched/watched.h"
 
+#include "lab/fibers/files.h"
 #include "lab/fibers/tell.h"
-#include "os/symbols.h"
 
 #include <link.h>
 #include <stdio.h>
@@ -21,62 +21,27 @@ static struct {
     uint32_t count;
 } modules;
 
-static rad_symbols symbols;
-
 /* ---- Which file --------------------------------------------------------------------------------------------- */
-
-typedef struct search {
-    uintptr_t address;
-    struct dl_phdr_info info;
-    bool found;
-} search;
-
-static bool is_inside(const struct dl_phdr_info *info, uintptr_t address)
-{
-    for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-            return true;
-    }
-    return false;
-}
-
-static int search_in(struct dl_phdr_info *info, size_t size, void *context)
-{
-    search *s = context;
-    (void)size;
-    if (!is_inside(info, s->address)) return 0;
-    s->info = *info;
-    s->found = true;
-    return 1;
-}
-
-static bool find(search *s, uintptr_t address)
-{
-    *s = (search){.address = address};
-    dl_iterate_phdr(search_in, s);
-    return s->found;
-}
 
 static const rad_watched_module *module_of(const struct dl_phdr_info *info)
 {
     for (uint32_t i = 0; i < modules.count; i++) {
         uintptr_t stub = (uintptr_t)modules.at[i]->stub; /* tidy: address ok: which file it is in */
-        if (is_inside(info, stub)) return modules.at[i];
+        if (rad__file_has(info, stub)) return modules.at[i];
     }
     return NULL;
 }
 
 void rad__watched_module(const rad_watched_module *m)
 {
-    static search s;
+    static struct dl_phdr_info info;
     uintptr_t stub = (uintptr_t)m->stub; /* tidy: address ok: which file it is in */
-    if (modules.count == MODULES_MAX || !find(&s, stub)) return;
+    if (modules.count == MODULES_MAX || !rad__file_at(&info, stub)) return;
     uint32_t i = modules.count++;
     modules.at[i] = m;
-    for (uint32_t n = 0; n < s.info.dlpi_phnum; n++) {
-        const ElfW(Phdr) *p = &s.info.dlpi_phdr[n];
-        uintptr_t from = s.info.dlpi_addr + p->p_vaddr;
+    for (uint32_t n = 0; n < info.dlpi_phnum; n++) {
+        const ElfW(Phdr) *p = &info.dlpi_phdr[n];
+        uintptr_t from = info.dlpi_addr + p->p_vaddr;
         if (p->p_type != PT_LOAD || stub - from >= p->p_memsz) continue;
         modules.code[i] = (const char *)from;
         modules.code_end[i] = (const char *)from + p->p_memsz;
@@ -162,13 +127,14 @@ static const char *operation_at(const rad_watched_module *m, const char *at)
 
 static uint64_t calls_in(const rad_watched_module *m)
 {
-    search s;
+    struct dl_phdr_info info;
     uint64_t count = 0;
-    if (!find(&s, (uintptr_t)m->stub)) return 0; /* tidy: address ok: which file it is in */
-    for (uint32_t i = 0; i < s.info.dlpi_phnum; i++) {
-        const ElfW(Phdr) *p = &s.info.dlpi_phdr[i];
+    uintptr_t stub = (uintptr_t)m->stub; /* tidy: address ok: which file it is in */
+    if (!rad__file_at(&info, stub)) return 0;
+    for (uint32_t i = 0; i < info.dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info.dlpi_phdr[i];
         if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
-        uintptr_t from = s.info.dlpi_addr + p->p_vaddr;
+        uintptr_t from = info.dlpi_addr + p->p_vaddr;
         const char *at = (const char *)from, *end = at + p->p_memsz;
         for (; at + CALL_SIZE <= end; at += STEP) count += operation_at(m, at) != NULL;
     }
@@ -178,16 +144,16 @@ static uint64_t calls_in(const rad_watched_module *m)
 uint64_t rad__watched_calls(uint32_t *count, const char **without)
 {
     uint64_t all = 0;
-    static search s;
+    static struct dl_phdr_info info;
     *count = modules.count;
     *without = NULL;
     for (uint32_t i = 0; i < modules.count; i++) {
         uint64_t calls = calls_in(modules.at[i]);
         uintptr_t stub = (uintptr_t)modules.at[i]->stub, begin; /* tidy: address ok: as above */
         all += calls;
-        if (!find(&s, stub)) continue;
-        rad__symbols_at(&symbols, &s.info, stub, true, &begin); /* opens its file, before any run */
-        if (calls == 0 && *without == NULL) *without = s.info.dlpi_name;
+        if (!rad__file_at(&info, stub)) continue;
+        rad__file_name_at(&info, stub, true, &begin); /* opens its file, before any run */
+        if (calls == 0 && *without == NULL) *without = info.dlpi_name;
     }
     return all;
 }
@@ -221,14 +187,14 @@ static uint32_t ordinal_of(const rad_watched_module *m, const char *begin, const
 
 rad_code_site rad__watched_place(const rad_watched_site *site)
 {
-    search s;
+    struct dl_phdr_info info;
     uintptr_t pc = site->pc, begin = 0;
     rad_code_site p = {"unknown", site->call ? site->call : "access", 1, NULL};
-    if (!find(&s, pc - 1)) return p;
-    const rad_watched_module *m = module_of(&s.info);
-    const char *function = rad__symbols_at(&symbols, &s.info, pc - 1, true, &begin);
+    if (!rad__file_at(&info, pc - 1)) return p;
+    const rad_watched_module *m = module_of(&info);
+    const char *function = rad__file_name_at(&info, pc - 1, true, &begin);
     const char *call = (const char *)pc - CALL_SIZE, *name = m ? operation_at(m, call) : NULL;
-    p.file = file_name(&s.info);
+    p.file = file_name(&info);
     if (name != NULL) p.operation = name;
     if (function == NULL) return p;
     p.function = function;
@@ -246,11 +212,11 @@ void rad__watched_place_text(const rad_watched_site *site, char text[RAD_PLACE_T
 
 void rad__watched_spot(uintptr_t pc, char *text, size_t size)
 {
-    search s;
+    struct dl_phdr_info info;
     text[0] = 0;
-    if (find(&s, pc - 1))
-        snprintf(text, size, "[%.70s+%llx]", s.info.dlpi_name,
-                 (unsigned long long)(pc - 1 - s.info.dlpi_addr));
+    if (rad__file_at(&info, pc - 1))
+        snprintf(text, size, "[%.70s+%llx]", info.dlpi_name,
+                 (unsigned long long)(pc - 1 - info.dlpi_addr));
 }
 
 /* ---- Variables ------------------------------------------------------------------------------ */
@@ -272,10 +238,10 @@ static bool is_stack(const char *at)
 /* False: it has no name. */
 static bool variable_text(const void *at, char *text, size_t size)
 {
-    search s;
+    struct dl_phdr_info info;
     uintptr_t begin = 0, address = (uintptr_t)at; /* tidy: address ok: for its name */
     const char *name = NULL;
-    if (find(&s, address)) name = rad__symbols_at(&symbols, &s.info, address, false, &begin);
+    if (rad__file_at(&info, address)) name = rad__file_name_at(&info, address, false, &begin);
     if (name == NULL) return false;
     if (address == begin)
         snprintf(text, size, "%.36s", name);
