@@ -13,7 +13,7 @@
 
 typedef struct explore_args {
     const char *strategy, *output, *races, *suppress, *clock, *spurious, *memory, *input, *shown;
-    uint64_t runs, steps, seed, jobs, max_steps;
+    uint64_t runs, steps, seed, jobs, max_steps, processors;
     double seconds;
     bool stop_on_first, repaired, twice, apart, no_shrink, json, scratch, closed;
 } explore_args;
@@ -51,6 +51,8 @@ static const option EXPLORE_OPTIONS[] = {
      0, 0, 0},
     {"spurious", OPTION_TEXT, AT(spurious), "HOW",
      "programs with threads: waits that end without a signal: no, or yes", 0, 0, 0},
+    {"processors", OPTION_COUNT, AT(processors), "N",
+     "programs: the program sees N processors, on any machine (default: 4)", 1, 1024, 0},
     {"memory", OPTION_TEXT, AT(memory), "SIZE",
      "programs: fail a run that holds more than SIZE, such as 64M; 0: no limit (default: 1G)", 0, 0,
      0},
@@ -187,6 +189,19 @@ static int set_spurious(cli *c, const char *word, rad_target *t)
     bool known = c->program_words != NULL;
     int code = known ? rad_target_set(t, is_on ? "spurious=1" : "spurious=0", &error) : -1;
     return code == 0 ? 0 : bad_usage(c, "--spurious needs a program with threads");
+}
+
+/* 0: as it is. */
+static int set_processors(cli *c, uint64_t count, rad_target *t)
+{
+    rad_error error = {.code = 0};
+    char setting[40];
+    if (count == 0) {
+        return 0;
+    }
+    snprintf(setting, sizeof setting, "processors=%llu", (unsigned long long)count);
+    int code = c->program_words ? rad_target_set(t, setting, &error) : -1;
+    return code == 0 ? 0 : bad_usage(c, "--processors needs a program");
 }
 
 /* `word` may be NULL. The memory of a program is counted in MiB. */
@@ -461,6 +476,7 @@ static int explore_run(cli *c, int argc, char **argv)
     } else {
         status = set_clock(c, a.clock, &t);
         status = status ? status : set_spurious(c, a.spurious, &t);
+        status = status ? status : set_processors(c, a.processors, &t);
         status = status ? status : set_memory(c, a.memory, &t);
         status = status ? status : set_around(c, &a, &t);
     }

@@ -1,8 +1,10 @@
 /* hello.h — how raddle and a program under test, which it has started with the lab's library, find each other.
  *
- * The variable RADDLE_UNDER_TEST holds the numbers of three descriptors, and whether the program is to explore (w) or
- * to tell (t). The program reads a rad_setup and writes a rad_hello: units and records are memory as it is, so both
- * have to be of one build. Then it does units (serve.h), or what stream.h says. */
+ * The variable RADDLE_UNDER_TEST holds the numbers of three descriptors, whether the program is to explore (w) or
+ * to tell (t), and how many processors it sees, which its constructors may ask. The program reads a rad_setup and
+ * writes a rad_hello: units and records are memory as it is, so both have to be of one build. Then it does units
+ * (serve.h), or what stream.h says.
+ */
 #ifndef RAD_LAB_HELLO_H
 #define RAD_LAB_HELLO_H
 
@@ -10,6 +12,8 @@
 
 #define RAD_UNDER_TEST "RADDLE_UNDER_TEST"
 #define RAD_LAB_SONAME "libraddle.so.0"
+
+enum { RAD_PROCESSORS = 4, RAD_PROCESSORS_MAX = 1024 };
 
 /* Each run is to have a process of its own. */
 enum rad_setup_apart { RAD_APART_NOT, RAD_APART_ASKED, RAD_APART_HUNG };

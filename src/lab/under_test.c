@@ -34,7 +34,8 @@ enum {
     PARAM_MEMORY,
     PARAM_SCRATCH,
     PARAM_CLOSED,
-    PARAM_SPURIOUS
+    PARAM_SPURIOUS,
+    PARAM_PROCESSORS
 };
 
 /* About 20 s. */
@@ -201,17 +202,20 @@ int rad__tested_start(rad_tested *t, const void *self, int memory, enum rad_setu
                       const char *const *suppressed, rad_error *error)
 {
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
+    char mode[24];
     *t = (rad_tested){0, -1, -1, -1};
     int code = rad__os_pipe(request, error);
     if (code == 0) code = rad__os_pipe(answer, error);
     t->to = request[1];
     t->from = answer[0];
+    snprintf(mode, sizeof mode, "%c,%u", memory < 0 ? 't' : 'w',
+             (unsigned)((const teller *)self)->c.params[PARAM_PROCESSORS]);
     rad_os_start start = {.path = under_test.argv[0],
                           .argv = under_test.argv,
                           .input = under_test.input,
                           .preload = under_test.library,
                           .variable = RAD_UNDER_TEST,
-                          .mode = memory < 0 ? "t" : "w",
+                          .mode = mode,
                           .given = {request[0], answer[1], memory},
                           .same_addresses = true};
     if (code == 0) code = rad__os_start(&t->pid, &t->output, &start, error);
@@ -577,6 +581,12 @@ static const rad_param machine_params[] = {
     {.name = "spurious",
      .max = 1,
      .about = "1: a wait for a condition can end without a signal, twice in a run"},
+    {.name = "processors",
+     .preset = RAD_PROCESSORS,
+     .min = 1,
+     .max = RAD_PROCESSORS_MAX,
+     .about = "processors that the program sees",
+     .fixed = true},
     {.name = NULL}};
 
 static rad_machine the_machine = {

@@ -47,6 +47,27 @@ finds unwoken deadlock:holds+object
 finds inner deadlock:mutex+object
 finds flows deadlock:descriptor
 
+finds waits deadlock:descriptor
+
+# As many processors as it is told, on any machine.
+try explore --runs 9 --clock quiet ./gated processors
+status 0 "4 processors, wherever it asks"
+hasnt out "outside" "no file of the machine is read"
+try explore --runs 9 --clock quiet --processors 70 ./gated processors 70
+status 0 "or as many as --processors says"
+try explore --runs 9 --clock quiet --processors 3 --stop-on-first ./gated processors
+status 1 "3, where the program expects 4"
+has gated.min.raddle.json '"processors": 3' "the file says how many"
+try replay gated.min.raddle.json -- ./gated processors
+status 0 "and replays with them"
+try explore --processors 0 ./gated processors
+status 2 "--processors 0"
+try explore --processors 2 buffer
+has err "--processors needs a program" "a machine has none"
+try explore --runs 9 ./gated setresuid
+status 2 "setresuid"
+has err "the program calls setresuid: " "is refused by name"
+
 refuses() { # NAME CALL
     try explore --runs 9 ./gated "$1"
     status 2 "$1"

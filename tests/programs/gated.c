@@ -3,7 +3,9 @@
 #include <assert.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -11,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -178,16 +182,131 @@ static void answers(void)
     pthread_mutex_unlock(&m);
 }
 
+/* ---- Calls that wait ---- */
+
+/* As inline assembly, with all six. */
+static long bare6(long number, long a, long b, long c, long d, long e, const void *f)
+{
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register const void *r9 __asm__("r9") = f;
+    long answer;
+    __asm__ volatile("syscall"
+                     : "=a"(answer)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return answer;
+}
+
+static void *says(void *arg)
+{
+    static const struct timespec hour = {3600, 0};
+    struct timespec minute = {60, 0}, before, after;
+    struct timeval second = {1, 0};
+    bare(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&before, 0, 0);
+    bare(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&hour, 0);
+    bare6(SYS_select, 0, 0, 0, 0, (long)&second, NULL);
+    bare6(SYS_pselect6, 0, 0, 0, 0, (long)&minute, NULL);
+    bare6(SYS_ppoll, 0, 0, (long)&minute, 0, 0, NULL);
+    bare(SYS_poll, 0, 0, 1000, 0);
+    bare(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&after, 0, 0);
+    assert(after.tv_sec - before.tv_sec == 3722);
+    for (int i = 0; i < (fixed ? 4 : 3); i++) bare(SYS_write, ends[1], (long)"x", 1, 0);
+    return arg;
+}
+
+static void waits(void)
+{
+    struct pollfd one = {.events = POLLIN};
+    uint64_t mask = 0;
+    const struct {
+        const void *set;
+        size_t size;
+    } masked = {&mask, sizeof mask};
+    pthread_t t;
+    fd_set in;
+    char c;
+    assert(pipe(ends) == 0);
+    pthread_create(&t, NULL, says, NULL);
+    FD_ZERO(&in);
+    FD_SET(ends[0], &in);
+    assert(bare6(SYS_select, ends[0] + 1, (long)&in, 0, 0, 0, NULL) == 1);
+    bare(SYS_read, ends[0], (long)&c, 1, 0);
+    FD_SET(ends[0], &in);
+    assert(bare6(SYS_pselect6, ends[0] + 1, (long)&in, 0, 0, 0, &masked) == 1);
+    bare(SYS_read, ends[0], (long)&c, 1, 0);
+    one.fd = ends[0];
+    assert(bare6(SYS_ppoll, (long)&one, 1, 0, (long)&mask, sizeof mask, NULL) == 1);
+    bare(SYS_read, ends[0], (long)&c, 1, 0);
+    assert(bare(SYS_poll, (long)&one, 1, -1, 0) == 1);
+    pthread_join(t, NULL);
+}
+
+/* ---- Processors ---- */
+
+static int expected = 4;
+
+static int listed(const char *path, const char *word)
+{
+    char line[200];
+    int count = 0;
+    FILE *f = fopen(path, "r");
+    while (f && fgets(line, sizeof line, f)) count += strncmp(line, word, strlen(word)) == 0;
+    if (f) fclose(f);
+    return count;
+}
+
+static void processors(void)
+{
+    cpu_set_t set;
+    unsigned cpu = 99;
+    char range[20];
+    pthread_mutex_lock(&m);
+    assert(sysconf(_SC_NPROCESSORS_ONLN) == expected && sysconf(_SC_NPROCESSORS_CONF) == expected);
+    assert(get_nprocs() == expected && get_nprocs_conf() == expected);
+    assert(sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == expected);
+    assert(pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0);
+    assert(CPU_COUNT(&set) == expected);
+    assert(bare(SYS_sched_getaffinity, 0, sizeof set, (long)&set, 0) == (expected + 63) / 64 * 8);
+    assert(listed("/proc/cpuinfo", "processor\t") == expected);
+    snprintf(range, sizeof range, expected > 1 ? "0-%d\n" : "%d\n", expected - 1);
+    assert(listed("/sys/devices/system/cpu/online", range) == 1);
+    assert(bare(SYS_getcpu, (long)&cpu, 0, 0, 0) == 0 && cpu == 0 && sched_getcpu() == 0);
+    CPU_ZERO(&set);
+    CPU_SET(expected, &set);
+    assert(sched_setaffinity(0, sizeof set, &set) == -1 && errno == EINVAL);
+    CPU_SET(expected - 1, &set);
+    assert(sched_setaffinity(0, sizeof set, &set) == 0 && sched_getcpu() == expected - 1);
+    assert(pthread_getaffinity_np(pthread_self(), sizeof set, &set) == 0 && CPU_COUNT(&set) == 1);
+    pthread_mutex_unlock(&m);
+}
+
+static void named_setuid(void)
+{
+    pthread_mutex_lock(&m);
+    if (setresuid(getuid(), getuid(), getuid()) != 0) abort();
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"unwoken", unwoken}, {"inner", inner}, {"flows", flows},
-               {"forks", forks},     {"runs", runs},   {"becomes", becomes},
-               {"exits", exits},     {"marks", marks}, {"answers", answers}};
+    } all[] = {{"unwoken", unwoken},
+               {"inner", inner},
+               {"flows", flows},
+               {"forks", forks},
+               {"runs", runs},
+               {"becomes", becomes},
+               {"exits", exits},
+               {"marks", marks},
+               {"answers", answers},
+               {"waits", waits},
+               {"processors", processors},
+               {"setresuid", named_setuid}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
+    if (argc > 2 && !fixed) expected = (int)strtol(argv[2], NULL, 10);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (strcmp(all[i].name, name) != 0) continue;
         all[i].run();

@@ -16,17 +16,19 @@
 /* clang-format off */
 #define RAD_CALLS_SIMULATED(CALL) \
     CALL(futex) CALL(clock_gettime) CALL(nanosleep) CALL(sched_yield) CALL(getrandom) CALL(getpid) CALL(gettid) \
-    CALL(getppid) CALL(rt_sigprocmask) CALL(kill) CALL(tkill) CALL(tgkill) CALL(exit_group)
+    CALL(getppid) CALL(rt_sigprocmask) CALL(kill) CALL(tkill) CALL(tgkill) CALL(exit_group) \
+    CALL(getcpu) CALL(sched_getaffinity) CALL(sched_setaffinity) CALL(clock_nanosleep) CALL(gettimeofday) CALL(time) \
+    CALL(poll) CALL(ppoll) CALL(select) CALL(pselect6) CALL(epoll_wait) CALL(epoll_pwait) CALL(epoll_pwait2)
 
 #define RAD_CALLS_WAITING(CALL) \
     CALL(read) CALL(readv) CALL(recvfrom) CALL(recvmsg) CALL(accept) CALL(accept4) CALL(write) CALL(writev) \
-    CALL(sendto) CALL(sendmsg) CALL(poll) CALL(epoll_wait) CALL(epoll_pwait)
+    CALL(sendto) CALL(sendmsg)
 
 #define RAD_CALLS_PASSED(CALL) \
     CALL(access) CALL(bind) CALL(brk) CALL(connect) CALL(copy_file_range) CALL(dup) CALL(epoll_create) \
     CALL(epoll_create1) CALL(epoll_ctl) CALL(eventfd) CALL(eventfd2) CALL(faccessat) CALL(faccessat2) \
     CALL(fadvise64) CALL(fallocate) CALL(fcntl) CALL(fdatasync) CALL(fgetxattr) CALL(flock) CALL(fstat) \
-    CALL(fstatfs) CALL(fsync) CALL(ftruncate) CALL(getcpu) CALL(getcwd) CALL(getdents) CALL(getdents64) \
+    CALL(fstatfs) CALL(fsync) CALL(ftruncate) CALL(getcwd) CALL(getdents) CALL(getdents64) \
     CALL(getegid) CALL(geteuid) CALL(getgid) CALL(getgroups) CALL(getpeername) CALL(getpgid) CALL(getpgrp) \
     CALL(getpriority) CALL(getresgid) CALL(getresuid) CALL(getrlimit) CALL(getrusage) CALL(getsid) \
     CALL(getsockname) CALL(getsockopt) CALL(getuid) CALL(getxattr) CALL(ioctl) CALL(lgetxattr) CALL(listen) \
@@ -34,13 +36,12 @@
     CALL(open) CALL(openat) CALL(openat2) CALL(pipe) CALL(pipe2) CALL(pread64) CALL(preadv) CALL(preadv2) \
     CALL(pwrite64) CALL(pwritev) CALL(pwritev2) CALL(readahead) CALL(readlink) CALL(readlinkat) \
     CALL(restart_syscall) CALL(rseq) CALL(rt_sigpending) CALL(sched_get_priority_max) \
-    CALL(sched_get_priority_min) CALL(sched_getaffinity) CALL(sched_getparam) CALL(sched_getscheduler) \
+    CALL(sched_get_priority_min) CALL(sched_getparam) CALL(sched_getscheduler) \
     CALL(sendfile) CALL(set_robust_list) CALL(set_tid_address) CALL(setsockopt) CALL(shutdown) CALL(socket) \
     CALL(socketpair) CALL(splice) CALL(stat) CALL(statfs) CALL(statx) CALL(sync_file_range) CALL(sysinfo) \
-    CALL(uname) CALL(gettimeofday) CALL(time) CALL(arch_prctl) CALL(clock_getres) CALL(clock_nanosleep) \
-    CALL(select) CALL(pselect6) CALL(ppoll) CALL(epoll_pwait2) CALL(tee) CALL(vmsplice) \
-    CALL(sched_rr_get_interval) CALL(timerfd_gettime) CALL(getitimer) CALL(get_mempolicy) \
-    CALL(inotify_add_watch) CALL(inotify_rm_watch)
+    CALL(uname) CALL(arch_prctl) CALL(clock_getres) CALL(tee) CALL(vmsplice) CALL(sched_rr_get_interval) \
+    CALL(timerfd_gettime) CALL(getitimer) CALL(get_mempolicy) CALL(inotify_add_watch) \
+    CALL(inotify_rm_watch)
 
 #define RAD_CALLS_NOTED(CALL) \
     CALL(close) CALL(close_range) CALL(dup2) CALL(dup3) CALL(madvise) CALL(mmap) CALL(mprotect) CALL(mremap) \
@@ -48,7 +49,7 @@
 
 #define RAD_CALLS_STAYING(CALL) \
     CALL(chdir) CALL(chroot) CALL(fchdir) CALL(mlock) CALL(mlock2) CALL(mlockall) CALL(munlock) CALL(munlockall) \
-    CALL(personality) CALL(prctl) CALL(prlimit64) CALL(sched_setaffinity) CALL(sched_setattr) \
+    CALL(personality) CALL(prctl) CALL(prlimit64) CALL(sched_setattr) \
     CALL(sched_setparam) CALL(sched_setscheduler) CALL(setpriority) CALL(setrlimit) CALL(shmat) CALL(shmdt) \
     CALL(umask) CALL(unshare)
 

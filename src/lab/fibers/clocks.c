@@ -6,6 +6,7 @@
  *           Here it waits for the clock, and the others can run. It is not canceled, as it is not in production.
  * Alarms    lab/threads/alarms.c. */
 #define _GNU_SOURCE
+#include "lab/fibers/dispatch.h"
 #include "lab/fibers/libc.h"
 
 #include <errno.h>
@@ -137,7 +138,10 @@ RAD_INTERNAL int rad__past_nanosleep(const struct timespec *how_long, struct tim
 
 int rad__past_nanosleep(const struct timespec *how_long, struct timespec *left)
 {
-    return RAD_REAL(nanosleep)(how_long, left);
+    rad__dispatch_shut(false); /* the runtime's own: it asks whether an address can be read */
+    int code = RAD_REAL(nanosleep)(how_long, left);
+    rad__dispatch_shut(rad__stage.running && rad__stage.current != NULL);
+    return code;
 }
 
 RAD_ANSWER(int, clock_nanosleep,
@@ -192,6 +196,19 @@ bool rad__clock_by_number(long number, const long *a, long *answer)
     case SYS_nanosleep:
         *answer = rad__libc_nanosleep(rad__argument_pointer(a[0]), rad__argument_pointer(a[1]));
         return true;
+    case SYS_clock_nanosleep: {
+        int code = rad__libc_clock_nanosleep(
+            (clockid_t)a[0], (int)a[1], rad__argument_pointer(a[2]), rad__argument_pointer(a[3]));
+        if (code != 0) errno = code;
+        *answer = code == 0 ? 0 : -1;
+        return true;
+    }
+    case SYS_gettimeofday:
+        *answer = rad__libc_gettimeofday(rad__argument_pointer(a[0]), rad__argument_pointer(a[1]));
+        return true;
+#ifdef SYS_time
+    case SYS_time: *answer = rad__libc_time(rad__argument_pointer(a[0])); return true;
+#endif
     case SYS_sched_yield: *answer = rad__libc_sched_yield(); return true;
     default: return false;
     }

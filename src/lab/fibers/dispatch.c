@@ -91,6 +91,8 @@ static long simulated(long number, const long *a)
     if (number == SYS_exit_group) rad__program_exits((int)a[0] & 0xff);
     if (rad__clock_by_number(number, a, &answer) || rad__random_by_number(number, a, &answer) ||
         rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer) ||
+        rad__processors_by_number(number, a, &answer) ||
+        rad__descriptors_by_number(number, a, &answer) ||
         rad__signals_by_number(number, a, &answer))
         return of_library(answer);
     return pass(number, a);
@@ -106,13 +108,6 @@ static long waiting(long number, const long *a)
 {
     int fd = (int)a[0];
     if (rad__thread_self() == NULL) return pass(number, a);
-    if (number == SYS_poll && a[1] > 0 && (int)a[2] != 0)
-        return of_library(rad__poll_unnamed(rad__argument_pointer(a[0]), (nfds_t)a[1], (int)a[2]));
-    if ((number == SYS_epoll_wait || number == SYS_epoll_pwait) && (int)a[3] != 0)
-        return of_library(
-            rad__epoll_unnamed(fd, rad__argument_pointer(a[1]), (int)a[2], (int)a[3]));
-    if (number == SYS_poll || number == SYS_epoll_wait || number == SYS_epoll_pwait)
-        return pass(number, a);
     bool at_once = (number == SYS_recvfrom || number == SYS_sendto) && (a[3] & MSG_DONTWAIT);
     at_once |= (number == SYS_recvmsg || number == SYS_sendmsg) && (a[2] & MSG_DONTWAIT);
     if (at_once) return pass(number, a);

@@ -46,6 +46,8 @@ enum { RAD_OWN_PID = 4242 };
 RAD_INTERNAL bool rad__clock_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__random_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__identity_by_number(long number, long *answer);
+RAD_INTERNAL bool rad__processors_by_number(long number, const long *arguments, long *answer);
+RAD_INTERNAL bool rad__descriptors_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__signals_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__futex_by_number(long number, const long *arguments, long *answer);
 
@@ -62,6 +64,10 @@ static inline void *rad__argument_pointer(long argument)
 RAD_INTERNAL bool rad__loopback_listen(int fd, int backlog);
 RAD_INTERNAL bool rad__loopback_connect(int fd, const struct sockaddr *address, socklen_t length,
                                         int *answer);
+
+/* True: this file tells of processors (threads/processors.c); *fd is a descriptor with what the program sees in it, or
+ * -1, and errno. */
+RAD_INTERNAL bool rad__processors_file(const char *path, int *fd);
 
 /* A descriptor of a file with random bytes that are the same in each run; -1 and errno. */
 RAD_INTERNAL int rad__random_file(void);

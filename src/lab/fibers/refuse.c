@@ -15,6 +15,7 @@
 
 #define THREADS   "it starts a thread of the C library's own, which cannot be explored"
 #define PROCESSES "a run under test starts no other processes"
+#define IDENTITY  "who it is stays when a run has ended"
 #define EXECUTOR  "an executor of its own cannot be explored yet; fibers (rad_main) can"
 
 void rad__refuse(const char *call, const char *why)
@@ -40,6 +41,17 @@ REFUSED(lio_listio64, THREADS)
 REFUSED(getaddrinfo_a, THREADS)
 REFUSED(mq_notify, THREADS)
 REFUSED(timer_create, THREADS)
+
+REFUSED(setuid, IDENTITY)
+REFUSED(setgid, IDENTITY)
+REFUSED(seteuid, IDENTITY)
+REFUSED(setegid, IDENTITY)
+REFUSED(setreuid, IDENTITY)
+REFUSED(setregid, IDENTITY)
+REFUSED(setresuid, IDENTITY)
+REFUSED(setresgid, IDENTITY)
+REFUSED(setgroups, IDENTITY)
+REFUSED(initgroups, IDENTITY)
 
 REFUSED(fork, PROCESSES)
 REFUSED(vfork, PROCESSES)
@@ -98,6 +110,8 @@ RAD_ANSWER(long, syscall, (long number, ...))
         if (name) rad__refuse(name, PROCESSES);
         if (rad__clock_by_number(number, a, &answer) || rad__random_by_number(number, a, &answer) ||
             rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer) ||
+            rad__processors_by_number(number, a, &answer) ||
+            rad__descriptors_by_number(number, a, &answer) ||
             rad__signals_by_number(number, a, &answer))
             return answer;
     }

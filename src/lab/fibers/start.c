@@ -123,6 +123,7 @@ static int lab_main(int argc, char **argv, char **envp)
     const char *how = rad__os_env(RAD_UNDER_TEST);
     if (how == NULL || sscanf(how, "%d,%d,%d,%c%n", &in, &out, &memory, &mode, &used) != 4)
         give_up("this library is the one that 'raddle explore' loads, and is for nothing else");
+    rad__processors_open();
     unsetenv(RAD_UNDER_TEST); /* the program sees the environment that raddle had */
     unsetenv("LD_PRELOAD");
     unsetenv("LD_BIND_NOW");

@@ -1,4 +1,4 @@
-/* attributes.c — what a thread is to the system: its name, its processors, its priority. A run has one thread of the
+/* attributes.c — what a thread is to the system: its name, its priority. A run has one thread of the
  * system, so these are kept and told again, and have no other effect. */
 #define _GNU_SOURCE
 #include "lab/fibers/libc.h"
@@ -68,30 +68,6 @@ RAD_ANSWER(int, prctl, (int what, ...))
         return pthread_getname_np(self->handle, rad__argument_pointer(a[0]), sizeof self->name);
     if (rad__stage.running) rad__marks->beyond = "it calls prctl";
     return RAD_REAL(prctl)(what, a[0], a[1], a[2], a[3]);
-}
-
-/* ---- Processors -------------------------------------------------------------------------------------- */
-
-RAD_ANSWER(int, pthread_setaffinity_np, (pthread_t thread, size_t size, const cpu_set_t *set))
-{
-    if (!rad__stage.running) return RAD_REAL(pthread_setaffinity_np)(thread, size, set);
-    rad_thread *t = thread_or_main(thread);
-    if (CPU_COUNT_S(size, set) == 0) return EINVAL;
-    t->has_affinity = true;
-    memset(&t->affinity, 0, sizeof t->affinity);
-    memcpy(&t->affinity, set, size < sizeof t->affinity ? size : sizeof t->affinity);
-    return 0;
-}
-
-RAD_ANSWER(int, pthread_getaffinity_np, (pthread_t thread, size_t size, cpu_set_t *set))
-{
-    if (!rad__stage.running) return RAD_REAL(pthread_getaffinity_np)(thread, size, set);
-    const rad_thread *t = thread_or_main(thread);
-    cpu_set_t all;
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return errno;
-    memset(set, 0, size);
-    memcpy(set, t->has_affinity ? &t->affinity : &all, size < sizeof all ? size : sizeof all);
-    return 0;
 }
 
 /* ---- Priorities and clocks ---------------------------------------------------------------------------- */

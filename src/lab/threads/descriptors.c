@@ -26,6 +26,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -453,14 +454,88 @@ RAD_ANSWER(int, epoll_pwait,
 
 /* ---- Calls without a name (gate.c): no points, unless they would block ---------------------------------- */
 
-int rad__poll_unnamed(struct pollfd *all, nfds_t count, int ms)
+/* While it waits, its mask is this one: a word of the system, or none. */
+static void mask_begin(const void *word, sigset_t *before)
 {
-    return poll_for(all, count, ns_of_ms(ms));
+    sigset_t mask;
+    sigemptyset(&mask);
+    if (word == NULL) return;
+    memcpy(&mask, word, sizeof(uint64_t));
+    pthread_sigmask(SIG_SETMASK, &mask, before);
 }
 
-int rad__epoll_unnamed(int fd, struct epoll_event *events, int most, int ms)
+static void mask_end(const void *word, const sigset_t *before)
 {
-    return epoll_for(fd, events, most, ns_of_ms(ms));
+    if (word != NULL) pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
+/* What such a call waits with. Those that do not wait are made: the lab makes some, too. */
+typedef struct unnamed {
+    uint64_t ns;
+    const void *mask;
+} unnamed;
+
+static uint64_t ns_of_timeval(const struct timeval *most)
+{
+    return most ? (uint64_t)most->tv_sec * SECOND + (uint64_t)most->tv_usec * 1000 : UINT64_MAX;
+}
+
+static bool is_unnamed(long number, const long *a, unnamed *u)
+{
+    *u = (unnamed){0, NULL};
+    switch (number) {
+#ifdef SYS_poll
+    case SYS_poll: u->ns = ns_of_ms((int)a[2]); return true;
+    case SYS_select: u->ns = ns_of_timeval(rad__argument_pointer(a[4])); return true;
+    case SYS_epoll_wait: u->ns = ns_of_ms((int)a[3]); return true;
+#endif
+    case SYS_ppoll:
+        *u = (unnamed){ns_of(rad__argument_pointer(a[2])), rad__argument_pointer(a[3])};
+        return true;
+    case SYS_pselect6: { /* its mask lies beside a size */
+        void *const *mask = rad__argument_pointer(a[5]);
+        *u = (unnamed){ns_of(rad__argument_pointer(a[4])), mask ? *mask : NULL};
+        return true;
+    }
+    case SYS_epoll_pwait:
+        *u = (unnamed){ns_of_ms((int)a[3]), rad__argument_pointer(a[4])};
+        return true;
+#ifdef SYS_epoll_pwait2
+    case SYS_epoll_pwait2:
+        *u = (unnamed){ns_of(rad__argument_pointer(a[3])), rad__argument_pointer(a[4])};
+        return true;
+#endif
+    default: return false;
+    }
+}
+
+static long unnamed_waits(long number, const long *a, uint64_t ns)
+{
+    switch (number) {
+#ifdef SYS_poll
+    case SYS_poll:
+#endif
+    case SYS_ppoll:
+        return a[1] > 0 ? poll_for(rad__argument_pointer(a[0]), (nfds_t)a[1], ns) : rest_for(ns);
+#ifdef SYS_select
+    case SYS_select:
+#endif
+    case SYS_pselect6:
+        return select_for((int)a[0], rad__argument_pointer(a[1]), rad__argument_pointer(a[2]),
+                          rad__argument_pointer(a[3]), ns);
+    default: return epoll_for((int)a[0], rad__argument_pointer(a[1]), (int)a[2], ns);
+    }
+}
+
+bool rad__descriptors_by_number(long number, const long *a, long *answer)
+{
+    unnamed u;
+    sigset_t before;
+    if (rad__thread_self() == NULL || !is_unnamed(number, a, &u) || u.ns == 0) return false;
+    mask_begin(u.mask, &before);
+    *answer = unnamed_waits(number, a, u.ns);
+    mask_end(u.mask, &before);
+    return true;
 }
 
 bool rad__descriptor_unnamed(int fd, bool writes)

@@ -195,6 +195,9 @@ RAD_INTERNAL extern uint32_t rad__signals_pending;
 /* Actions as they are before main. */
 RAD_INTERNAL void rad__signals_open(void);
 
+/* How many processors there are is read while the environment says it: processors.c. */
+RAD_INTERNAL void rad__processors_open(void);
+
 /* This thread is to run a handler, or ends a sigwait. */
 RAD_INTERNAL bool rad__signal_comes(const rad_thread *t);
 RAD_INTERNAL bool rad__signal_is_awaited(const rad_thread *t);
@@ -234,9 +237,6 @@ RAD_INTERNAL bool rad__file_is_free(const void *lock, const rad_thread *t);
 RAD_INTERNAL bool rad__descriptor_waits(const void *caller, uint32_t site, int fd, bool writes);
 
 /* The same for calls without a name, which are points only if they would block. */
-struct epoll_event;
-RAD_INTERNAL int rad__poll_unnamed(struct pollfd *all, nfds_t count, int ms);
-RAD_INTERNAL int rad__epoll_unnamed(int fd, struct epoll_event *events, int most, int ms);
 RAD_INTERNAL bool rad__descriptor_unnamed(int fd, bool writes);
 RAD_INTERNAL bool rad__write_may_wait(int fd);
 RAD_INTERNAL ssize_t rad__write_unnamed(int fd, const void *from, size_t size);
