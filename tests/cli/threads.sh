@@ -1,17 +1,9 @@
 #!/bin/bash
 # Ordinary programs with threads under test: `raddle explore ./program` on binaries that know nothing of raddle.
 # tests/programs/threads.c and threads.cpp have a bug under each name, and the fixed version of it.
-. "$(dirname "$0")/tap"
-. "$(dirname "$0")/user"
-cc=${CC:-cc}
-LC_ALL=C.UTF-8
-export LC_ALL
-programs=$src/tests/programs
+. "$(dirname "$0")/under_test"
 
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
-    skip "threads under test" "this build has no library for them"
-    finish
-fi
+has_library "threads under test"
 
 finds() { # PROGRAM NAME IDENTITY STEPS: found, shrunk to at most so many steps, replayed; the fixed version is silent
     try explore --runs 150 "./$1" "$2"
@@ -29,8 +21,7 @@ finds() { # PROGRAM NAME IDENTITY STEPS: found, shrunk to at most so many steps,
 }
 
 # ---- C -------------------------------------------------------------------------------------------------
-# shellcheck disable=SC2086 # CC may have words
-check "threads.c compiles" $cc -std=gnu11 -g -O1 -Wall -Wextra -pthread "$programs/threads.c" -o threads
+makes_threads threads
 finds threads abba deadlock:forward+mutex 12
 finds threads lost deadlock:condition+waiter 18
 finds threads consumed deadlock:condition+taker 35

@@ -1,10 +1,6 @@
 #!/bin/bash
 # System calls without a name: tests/programs/gated.c makes them by inline assembly, or has the C library make them.
-. "$(dirname "$0")/tap"
-. "$(dirname "$0")/user"
-cc=${CC:-cc}
-LC_ALL=C.UTF-8
-export LC_ALL
+. "$(dirname "$0")/under_test"
 
 # The table in the source is the one in the docs.
 for row in SIMULATED:simulated WAITING:waits PASSED:passed NOTED:noted STAYING:stays MARKED:marked REFUSED:refused; do
@@ -15,16 +11,12 @@ done
 sed -n 's/.*/&/; /^#define RAD_CALLS/,/^$/p' "$src/src/lab/fibers/calls.h" | grep -o 'CALL([a-z0-9_]*)' | LC_ALL=C sort | uniq -d >twice
 check "none has two rows" [ ! -s twice ]
 
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
-    skip "system calls under test" "this build has no library for them"
-    finish
-fi
+has_library "system calls under test"
 if [ "$(uname -m)" != x86_64 ]; then
     skip "system calls without a name" "they are seen on x86-64"
     finish
 fi
-# shellcheck disable=SC2086 # CC may have words
-check "gated.c compiles" $cc -std=gnu11 -g -O1 -Wall -Wextra -pthread "$src/tests/programs/gated.c" -o gated
+makes_threads gated
 try explore --runs 9 ./gated marks
 if grep -q "seen by name only" out; then
     skip "system calls without a name" "this system does not show them"
@@ -32,20 +24,10 @@ if grep -q "seen by name only" out; then
 fi
 has out "outside    9 runs changed what outlives a run, or asked for it: unlink" "a call that is marked is named"
 
-finds() { # NAME IDENTITY: found, replayed in another process; the fixed version is silent
-    try explore --runs 40 --clock quiet ./gated "$1"
-    status 1 "explore ./gated $1"
-    has out "$2: first in run" "$1: $2"
-    hasnt out "NOT REPEATABLE" "$1: it is repeatable"
-    try replay gated.min.raddle.json -- ./gated "$1"
-    status 0 "$1: replayed"
-    try explore --runs 40 --clock quiet ./gated "$1" fixed
-    status 0 "explore ./gated $1 fixed"
-    has out "nothing found in" "$1 fixed: silent"
-}
-finds unwoken deadlock:holds+object
-finds inner deadlock:mutex+object
-finds flows deadlock:descriptor
+runs=40
+finds_in gated unwoken deadlock:holds+object
+finds_in gated inner deadlock:mutex+object
+finds_in gated flows deadlock:descriptor
 
 finds waits deadlock:descriptor
 

@@ -1,21 +1,13 @@
 #!/bin/bash
 # How programs with threads end, and what is left then: nothing. And schedule files in another place: another process,
 # compiler, level, environment, directory.
-. "$(dirname "$0")/tap"
-. "$(dirname "$0")/user"
-cc=${CC:-cc}
-LC_ALL=C.UTF-8
-export LC_ALL
+. "$(dirname "$0")/under_test"
 
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
-    skip "ends of programs with threads" "this build has no library for them"
-    finish
-fi
+has_library "ends of programs with threads"
 TMPDIR=$PWD/temporary
 export TMPDIR
 mkdir temporary
-# shellcheck disable=SC2086 # CC may have words
-check "ending.c compiles" $cc -std=gnu11 -g -O1 -Wall -Wextra -pthread "$src/tests/programs/ending.c" -o ending
+makes_threads ending
 
 ends() { # HOW STATUS TEXT
     try explore --runs 12 --clock quiet --no-shrink ./ending "$1"
@@ -91,7 +83,7 @@ replays "from another directory" env -C elsewhere "$RADDLE" replay ../ending.min
 for compiler in gcc clang; do
     command -v "$compiler" >/dev/null || continue
     for level in 0 2; do
-        "$compiler" -std=gnu11 -g "-O$level" -pthread "$src/tests/programs/ending.c" -o elsewhere/ending
+        "$compiler" -std=gnu11 -g "-O$level" -pthread "$programs/ending.c" -o elsewhere/ending
         replays "of $compiler -O$level" "$RADDLE" replay ending.min.raddle.json -- elsewhere/ending abba
         rm elsewhere/ending
     done

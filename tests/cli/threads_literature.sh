@@ -1,11 +1,7 @@
 #!/bin/bash
 # Programs with threads from the literature (tests/programs/literature.c): found with one seed, the fixed versions silent.
-. "$(dirname "$0")/tap"
-. "$(dirname "$0")/user"
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
-    skip "programs of the literature" "this build has no library for them"
-    finish
-fi
+. "$(dirname "$0")/under_test"
+has_library "programs of the literature"
 "$src/bench/scoreboard_threads.sh" "$build" --tiny --json threads.json >out 2>err
 status=$?
 was="scoreboard_threads.sh --tiny"

@@ -1,18 +1,10 @@
 #!/bin/bash
 # What programs with threads commonly consist of (tests/programs/ordinary.c, ordinary.cpp), each with a mistake that people
 # make: it is found, shrunk, replayed and explained, and the fixed version is silent. RUNS=20000 at night.
-. "$(dirname "$0")/tap"
-. "$(dirname "$0")/user"
-cc=${CC:-cc}
-LC_ALL=C.UTF-8
-export LC_ALL
+. "$(dirname "$0")/under_test"
 runs=${RUNS:-150}
-programs=$src/tests/programs
 
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
-    skip "ordinary programs" "this build has no library for them"
-    finish
-fi
+has_library "ordinary programs"
 
 finds() { # PROGRAM NAME IDENTITY TEXT: found, replayed as recorded, and the report has the text; the fixed version is silent
     try explore --stop-on-first --runs "$runs" "./$1" "$2"
@@ -30,8 +22,7 @@ finds() { # PROGRAM NAME IDENTITY TEXT: found, replayed as recorded, and the rep
     has out "nothing found in" "$2 fixed: silent"
 }
 
-# shellcheck disable=SC2086 # CC may have words
-check "ordinary.c compiles" $cc -std=gnu11 -g -O1 -Wall -Wextra -pthread "$programs/ordinary.c" -o ordinary
+makes_threads ordinary
 finds ordinary pool deadlock:condition "main waits for condition pool.idle: the last signal came from pool_worker"
 finds ordinary queue "assertion@queue.count > 0" "assert(queue.count > 0);"
 finds ordinary closing deadlock:condition+consumer "condition queue.not_empty: the last broadcast came from main at step"

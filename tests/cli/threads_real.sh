@@ -1,16 +1,10 @@
 #!/bin/bash
 # Programs of the distribution with threads, as they are: what they write is the same in every schedule. Those that are
 # not installed are left out. RUNS=1000 makes more.
-. "$(dirname "$0")/tap"
-. "$(dirname "$0")/user"
-LC_ALL=C.UTF-8
-export LC_ALL
+. "$(dirname "$0")/under_test"
 runs=${RUNS:-12}
 
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
-    skip "programs of the distribution" "this build has no library for them"
-    finish
-fi
+has_library "programs of the distribution"
 
 awk 'BEGIN { s = 1; for (i = 0; i < 9000; i++) { s = (s * 16807) % 2147483647; print s % 9973, "word" s % 7 } }' | head -c 65536 >text
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do cat text; done >long
