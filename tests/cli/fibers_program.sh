@@ -15,6 +15,7 @@ if [ ! -f "$under" ] || is_sanitized "$library"; then
 fi
 makes() { # NAME PROGRAM FLAGS…
     name=$1 program=$2
+    if [ "$3" = -O1 ] && takes programs "$name"; then return; fi
     shift 2
     # shellcheck disable=SC2086 # CC may have words
     compiles "$name compiles" "$library" $cc -std=gnu11 -g -Wall -Wextra "$@" "$programs/$program.c" -o "$name"

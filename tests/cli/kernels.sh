@@ -12,13 +12,10 @@ if [ ! -f "$library" ] || is_sanitized "$library"; then
     finish
 fi
 
-export src build library CC="${CC:-cc}"
-# shellcheck disable=SC2016
-xargs -P 2 -n 1 sh -c '$CC -std=gnu11 -Wall -Wextra -Werror -I"$src/include" "$src/tests/kernels/$0.c" "$library" \
-    -Wl,-rpath,"$build" -o "$0" 2>"$0.log"' <kernels
 while read -r name; do
-    [ -x "$name" ]
-    report $? "$name compiles" "$name.log"
+    # shellcheck disable=SC2086 # CC may have words
+    takes kernels "$name" ||
+        compiles "$name.c compiles" "$library" ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror "$src/tests/kernels/$name.c" -o "$name"
 done <kernels
 
 while read -r name; do

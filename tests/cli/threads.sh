@@ -70,7 +70,7 @@ done
 if [ -z "$cxx" ]; then
     skip "C++" "there is no compiler for it"
 else
-    check "threads.cpp compiles" "$cxx" -std=c++20 -pthread "$programs/threads.cpp" -o threads_cxx
+    takes programs threads_cxx threads.cpp || check "threads.cpp compiles" "$cxx" -std=c++20 -pthread "$programs/threads.cpp" -o threads_cxx
     finds threads_cxx bank deadlock:mutex+thread 12
     finds threads_cxx shutdown deadlock:condition+thread 60
     finds threads_cxx promised deadlock:object 18

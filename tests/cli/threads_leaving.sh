@@ -34,8 +34,9 @@ done
 if [ -z "$cxx" ]; then
     skip "C++20" "there is no compiler for it"
 else
-    check "standard.cpp compiles" "$cxx" -std=c++20 -O1 -pthread "$programs/standard.cpp" -o standard
-    try explore --runs 60 --clock quiet --twice ./standard
+    takes programs standard_cxx standard.cpp ||
+        check "standard.cpp compiles" "$cxx" -std=c++20 -O1 -pthread "$programs/standard.cpp" -o standard_cxx
+    try explore --runs 60 --clock quiet --twice ./standard_cxx
     status 0 "C++20: 60 runs"
     has out "nothing found in 60 runs" "jthread, latch, barrier, semaphores, atomic wait, futures, shared_mutex, call_once"
     hasnt out "outside" "C++20: nothing is marked"

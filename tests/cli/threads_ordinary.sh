@@ -75,7 +75,7 @@ done
 if [ -z "$cxx" ]; then
     skip "C++" "there is no compiler for it"
 else
-    check "ordinary.cpp compiles" "$cxx" -std=c++20 -g -O1 -pthread "$programs/ordinary.cpp" -o ordinary_cxx
+    takes programs ordinary_cxx ordinary.cpp || check "ordinary.cpp compiles" "$cxx" -std=c++20 -g -O1 -pthread "$programs/ordinary.cpp" -o ordinary_cxx
     finds ordinary_cxx async deadlock:mutex+thread "held by main"
     finds ordinary_cxx promise crash:SIGABRT "p.set_value(n);"
     finds ordinary_cxx table deadlock:rwlock+thread "thread 0 waits for rwlock, held by thread 0"
