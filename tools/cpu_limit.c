@@ -118,7 +118,7 @@ static void end_all(struct table *table)
 static double look_every(double limit)
 {
     double seconds = limit / 20;
-    return seconds > 2 ? 2 : seconds < 0.02 ? 0.02 : seconds;
+    return seconds > 5 ? 5 : seconds < 0.02 ? 0.02 : seconds;
 }
 
 static double now(void)

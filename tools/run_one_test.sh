@@ -5,7 +5,7 @@
 # Besides each "not ok", one failure is counted for a program that was stopped (tools/cpu_limit.c says when), for an
 # exit status without a failed test to explain it, and for a program that ran more or fewer tests than it had planned.
 set -uo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
+root=$PWD # run_tests.sh is there
 build=$1
 test=$2
 kind=${test%%/*}
@@ -33,17 +33,17 @@ symbols/*) command=("$root/tools/check_symbols.sh" "$build") ;;
 *) echo "run_one_test.sh: no kind '$kind'" >&2 && exit 0 ;;
 esac
 
-scratch=$(mktemp -d) || exit 0
-trap 'rm -rf "$scratch"' EXIT
-mkdir "$scratch/run"
+scratch=${TEST_SCRATCH:?run_tests.sh names it}/$kind.$name
+mkdir -p "$scratch/run" || exit 0
 begin=$EPOCHREALTIME
 (cd "$scratch/run" && exec "$build/tests/cpu_limit" "$limit" "$scratch/used" "${command[@]}") \
-    >"$scratch/out" 2>"$scratch/err" </dev/null
+    >"$log" 2>"$scratch/err" </dev/null
 status=$?
 end=$EPOCHREALTIME
 read -r cpu stopped <"$scratch/used" || stopped="the runner of the test was killed"
 
-why=$(awk -v status="$status" -v stopped="$stopped" -v cpu="${cpu:-0}" -v test="$test" -v summary="${log%.log}.summary" '
+awk -v status="$status" -v stopped="$stopped" -v cpu="${cpu:-0}" -v test="$test" -v log_file="$log" \
+    -v summary="${log%.log}.summary" -v from="$begin" -v to="$end" '
     /^[ \t]*1\.\.[0-9]+/  { sub(/^[ \t]*1\.\./, ""); planned += $1 + 0; plans++; next }
     /^(not )?ok.*# SKIP/  { skipped++; next }
     /^ok([ \t]|$)/        { passed++; next }
@@ -56,22 +56,14 @@ why=$(awk -v status="$status" -v stopped="$stopped" -v cpu="${cpu:-0}" -v test="
         else if (status != 0 && !failed) why = "exit status " status
         else if (!plans) why = "printed no plan (1..N)"
         else if (planned != ran) why = "planned " planned " tests, ran " ran + 0
-        if (why != "") { failed++; print why }
+        if (why != "") { failed++; print "\nnot ok - " test ": " why >> log_file }
         printf "%d %d %d %s %s\n", passed, failed, skipped, cpu, test > summary
-    }' "$scratch/out")
-{
-    [ -z "$why" ] || echo "not ok - $test: $why"
-    cat "$scratch/out"
-    if [ -s "$scratch/err" ]; then
-        echo "-- stderr:"
-        cat "$scratch/err"
-    fi
-} >"$log"
-[ -n "$why" ] && why=": $why"
-read -r passed failed _ <"${log%.log}.summary"
-word=ok
-[ "$failed" = 0 ] || word=FAIL
-awk -v word="$word" -v test="$test" -v passed="$passed" -v all="$((passed + failed))" \
-    -v from="$begin" -v to="$end" -v cpu="${cpu:-0}" -v why="$why" \
-    'BEGIN { printf "%-4s %4d/%-4d %-34s %6.2f s, %6.2f of CPU%s\n", word, passed, all, test, to - from, cpu, why }'
+        if (why != "") why = ": " why
+        printf "%-4s %4d/%-4d %-34s %6.2f s, %6.2f of CPU%s\n", failed ? "FAIL" : "ok", passed, passed + failed, test, to - from, cpu, why
+    }' "$log"
+if [ -s "$scratch/err" ]; then
+    echo "-- stderr:"
+    cat "$scratch/err"
+fi >>"$log"
+rm -rf "$scratch"
 exit 0

@@ -1,7 +1,8 @@
 #!/bin/bash
-# run_tests.sh BUILD_DIR [PATTERN] — runs every test program (or those whose name matches PATTERN), and ends in the
-# line "N passed, N failed", which counts test functions. Nearly half of the time tests wait (for a server, a command, a
-# timer): two more run at a time than there are processors, six at most. Those that wait longest begin first.
+# run_tests.sh BUILD_DIR [PATTERN] — runs every test program (or those whose name matches PATTERN), says which took most CPU
+# time, and ends in the line "N passed, N failed", which counts test functions. Nearly half of the time tests wait (for a
+# server, a command, a timer): two more run at a time than there are processors, six at most. Those that wait longest begin
+# first.
 #
 #   unit/test_*, judge/test_*   cmocka programs      cli/*    tests/cli/*.sh, with RADDLE=the binary
 #   fuzz/fuzz_*   seed corpora through the readers   bench/*  benches at their smallest (--tiny)
@@ -48,6 +49,9 @@ if python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null) && [ -x 
     ln -s "$python" "$results/bin/python3"
     PATH=$results/bin:$PATH
 fi
+TEST_SCRATCH=$(mktemp -d) || exit 3
+export TEST_SCRATCH
+trap 'rm -rf "$TEST_SCRATCH"' EXIT
 jobs=$(nproc)
 jobs=$((jobs < 4 ? jobs + 2 : 6))
 begin=$EPOCHREALTIME
@@ -72,9 +76,11 @@ for test in $tests; do
     fi
 done
 echo
-cat "$results"/*.summary | awk -v from="$begin" -v to="$EPOCHREALTIME" '
+sort -k 4,4nr "$results"/*.summary | awk -v from="$begin" -v to="$EPOCHREALTIME" '
     { passed += $1; failed += $2; skipped += $3; cpu += $4 }
+    NR <= 8 && $4 >= 1 { most = most (NR > 1 ? ", " : "most CPU: ") $5 " " $4 }
     END {
+        if (most != "") print most
         printf "%d programs in %.1f s (%.1f s of CPU)", NR, to - from, cpu
         if (skipped) printf ", %d tests skipped", skipped
         printf "\n%d passed, %d failed\n", passed, failed
