@@ -70,6 +70,18 @@ else
     skip "certificates" "no openssl"
 fi
 
+# OpenSSL is loaded when a target needs it.
+mkdir empty && : >empty/libssl.so.3
+LD_LIBRARY_PATH=$PWD/empty try load https://127.0.0.1:9/ -c 1 -d 0.05
+if grep -q "built without OpenSSL" err; then
+    skip "OpenSSL when it is needed" "this build has none"
+else
+    status 3 "a system without OpenSSL"
+    has err "TLS needs libssl.so.3 (OpenSSL 3), which cannot be loaded" "says what TLS needs"
+    LD_LIBRARY_PATH=$PWD/empty try list
+    status 0 "what talks to no server needs none"
+fi
+
 # ---- Simulated --------------------------------------------------------------------------------------------------------
 scenario() { # TARGET ASSERTIONS: lines
     printf '%s\n' '[metadata]' 'name = "dead"' '[runtime]' 'duration_seconds = 2.5' 'vus = 4' '[[requests]]' 'name = "index"' \

@@ -2,10 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-
-#include <openssl/err.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
+#include "load/live/openssl.h"
 
 #include <errno.h>
 #include <string.h>
@@ -64,6 +61,8 @@ static long bottom_control(BIO *bio, int what, long number, void *pointer)
 static int tls_start(live *l, rad_error *error)
 {
     if (l->tls) return 0;
+    int code = rad__openssl_open(error);
+    if (code != 0) return code;
     l->tls = rad__alloc(1, sizeof *l->tls);
     if (l->tls == NULL) return rad__error_memory(error);
     l->tls->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "raddle");
