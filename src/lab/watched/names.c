@@ -136,7 +136,10 @@ static uint64_t calls_in(const rad_watched_module *m)
         if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
         uintptr_t from = info.dlpi_addr + p->p_vaddr;
         const char *at = (const char *)from, *end = at + p->p_memsz;
-        for (; at + CALL_SIZE <= end; at += STEP) count += operation_at(m, at) != NULL;
+        for (; at + CALL_SIZE <= end; at += STEP) {
+            bool in_stub = at >= m->stub && at < m->stub_end; /* bytes there may look like calls */
+            count += !in_stub && operation_at(m, at) != NULL;
+        }
     }
     return count;
 }
