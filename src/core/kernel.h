@@ -27,6 +27,8 @@
 #include "core/spin.h"
 #include "core/trace.h"
 
+#include <string.h>
+
 enum { RAD_BASELINE_STREAK = 1000, RAD_SITES_MAX = 1024 };
 
 enum rad_outcome {
@@ -287,6 +289,12 @@ RAD_INTERNAL void rad__turn_ends(rad_kernel *k);
  * reset. */
 RAD_INTERNAL void rad__spin_saw(rad_kernel *k, uint32_t actor, uint64_t look, bool private);
 RAD_INTERNAL void rad__turns_are_long(rad_kernel *k);
+
+/* Is this object the end of the actor, for which others wait? An end has the role of its actor. */
+static inline bool rad__is_end_of(const rad_kernel *k, uint32_t object, uint32_t actor)
+{
+    return strcmp(k->objects[object].role, k->actors[actor].role) == 0;
+}
 
 /* Whether it has looked, and spun in its last look: how many looks its round has. */
 static inline uint32_t rad__spins(const rad_kernel *k, uint32_t actor)

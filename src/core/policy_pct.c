@@ -14,7 +14,6 @@
 #include "core/kernel.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define KEY_DEMOTED (UINT64_C(1) << 62)
 #define KEY_YIELDED (UINT64_C(1) << 63)
@@ -145,7 +144,7 @@ static bool pct_is_awaited(const rad_kernel *k, uint32_t actor)
     for (uint32_t i = 0; i < k->actor_count; i++) {
         const rad_actor_entry *a = &k->actors[i];
         if (!a->waiting || a->holder != actor || a->waits_for >= k->object_count) continue;
-        if (strcmp(k->objects[a->waits_for].role, k->actors[actor].role) != 0) return true;
+        if (!rad__is_end_of(k, a->waits_for, actor)) return true;
     }
     return false;
 }

@@ -369,7 +369,8 @@ static void surw_ran(rad_policy *p, rad_kernel *k, uint32_t action, const rad_fo
     s->next = RAD_NONE;
 }
 
-/* Actors in order of number, so that a parent's estimate always stands before its children's. */
+/* Actors in order of number, so that a parent's estimate always stands before its children's. What an actor does to its
+ * own end is left out: whoever joins it comes after that in every order, so there is nothing to select. */
 static void surw_end(rad_policy *p, rad_kernel *k, rad_estimates *into)
 {
     surw_policy *s = (surw_policy *)p;
@@ -388,6 +389,7 @@ static void surw_end(rad_policy *p, rad_kernel *k, rad_estimates *into)
     for (uint32_t i = 0; i < s->count_count; i++) {
         const surw_count *c = &s->counts[i];
         if (c->object == RAD_NONE) continue;
+        if (c->events == 1 && rad__is_end_of(k, c->object, c->actor)) continue;
         rad__estimates_add(into, &(rad_estimate){
                                      .actor = k->actors[c->actor].signature,
                                      .object = k->objects[c->object].signature,

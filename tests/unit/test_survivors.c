@@ -382,7 +382,7 @@ static void going_in_circles_is_not_tried_to_the_end(void **state)
 static void a_phase_of_the_portfolio_is_the_strategy_alone(void **state)
 {
     (void)state;
-    rad_target t = target_of("counter", "n=3 k=2");
+    rad_target t = target_of("bluetooth", NULL);
     rad_exploration all = explored(&t, "auto", 1600, 1), alone;
     for (uint32_t i = 1; i < 4; i++) {
         alone = explored(&t, all.phases[i].name, all.phases[i].runs, 1);

@@ -1,6 +1,6 @@
 /* test_survivors5.c — what planted bugs in the search got past all other tests: states that were taken for known ones
  * although who may go next in them differed, turns of actors that had not made them alone, an estimate that was too
- * low and starved its actor, and steps that pct did not count. */
+ * low and starved its actor, steps that pct did not count, and ends that surw could select. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -203,12 +203,66 @@ static void pct_changes_priorities_inside_a_lock_that_is_waited_for(void **state
     assert_in_range(at_once, 140, 260); /* 2000 / 2 / 5 */
 }
 
+/* ---- What surw can select ----------------------------------------------------------------------------- */
+
+/* Each of two actors touches the first object, and with its last step the second. p->number: with all its steps. */
+static void ends_reset(puppet *p, rad_kernel *k)
+{
+    static const char *const roles[] = {"one", "other"};
+    p->objects[0] = rad_object(k, RAD_NONE, "cell");
+    p->objects[1] = rad_object(k, RAD_NONE, "one");
+    for (uint32_t i = 0; i < 2; i++) {
+        p->actions[i] = rad_action(k, 0, rad_actor(k, RAD_NONE, roles[i]), RAD_NONE, 0);
+        p->actions[2 + i] = 0;
+        rad_enable(k, p->actions[i]);
+    }
+}
+
+static void ends_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    uint32_t i = action == p->actions[1];
+    bool last = p->actions[2 + i]++ == 1;
+    if (!last || p->number) rad_touch(k, p->objects[0], RAD_WRITE);
+    if (last || p->number) rad_touch(k, p->objects[1], RAD_WRITE);
+    if (!last) return;
+    rad_disable(k, action);
+    rad_ended(k, i);
+}
+
+static bool surw_learns_of(bool often, uint32_t actor, uint32_t object)
+{
+    puppet p = {.reset = ends_reset, .step = ends_step, .number = often};
+    bare_rig b;
+    rad_estimates known = {0};
+    rad_policy *policy = policy_named("surw");
+    bare_open(&b, &puppet_machine, &p, 64);
+    rad_run_options o = bare_options(&b, policy);
+    o.into = &known;
+    assert_int_equal(rad__kernel_run(b.kernel, &o), RAD_OUTCOME_FINISHED);
+    uint64_t signature = b.kernel->objects[p.objects[object]].signature;
+    bool learnt = rad__estimates_find(&known, b.kernel->actors[actor].signature, signature) != NULL;
+    rad__policy_destroy(policy);
+    rad__estimates_free(&known);
+    bare_close(&b);
+    return learnt;
+}
+
+static void surw_selects_no_end_of_an_actor(void **state)
+{
+    (void)state;
+    for (uint32_t actor = 0; actor < 2; actor++) assert_true(surw_learns_of(false, actor, 0));
+    assert_false(surw_learns_of(false, 0, 1));
+    assert_true(surw_learns_of(false, 1, 1));
+    assert_true(surw_learns_of(true, 0, 1)); /* it only has the actor's name */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_state_is_known_only_with_who_may_go_next),
         cmocka_unit_test(a_turn_is_of_one_actor_alone),
         cmocka_unit_test(an_estimate_that_was_too_low_starves_nobody),
+        cmocka_unit_test(surw_selects_no_end_of_an_actor),
         cmocka_unit_test(pct_changes_priorities_inside_a_lock_that_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
