@@ -15,7 +15,7 @@ typedef struct explore_args {
     const char *strategy, *output, *races, *suppress, *clock, *spurious, *memory, *input, *shown;
     uint64_t runs, steps, seed, jobs, max_steps, processors;
     double seconds;
-    bool stop_on_first, repaired, twice, apart, no_shrink, json, scratch, closed;
+    bool stop_on_first, repaired, twice, apart, no_shrink, json, scratch, closed, real_threads;
 } explore_args;
 
 #define AT(field) offsetof(explore_args, field)
@@ -39,6 +39,8 @@ static const option EXPLORE_OPTIONS[] = {
     OPTION_MAX_STEPS(explore_args),
     {"apart", OPTION_FLAG, AT(apart), NULL, "programs: give each run a process of its own", 0, 0,
      0},
+    {"real-threads", OPTION_FLAG, AT(real_threads), NULL,
+     "programs: run each thread on one of the system, to compare; slow, implies --apart", 0, 0, 0},
     {"twice", OPTION_FLAG, AT(twice), NULL, "run each schedule twice; report nondeterminism", 0, 0,
      0},
     {"races", OPTION_TEXT, AT(races), "WHAT",
@@ -233,13 +235,16 @@ static int set_memory(cli *c, const char *word, rad_target *t)
 static int set_around(cli *c, const explore_args *a, rad_target *t)
 {
     rad_error error = {.code = 0};
-    if ((a->scratch || a->input || a->shown || a->closed) && c->program_words == NULL) {
+    bool any = a->scratch || a->input || a->shown || a->closed || a->real_threads;
+    if (any && c->program_words == NULL) {
         return bad_usage(c, "--%s needs a program: raddle explore [options] ./PROGRAM",
-                         a->scratch ? "scratch"
-                         : a->input ? "stdin"
-                         : a->shown ? "show-output"
-                                    : "closed");
+                         a->scratch  ? "scratch"
+                         : a->input  ? "stdin"
+                         : a->shown  ? "show-output"
+                         : a->closed ? "closed"
+                                     : "real-threads");
     }
+    test_real_threads(a->real_threads);
     if (a->closed && rad_target_set(t, "closed=1", &error) != 0) {
         return complain_error(c, &error);
     }

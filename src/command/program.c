@@ -142,3 +142,8 @@ void test_shown(const char *path)
 {
     rad__under_test_shown(path);
 }
+
+void test_real_threads(bool real)
+{
+    rad__under_test_real_threads(real);
+}

@@ -72,4 +72,7 @@ enum { SHOWN_MAX = 400 };
 /* Where the runs of a search print: a path of less than SHOWN_MAX bytes. The path stays the caller's. */
 void test_shown(const char *path) RAD_COMMAND(test_shown);
 
+/* Its threads run on threads of the system. */
+void test_real_threads(bool real) RAD_COMMAND(test_real_threads);
+
 #endif

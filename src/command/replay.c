@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct replay_args {
-    bool edited, repaired, original, realign, gdb, json;
+    bool edited, repaired, original, realign, gdb, json, real_threads;
     const char *output;
 } replay_args;
 
@@ -25,6 +25,8 @@ static const option REPLAY_OPTIONS[] = {
     {"realign", OPTION_FLAG, AT(realign), NULL,
      "find its steps by actor and code location, in edited code", 0, 0, 0},
     {"gdb", OPTION_FLAG, AT(gdb), NULL, "programs: stop in gdb where the run fails", 0, 0, 0},
+    {"real-threads", OPTION_FLAG, AT(real_threads), NULL,
+     "programs: run each thread on one of the system", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "FILE", "with --realign: save the run as it is now", 0, 0,
      0},
     OPTION_JSON(replay_args),
@@ -290,6 +292,7 @@ static int replay_run(cli *c, int argc, char **argv)
     if (a.output && !a.realign) {
         return bad_usage(c, "--output needs --realign");
     }
+    test_real_threads(a.real_threads);
     if (a.gdb && (a.realign || a.json || a.repaired || a.original)) {
         return bad_usage(c, "--gdb: the only other option it takes is --edited");
     }

@@ -28,6 +28,7 @@ typedef struct rad_setup {
     char folders[200];     /* in which each run has a directory; "": none has */
     char shown[400];       /* a file to which all runs print; "": what they print is thrown away */
     uint64_t apart;        /* enum rad_setup_apart */
+    uint64_t real_threads; /* 1: threads/baton.c */
     uint64_t dies;         /* 1: where it dies of a signal it says nothing (fibers/crash.c) */
 } rad_setup;
 

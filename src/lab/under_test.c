@@ -50,7 +50,8 @@ static struct {
     char *body; /* its arguments, as a case holds them */
     rad_inserted inserted;
     bool debugged; /* the process that is started next */
-    bool open;     /* it has tests, and no one was named: a case of a file says which */
+    bool real_threads;
+    bool open; /* it has tests, and no one was named: a case of a file says which */
     char *named[RAD_TEST_WORDS_MAX + 2]; /* then: the path, and the words of that case */
 } under_test;
 
@@ -176,6 +177,7 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const teller 
                        .closed_fails = c->params[PARAM_CLOSED] != 0,
                        .memory_limit = (uint64_t)c->params[PARAM_MEMORY] << 20,
                        .apart = apart,
+                       .real_threads = under_test.real_threads,
                        .dies = m->pid != NULL};
     rad_hello hello, own;
     if (c->params[PARAM_SCRATCH]) snprintf(setup.folders, sizeof setup.folders, "%s", folders);
@@ -431,6 +433,11 @@ void rad__under_test_input(const char *path)
 void rad__under_test_shown(const char *path)
 {
     under_test.shown = path;
+}
+
+void rad__under_test_real_threads(bool real)
+{
+    under_test.real_threads = real;
 }
 
 /* The arguments have to be those that were typed; the points are the case's. */

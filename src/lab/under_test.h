@@ -38,6 +38,9 @@ RAD_INTERNAL void rad__under_test_input(const char *path);
 /* A file to which the runs of a search print, one after the other, behind what is there; NULL: nowhere. */
 RAD_INTERNAL void rad__under_test_shown(const char *path);
 
+/* Its threads are those of the system, one at a time: lab/threads/baton.c. */
+RAD_INTERNAL void rad__under_test_real_threads(bool real);
+
 /* The name of its machine; NULL: there is none. */
 RAD_INTERNAL const char *rad__under_test_name(void);
 

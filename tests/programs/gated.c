@@ -281,6 +281,27 @@ static void processors(void)
     pthread_mutex_unlock(&m);
 }
 
+/* ---- What the system keeps for each of its threads ---- */
+
+static void *own_register(void *arg)
+{
+    unsigned long got = 0;
+    bare(SYS_arch_prctl, 0x1001, (long)arg, 0, 0); /* GS */
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    bare(SYS_arch_prctl, 0x1004, (long)&got, 0, 0);
+    assert(got == (unsigned long)arg);
+    return NULL;
+}
+
+static void registers(void)
+{
+    pthread_t t[2];
+    for (uintptr_t i = 0; i < 2; i++)
+        pthread_create(&t[i], NULL, own_register, (char *)NULL + 4096 * (i + 1));
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+}
+
 static void named_setuid(void)
 {
     pthread_mutex_lock(&m);
@@ -303,7 +324,8 @@ int main(int argc, char **argv)
                {"answers", answers},
                {"waits", waits},
                {"processors", processors},
-               {"setresuid", named_setuid}};
+               {"setresuid", named_setuid},
+               {"registers", registers}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     if (argc > 2 && !fixed) expected = (int)strtol(argv[2], NULL, 10);

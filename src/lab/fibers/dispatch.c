@@ -66,7 +66,7 @@ void rad__dispatch_shut(bool shut)
 #if defined(__x86_64__)
 
 /* In this library's code, which passes. */
-static long pass(long number, const long *a)
+long rad__dispatch_pass(long number, const long *a)
 {
     register long d __asm__("r10") = a[3];
     register long e __asm__("r8") = a[4];
@@ -85,6 +85,16 @@ static long of_library(long answer)
     return answer < 0 ? -errno : answer;
 }
 
+/* The system keeps it for each of its threads. */
+static void needs_own_thread(long number, const long *a)
+{
+    enum { SET_GS = 0x1001 };
+    if (number == SYS_arch_prctl && a[0] == SET_GS && rad__thread_self() &&
+        !rad__stage.real_threads)
+        rad__program_refused("arch_prctl", "the register GS is of a thread of the system: "
+                                           "--real-threads gives each thread one");
+}
+
 static long simulated(long number, const long *a)
 {
     long answer = -ENOSYS;
@@ -95,7 +105,7 @@ static long simulated(long number, const long *a)
         rad__descriptors_by_number(number, a, &answer) ||
         rad__signals_by_number(number, a, &answer))
         return of_library(answer);
-    return pass(number, a);
+    return rad__dispatch_pass(number, a);
 }
 
 static bool reads(long number)
@@ -107,13 +117,13 @@ static bool reads(long number)
 static long waiting(long number, const long *a)
 {
     int fd = (int)a[0];
-    if (rad__thread_self() == NULL) return pass(number, a);
+    if (rad__thread_self() == NULL) return rad__dispatch_pass(number, a);
     bool at_once = (number == SYS_recvfrom || number == SYS_sendto) && (a[3] & MSG_DONTWAIT);
     at_once |= (number == SYS_recvmsg || number == SYS_sendmsg) && (a[2] & MSG_DONTWAIT);
-    if (at_once) return pass(number, a);
+    if (at_once) return rad__dispatch_pass(number, a);
     if (number == SYS_write && rad__write_may_wait(fd))
         return of_library(rad__write_unnamed(fd, rad__argument_pointer(a[1]), (size_t)a[2]));
-    return rad__descriptor_unnamed(fd, !reads(number)) ? pass(number, a) : -EINTR;
+    return rad__descriptor_unnamed(fd, !reads(number)) ? rad__dispatch_pass(number, a) : -EINTR;
 }
 
 static long noted(long number, const long *a)
@@ -126,14 +136,14 @@ static long noted(long number, const long *a)
         m->files = true;
     else
         m->maps = true;
-    return pass(number, a);
+    return rad__dispatch_pass(number, a);
 }
 
 static long staying(const row *r, long number, const long *a)
 {
     bool only_asks = number == SYS_prlimit64 && a[2] == 0; /* getrlimit */
     if (!only_asks) rad__marks->beyond = r->beyond;
-    return pass(number, a);
+    return rad__dispatch_pass(number, a);
 }
 
 static long unknown(long number, const long *a)
@@ -141,7 +151,7 @@ static long unknown(long number, const long *a)
     char name[32];
     snprintf(name, sizeof name, "system call %ld", number);
     rad__program_reaches(name, NULL);
-    return pass(number, a);
+    return rad__dispatch_pass(number, a);
 }
 
 static long answer_of(long number, const long *a)
@@ -150,10 +160,10 @@ static long answer_of(long number, const long *a)
     switch (r->action) {
     case SIMULATED: return simulated(number, a);
     case WAITING: return waiting(number, a);
-    case PASSED: return pass(number, a);
+    case PASSED: needs_own_thread(number, a); return rad__dispatch_pass(number, a);
     case NOTED: return noted(number, a);
     case STAYING: return staying(r, number, a);
-    case MARKED: rad__program_reaches(r->name, NULL); return pass(number, a);
+    case MARKED: rad__program_reaches(r->name, NULL); return rad__dispatch_pass(number, a);
     case REFUSED_BY_NAME: rad__program_refused(r->name, "by its number, which cannot be explored");
     default: return unknown(number, a);
     }
@@ -196,7 +206,7 @@ static void on_call(int signal, siginfo_t *info, void *context)
 pid_t rad__dispatch_pid(void)
 {
     const long none[6] = {0};
-    return (pid_t)pass(SYS_getpid, none);
+    return (pid_t)rad__dispatch_pass(SYS_getpid, none);
 }
 
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
@@ -218,13 +228,25 @@ void rad__dispatch_open(void)
     const long set[6] = {SIGSYS, (long)&action, 0, sizeof action.mask, 0, 0};
     const long on[6] = {SET, ON, (long)__ehdr_start, (long)(etext - __ehdr_start), (long)&selector,
                         0};
-    is_there = pass(SYS_rt_sigaction, set) == 0 && pass(SYS_prctl, on) == 0;
+    is_there =
+        rad__dispatch_pass(SYS_rt_sigaction, set) == 0 && rad__dispatch_pass(SYS_prctl, on) == 0;
 }
 
 #else
 
 void rad__dispatch_open(void)
 {
+}
+
+long rad__dispatch_pass(long number, const long *a)
+{
+    static long (*real)(long, ...); /* not that of refuse.c */
+    if (real == NULL) rad__libc_find("syscall", &real);
+    int error = errno;
+    long answer = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (answer < 0) answer = -errno;
+    errno = error;
+    return answer;
 }
 
 pid_t rad__dispatch_pid(void)

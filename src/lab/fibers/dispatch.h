@@ -12,6 +12,9 @@ RAD_INTERNAL void rad__dispatch_open(void);
 /* Shut while the program runs on a thread. */
 RAD_INTERNAL void rad__dispatch_shut(bool shut);
 
+/* A system call with six arguments, which is not looked at; errno is left alone. What the system answers. */
+RAD_INTERNAL long rad__dispatch_pass(long number, const long *arguments);
+
 /* This process, as the system counts them: getpid answers the program's own number. */
 RAD_INTERNAL pid_t rad__dispatch_pid(void);
 

@@ -318,6 +318,7 @@ int rad__keeper_works(int in, int out, int memory, const rad_setup *setup)
     if (setup->apart)
         run_apart_from_now(p, setup->apart == RAD_APART_HUNG ? "a run did not return"
                                                              : "it was asked for");
+    if (setup->real_threads) run_apart_from_now(p, "its threads are real (--real-threads)");
     if (rad__stage.folders[0]) run_apart_from_now(p, "each one has a directory (--scratch)");
     return rad__heap_keep() ? keep(p) : 3;
 }

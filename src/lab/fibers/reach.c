@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
+#include "lab/threads/threads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,10 +135,11 @@ static const char *next_mapping(const char *line, mapping *m)
 static bool is_of_lab(const range *r)
 {
     const rad_stage *s = &rad__stage;
-    const void *const lab[] = {s->runners,  reach.roots, reach.cuts,   reach.segments, reach.blocks,
-                               reach.marks, reach.todo,  reach.stacks, reach.handles,  reach.maps};
+    const void *const lab[] = {s->runners,    reach.roots, reach.cuts,         reach.segments,
+                               reach.blocks,  reach.marks, reach.todo,         reach.stacks,
+                               reach.handles, reach.maps,  rad__baton_memory()};
     for (uint32_t i = 0; i < sizeof lab / sizeof *lab; i++)
-        if (is_in(r, number_of(lab[i]))) return true;
+        if (lab[i] != NULL && is_in(r, number_of(lab[i]))) return true;
     for (uint32_t i = 0; i < s->runner_count; i++)
         if (s->runners[i].stack && is_in(r, number_of(s->runners[i].stack))) return true;
     return false;

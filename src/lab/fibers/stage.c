@@ -338,15 +338,22 @@ static enum rad_run run_fiber(rad_runner *r)
     return answer;
 }
 
-static enum rad_run run_thread(rad_runner *r)
+void rad__stage_switch(rad_runner *r)
 {
-    void *own = rad__thread_pointer_get();
-    if (r->pointer != NULL) rad__thread_pointer_set(r->pointer);
     if (RAD_UNLIKELY(rad__signal_stacks)) rad__signal_stack_use(r->thread);
     rad__dispatch_shut(true);
     rad__context_switch(&rad__stage.kernel, &r->context);
     rad__dispatch_shut(false);
-    if (r->pointer != NULL) rad__thread_pointer_set(own);
+}
+
+static enum rad_run run_thread(rad_runner *r)
+{
+    void *own = rad__thread_pointer_get();
+    bool lends = r->pointer != NULL;
+    if (RAD_UNLIKELY(lends && rad__stage.real_threads) && rad__baton_step(r)) return r->answer;
+    if (lends) rad__thread_pointer_set(r->pointer);
+    rad__stage_switch(r);
+    if (lends) rad__thread_pointer_set(own);
     return r->answer;
 }
 

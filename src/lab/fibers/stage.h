@@ -101,6 +101,7 @@ typedef struct rad_stage {
     rad_stage_end end;
     uint64_t points;   /* that were met */
     uint64_t now_ns;   /* virtual */
+    bool real_threads; /* each thread has one of the system: threads/baton.c */
     bool clock_free;   /* the clock may move while others can run: time.c */
     uint64_t delay_ns; /* the longest time by which the clock overtook a runner that could run … */
     const char *delayed;           /* … and which: its role; NULL: none */
@@ -241,6 +242,9 @@ RAD_INTERNAL void rad__debugger_await(void);
 
 /* main becomes a runner; then everything runs that runs alone. */
 RAD_INTERNAL void rad__stage_begin(void);
+
+/* Leaves the stack of the thread of the system that calls, for that of this runner, until it leaves its own. */
+RAD_INTERNAL void rad__stage_switch(rad_runner *r);
 
 /* One step of a runner that is enabled. */
 RAD_INTERNAL void rad__stage_step(rad_runner *r);

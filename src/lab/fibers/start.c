@@ -14,6 +14,7 @@
 #include "lab/watched/libc.h"
 #include "os/process.h"
 #include "os/term.h"
+#include "os/thread_pointer.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -113,6 +114,22 @@ static void malloc_stays(void)
     mallopt(M_TOP_PAD, RESERVE);
 }
 
+/* The system writes into the memory of a thread on which processor it runs (rseq), whenever that changes: states of the
+ * program that are the same would differ. */
+static void forget_processor(void)
+{
+#if defined(__x86_64__)
+    enum { SIZE = 32, LEAVE = 1, SIGNATURE = 0x53053053 };
+#else
+    enum { SIZE = 32, LEAVE = 1 };
+    const unsigned SIGNATURE = 0xd428bc00;
+#endif
+    const ptrdiff_t *offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+    const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
+    if (offset == NULL || size == NULL || *size == 0) return; /* an older C library */
+    syscall(SYS_rseq, (char *)rad__thread_pointer_get() + *offset, SIZE, LEAVE, SIGNATURE);
+}
+
 /* Runs in the place of main. */
 static int lab_main(int argc, char **argv, char **envp)
 {
@@ -139,6 +156,7 @@ static int lab_main(int argc, char **argv, char **envp)
     rad__stage.argc = argc;
     rad__stage.argv = argv;
     rad__stage.envp = envp;
+    rad__stage.real_threads = setup.real_threads != 0;
     rad__stage.clock_free = setup.clock_free != 0;
     rad__stage.spurious = setup.spurious != 0;
     rad__stage.closed_fails = setup.closed_fails != 0;
@@ -146,6 +164,7 @@ static int lab_main(int argc, char **argv, char **envp)
     if (setup.debugged) rad__debugger_await();
     snprintf(rad__stage.folders, sizeof rad__stage.folders, "%s", setup.folders);
     malloc_stays();
+    forget_processor();
     rad__signals_open();
     signal(SIGPIPE, SIG_IGN); /* lab/threads/descriptors.c sends it */
     rad__around_open();

@@ -43,12 +43,14 @@ enum rad_wait_kind {
 enum rad_waited { RAD_WAITED_DONE, RAD_WAITED_LATE, RAD_WAITED_BROKEN };
 
 typedef struct rad_donor rad_donor;
+typedef struct rad_baton rad_baton;
 
 enum { RAD_SHARES_MAX = 16 };
 
 typedef struct rad_thread {
     rad_runner *runner;
     rad_donor *donor; /* NULL: main */
+    rad_baton *baton; /* of a thread of the system that makes its steps; NULL: it has none */
     pthread_t handle;
     void *(*fn)(void *arg);
     void *arg, *result;
@@ -113,6 +115,12 @@ RAD_INTERNAL enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait
 
 /* Waits so long, after a point. Returns what was left when a signal broke it. */
 RAD_INTERNAL uint64_t rad__thread_sleeps(uint64_t ns);
+
+/* A step of this runner on a thread of the system that is its own; false: the system gives none (baton.c). */
+RAD_INTERNAL bool rad__baton_step(rad_runner *r);
+
+/* What is mapped for that; NULL: nothing. */
+RAD_INTERNAL const void *rad__baton_memory(void);
 
 /* Something at this address has changed, so others may be able to continue, or no longer. */
 RAD_INTERNAL void rad__threads_review(const void *address);
