@@ -114,6 +114,17 @@ uint32_t rad__columns(const char *text)
     return count;
 }
 
+/* A name too long for the row is broken behind a sign in its second half, if there is one. */
+static size_t break_of_name(const char *text, size_t size)
+{
+    for (size_t at = size; at > size / 2; at--) {
+        if (strchr("._:/])>", text[at - 1]) && strchr("._:/])>", text[at]) == NULL) {
+            return at;
+        }
+    }
+    return size;
+}
+
 size_t rad__wrap(const char *text, uint32_t room, const char **next)
 {
     size_t size = strlen(text), at = 0, word_end = 0;
@@ -126,8 +137,8 @@ size_t rad__wrap(const char *text, uint32_t room, const char **next)
         used++;
     }
     size_t taken = at;
-    if (at < size && text[at] != ' ' && word_end > 0) {
-        taken = word_end;
+    if (at < size && text[at] != ' ') {
+        taken = word_end > 0 ? word_end : break_of_name(text, at);
     }
     *next = text + taken;
     while (**next == ' ') {

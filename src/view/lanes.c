@@ -40,6 +40,7 @@ static void measure_lines(rad_lanes *l, const rad_story *s, bool all)
         char words[RAD_WORDS_MAX];
         rad__line_words(line, s->actors[line->actor], words);
         uint32_t columns = rad__columns(words);
+        lane->words = columns > lane->words ? columns : lane->words;
         if (line->at) {
             char place[RAD_PLACE_MAX];
             rad__place_text(line->at, place);
@@ -64,7 +65,8 @@ static void gather_lanes(rad_lanes *l, const rad_story *s)
         rad_lane lane = l->lanes[actor];
         lane.actor = actor;
         uint32_t name = rad__columns(s->actors[actor]);
-        lane.wanted = name > lane.wanted + 2 ? name - 2 : lane.wanted;
+        lane.words = name > lane.words + 2 ? name - 2 : lane.words;
+        lane.wanted = lane.words > lane.wanted ? lane.words : lane.wanted;
         l->name_room = name > l->name_room ? name : l->name_room;
         l->lane_of[actor] = l->count;
         l->lanes[l->count++] = lane;
@@ -92,10 +94,21 @@ static bool columns_fit(const rad_lanes *l, uint32_t least, uint32_t limit, uint
     return sum <= width;
 }
 
+/* Words come before places: a column that is wide for its places only would cost others their words. */
+static void leave_places_out(rad_lanes *l)
+{
+    for (uint32_t i = 0; i < l->count; i++) {
+        l->lanes[i].wanted = l->lanes[i].words;
+    }
+}
+
 /* The widest limit under which all columns fit; what is narrower than the limit stays as it is. */
 static bool place_columns(rad_lanes *l, uint32_t width)
 {
     uint32_t limit = COLUMN_MAX, least = COLUMN_EASY, x = l->margin;
+    if (!columns_fit(l, 0, limit, width)) {
+        leave_places_out(l);
+    }
     while (limit >= COLUMN_MIN && !columns_fit(l, 0, limit, width)) {
         limit--;
     }

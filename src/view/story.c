@@ -56,6 +56,18 @@ static const char *actor_name(const rad_teller *t, uint32_t actor)
     return actor < t->story->actor_count ? t->story->actors[actor] : "nobody";
 }
 
+/* A program's thread stops once more after a call that lets others continue. Where none of them did, that step says
+ * nothing: it is drawn only first or last in a turn. */
+static bool only_continues(const rad_teller *t, uint64_t at)
+{
+    const rad_story *s = t->story;
+    const rad_line *line = &s->lines[at];
+    return !t->all && strcmp(line->site, "continue") == 0 && line->access == RAD_LOCAL &&
+           line->note[0] == 0 && line->turn == RAD_SWITCH_NONE && at != t->failing_line &&
+           at + 1 < s->line_count && line[1].actor == line->actor &&
+           (at == 0 || line[-1].actor == line->actor);
+}
+
 /* ---- Lanes ----------------------------------------------------------------------------------------- */
 
 /* The vertical lines that pass the place just before line `at` (or beside it, when `beside`). */
@@ -269,7 +281,7 @@ static void tell_lines(rad_teller *t)
             tell_hidden(t, i, hidden);
             i = hidden;
         }
-        if (i < s->line_count) {
+        if (i < s->line_count && !only_continues(t, i)) {
             tell_switch(t, last, i);
             tell_line(t, i);
             last = s->lines[i].actor;

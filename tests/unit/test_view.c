@@ -487,6 +487,10 @@ static void test_wrap(void **state)
     assert_string_equal(next, "three");
     assert_int_equal(rad__wrap("unbreakable", 4, &next), 4);
     assert_string_equal(next, "eakable");
+    assert_int_equal(rad__wrap("accounts[0].lock", 15, &next),
+                     12); /* behind the last sign that fits */
+    assert_string_equal(next, "lock");
+    assert_int_equal(rad__wrap("a.verylongname", 10, &next), 10); /* none in the second half */
     assert_int_equal(rad__wrap("x", 0, &next), 1);
     assert_int_equal(rad__wrap("", 5, &next), 0);
 }
@@ -499,6 +503,63 @@ static void test_readable(void **state)
     assert_string_equal(rad__readable_count(999, text), "999");
     assert_string_equal(rad__readable_count(1000, text), "1,000");
     assert_string_equal(rad__readable_count(UINT64_MAX, text), "18,446,744,073,709,551,615");
+}
+
+/* Four threads; the places of the first one's calls would leave less for the words of the others. */
+static void test_words_come_before_places(void **state)
+{
+    (void)state;
+    maker *m = maker_new();
+    rad_source_place at = {.file = "a_file.c", .line = 1000};
+    for (int i = 0; i < 4; i++) {
+        add_actor(m, "thread", i);
+    }
+    add_line(m, 0, "create", "-", RAD_SWITCH_NONE)->at = &at;
+    for (uint32_t i = 1; i < 4; i++) {
+        add_line(m, i, "lock", "mutex accounts", RAD_SWITCH_FORCED)->at = &at;
+    }
+    char *text = tell(m, 90, false, false);
+    assert_has(text, "● lock mutex accounts\n");
+    assert_null(strstr(text, "a_file"));
+    rad_free(text);
+    text = tell(m, 200, false, false);
+    assert_has(text, "● lock mutex accounts  a_file.c:1000\n");
+    rad_free(text);
+    test_free(m);
+}
+
+static rad_line *add_continue(maker *m, uint32_t actor, enum rad_switch turn)
+{
+    return add_line(m, actor, "continue", "-", turn);
+}
+
+/* A stop at which nobody came between is not drawn; one before or after a switch is. */
+static void test_stops_that_nothing_used(void **state)
+{
+    (void)state;
+    maker *m = maker_new();
+    add_actor(m, "one", -1);
+    add_actor(m, "two", -1);
+    add_line(m, 0, "unlock", "m", RAD_SWITCH_NONE);
+    add_continue(m, 0, RAD_SWITCH_NONE); /* 2: left out */
+    add_line(m, 0, "unlock", "n", RAD_SWITCH_NONE);
+    add_continue(m, 0, RAD_SWITCH_NONE); /* 4: two comes behind it */
+    add_continue(m, 1, RAD_SWITCH_PREEMPTIVE);
+    add_continue(m, 1, RAD_SWITCH_NONE);                             /* 6: left out */
+    snprintf(add_continue(m, 1, RAD_SWITCH_NONE)->note, 96, "late"); /* 7: says something */
+    add_line(m, 1, "lock", "m", RAD_SWITCH_NONE);
+    char *text = tell(m, 60, false, false);
+    for (int step = 1; step <= 8; step++) {
+        char row[32];
+        snprintf(row, sizeof row, "\n    %d  ", step);
+        assert_int_equal(strstr(text, row) != NULL, step != 2 && step != 6);
+    }
+    rad_free(text);
+    text = tell(m, 60, false, true);
+    assert_has(text, "\n    2  ");
+    assert_has(text, "\n    6  ");
+    rad_free(text);
+    test_free(m);
 }
 
 static void test_no_memory(void **state)
@@ -536,6 +597,8 @@ int main(void)
         cmocka_unit_test(test_words_never_overflow),
         cmocka_unit_test(test_foreign_bytes),
         cmocka_unit_test(test_wrap),
+        cmocka_unit_test(test_words_come_before_places),
+        cmocka_unit_test(test_stops_that_nothing_used),
         cmocka_unit_test(test_readable),
         cmocka_unit_test(test_no_memory),
     };
