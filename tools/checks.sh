@@ -40,14 +40,19 @@ build_and_test() { # DIR COMPILER MESON_ARGS [PATTERN [SKIP]]
     CC=$2 MESON_ARGS=$3 tools/build.sh "$1" && TEST_SKIP=${5:-} tools/run_tests.sh "$1" "${4:-}"
 }
 
+# The names of the programs of test files: test_PART_NAME of tests/unit/PART/test_NAME.c.
+unit_programs() {
+    sed 's|^tests/unit/\([^/]*\)/test_|test_\1_|; s|.*/||; s|\..*||'
+}
+
 # The programs of tests/unit and tests/judge whose names match, as targets.
 unit_targets() { # PATTERN
-    printf '%s\n' tests/unit/test_*.c tests/judge/test_*.c | sed 's|.*/\(.*\)\.c|tests/\1|' | grep -E "$1"
+    printf '%s\n' tests/unit/*/test_*.c tests/judge/test_*.c | unit_programs | sed 's|^|tests/|' | grep -E "$1"
 }
 
 # All optimisation, another compiler: what depends on either. Fibers move between threads, which compilers do not expect.
 # ci.sh tries these, nightly.sh the others.
-near_the_compiler='test_(rt_|exec|context|kernel|policies|run|explore|shrink|machines|talk|session_threads)'
+near_the_compiler='test_(rt_|exec|os_context|core_(kernel|policies|run)|lab_(exec|explore|shrink|machines)|session_threads)'
 under_clang() {
     # shellcheck disable=SC2046 # a list of words
     CC=clang MESON_ARGS=-Doptimization=3 tools/build.sh build-clang raddle tests/cpu_limit $(unit_targets "$near_the_compiler") &&
@@ -60,7 +65,7 @@ rest_under_clang() {
 # Address and undefined-behaviour sanitizers, all but two that are about memory limits and another machine. The long ones
 # are for nightly.sh: those that search, and those that wait.
 not_with_sanitizers='^cli/(limits|wasm)$'
-long_with_sanitizers='^judge/|^unit/test_(l2|attack|toys|explore|spin|case|log|live_arrivals|flow_(crash|lab|patterns|validate)|(load|session)_lab)$'
+long_with_sanitizers='^judge/|^unit/test_(lab_(l2|attack|toys|explore|spin|case)|core_log|flow_(crash|lab|patterns|validate)|load_(lab|live_arrivals)|session_lab)$'
 long_with_sanitizers="$long_with_sanitizers|^cli/(exec|load_live|load_cut|flow|flow_trust|interrupt|jobs|pipeline|tour)\$"
 build_with_sanitizers() { # PATTERN SKIP
     build_and_test build-asan gcc "-Doptimization=1 -Dwerror=false -Db_sanitize=address,undefined \
@@ -76,14 +81,14 @@ rest_under_sanitizers() {
 # Programs that do more when TEST_LONG is set.
 long_variants() {
     local names
-    names=$(grep -lE "TEST_LONG|storm_size" tests/unit/test_*.c tests/judge/test_*.c tests/cli/*.sh | sed 's|.*/\(.*\)\..*|\1|' | paste -sd '|')
+    names=$(grep -lE "TEST_LONG|storm_size" tests/unit/*/test_*.c tests/judge/test_*.c tests/cli/*.sh | unit_programs | paste -sd '|')
     TEST_LONG=1 tools/run_tests.sh build "/($names)\$"
 }
 
 # The threaded parts only: forks and the thread sanitizer do not go together, nor do reports of deadlocks, which the judge of
 # fibers needs. Nothing else is built.
 under_tsan() {
-    local pattern='test_(exec|judge_exec_calls|rt_|talk|session_threads|load_disk|live_run)'
+    local pattern='test_(exec|judge_exec_calls|lab_exec|rt_|session_threads|load_(disk|live_run))'
     # shellcheck disable=SC2046 # a list of words
     CC=gcc MESON_ARGS="-Doptimization=1 -Dwerror=false -Db_sanitize=thread -Db_lundef=false" \
         tools/build.sh build-tsan tests/cpu_limit $(unit_targets "$pattern") && tools/run_tests.sh build-tsan "/$pattern"
@@ -113,8 +118,8 @@ tidy() {
 # slow and different (a child that is stopped has lost the memory of its threads); the sanitizers see them.
 under_valgrind() {
     local name status=0
-    for name in artifact base event_queue 'exec(utor|_queues|_idle|_shell$)' kernel log policies rt_cap rt_decisions \
-        rt_stress_chan run view; do
+    for name in base_containers 'core_(event_queue|kernel|log|policies|run)' 'exec_(queues|idle|shell$)' 'lab_(artifact|executor)' \
+        'rt_(cap|decisions|stress_chan)' view; do
         TEST_TIMEOUT=3600 TEST_WRAP="valgrind --quiet --error-exitcode=99 --leak-check=full" \
             tools/run_tests.sh build "unit/test_$name" || status=1
     done

@@ -28,21 +28,21 @@ trap 'exit 130' INT TERM
 
 # The models and unit tests that are nearest to a file of the runtime, the quick ones first.
 rt_tests() { # FILE
-    stacks=l2:fibers_on_their_stacks_are_clean waits=l2:waits_of_fibers_are_clean handles=l2:handles_are_clean
-    selects="l2:selects_are_clean l2:time_that_is_up_is_clean" system=l2:calls_to_the_system_are_clean last=
+    stacks=lab_l2:fibers_on_their_stacks_are_clean waits=lab_l2:waits_of_fibers_are_clean handles=lab_l2:handles_are_clean
+    selects="lab_l2:selects_are_clean lab_l2:time_that_is_up_is_clean" system=lab_l2:calls_to_the_system_are_clean last=
     case ${1##*/} in
     barrier.* | cond.* | mutex.* | once.* | rwlock.* | semaphore.* | sync.* | waitgroup.*)
-        near="l2:locks_and_the_like_are_clean $selects rt_sync rt_mutex rt_stress_chan" last=tsan:rt_survivors ;;
+        near="lab_l2:locks_and_the_like_are_clean $selects rt_sync rt_mutex rt_stress_chan" last=tsan:rt_survivors ;;
     berth.*) near="$stacks rt_berth rt_stress_fiber" last=tsan:rt_survivors ;;
     blocking.*) near="$system rt_blocking rt_visit" last=tsan:rt_blocking ;;
-    chan.*) near="l2:channels_between_threads_are_clean $selects rt_chan rt_order $waits rt_stress_chan" ;;
+    chan.*) near="lab_l2:channels_between_threads_are_clean $selects rt_chan rt_order $waits rt_stress_chan" ;;
     fiber.* | pool.*)
-        near="$handles $stacks $waits l2:nurseries_are_clean rt_cap rt_watch rt_stress_fiber"
+        near="$handles $stacks $waits lab_l2:nurseries_are_clean rt_cap rt_watch rt_stress_fiber"
         last="tsan:rt_visit tsan:rt_cap" ;;
     life.* | strand.*)
-        near="l2:the_life_of_a_fiber_is_clean $stacks $handles $waits rt_life rt_watch rt_stress_sched" ;;
+        near="lab_l2:the_life_of_a_fiber_is_clean $stacks $handles $waits rt_life rt_watch rt_stress_sched" ;;
     local.* | order.* | stock.*) near="rt_order rt_stress_chan" last="tsan:rt_order tsan:rt_survivors" ;;
-    nursery.*) near="l2:nurseries_are_clean rt_visit rt_stress_fiber" last=tsan:rt_visit ;;
+    nursery.*) near="lab_l2:nurseries_are_clean rt_visit rt_stress_fiber" last=tsan:rt_visit ;;
     io.* | poller.* | ready.* | service.*)
         near="$system rt_io rt_select rt_ready rt_polls rt_watch"
         last="tsan:rt_ready tsan:rt_survivors tsan:rt_survivors2" ;;
@@ -52,10 +52,10 @@ rt_tests() { # FILE
         last="tsan:rt_cap tsan:rt_survivors" ;;
     select.*) near="$selects rt_select rt_ready $waits rt_stress_chan" ;;
     sleep.* | ticker.* | timer.* | urgent.*)
-        near="l2:the_wheel_of_timers_is_clean $stacks rt_timer rt_watch" last=tsan:rt_survivors ;;
+        near="lab_l2:the_wheel_of_timers_is_clean $stacks rt_timer rt_watch" last=tsan:rt_survivors ;;
     stack.*) near=rt_stack ;;
     wait.* | wait_one.*)
-        near="l2:channels_between_threads_are_clean $selects l2:locks_and_the_like_are_clean $handles $waits"
+        near="lab_l2:channels_between_threads_are_clean $selects lab_l2:locks_and_the_like_are_clean $handles $waits"
         near="$near rt_select rt_sync rt_visit rt_stress_chan" last=tsan:rt_visit ;;
     dump.*) near="rt_watch rt_dump rt_visit" last=tsan:rt_survivors ;;
     *) near="rt_watch rt_timer rt_blocking rt_ready rt_polls rt_rules_sched" last="tsan:rt_watch tsan:rt_survivors" ;; # watch
@@ -67,9 +67,7 @@ rt_tests() { # FILE
 # the file's name in theirs first, and two of these with the address sanitizer at last.
 part_tests() { # FILE
     part=${1#src/} part=${part%%/*}
-    case $part in load) names="test_load_* test_live_*" ;; *) names="test_$part*" ;; esac
-    # shellcheck disable=SC2086 # a list of patterns
-    (cd tests/unit && printf '%s\n' $names) | sed -n 's/^test_\(.*\)\.c$/\1/p' | LC_ALL=C sort |
+    (cd "tests/unit/$part" && printf '%s\n' test_*.c) | sed "s/^test_\(.*\)\.c\$/${part}_\1/" | LC_ALL=C sort |
         awk -v part="$part" -v stem="$(basename "$1" | sed 's/\..*//')" '
             BEGIN { n = split(stem, word, "_") }
             {
@@ -88,7 +86,7 @@ part_tests() { # FILE
 mutants_of() { # FOLDER
     find "$1" -name '*.[ch]' -not -path '*/wasm/*' | LC_ALL=C sort | while read -r file; do
         hunt=exec way=wakes
-        tests="l2 exec_queues exec_idle exec_shell_wake exec_shell exec_shell_group exec_shell_deep"
+        tests="lab_l2 exec_queues exec_idle exec_shell_wake exec_shell exec_shell_group exec_shell_deep"
         case $file in
         src/rt/*) hunt= && tests=$(rt_tests "$file") ;;
         src/session/* | src/flow/* | src/load/*) hunt= way=plain && tests=$(part_tests "$file") ;;

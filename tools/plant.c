@@ -7,7 +7,8 @@
  * end of a path (chan.c, rt/chan.c), needed where two files define the name. `in FILE:` looks in the whole file, for
  * what is outside of functions. Lines that begin with # are comments.
  *
- *   TEST is              X        tests/unit/test_X.c or tests/judge/test_X.c
+ *   TEST is              PART_X   tests/unit/PART/test_X.c
+ *                        X        tests/judge/test_X.c
  *                        X:F      its test function F alone (for programs that read TEST_ONLY)
  *                        tsan:X   test_X with the thread sanitizer; asan:X with the address sanitizer
  *                        hunt:X   tests/hunt/hunt_X.c
@@ -218,7 +219,10 @@ static bool file_exists(const char *format, const char *name, size_t length, con
 
 static bool test_exists(const char *name, size_t length, const char *function)
 {
-    return file_exists("unit/test_%.*s.c", name, length, function) ||
+    char part[64];
+    size_t size = strcspn(name, "_");
+    snprintf(part, sizeof part, "unit/%.*s/test_%%.*s.c", (int)size, name);
+    return (size < length && file_exists(part, name + size + 1, length - size - 1, function)) ||
            file_exists("judge/test_%.*s.c", name, length, function);
 }
 

@@ -156,7 +156,7 @@ try_bug() { # TREE BUG TRY
         answer=$(try_word "$1" "$2" "$word")
         [ -z "$answer" ] || break
     done
-    case ${answer:+$word} in '' | hunt:*) echo L1 ;; l2*) echo L2 ;; *) echo test ;; esac >"$2/depth"
+    case ${answer:+$word} in '' | hunt:*) echo L1 ;; lab_l2*) echo L2 ;; *) echo test ;; esac >"$2/depth"
     [ "$3" = 1 ] || answer=$(printf '%s\n' "$answer" | sed "s/^found 1 \(.*\)/found $3 \1 (later)/")
     echo "${answer:-missed 0 0 0 by $(cat "$2/words")}" >"$2/answer"
     tell "$2"

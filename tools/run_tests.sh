@@ -4,7 +4,7 @@
 # server, a command, a timer): two more run at a time than there are processors, six at most. Those that wait longest begin
 # first.
 #
-#   unit/test_*, judge/test_*   cmocka programs      cli/*    tests/cli/*.sh, with RADDLE=the binary
+#   unit/test_PART_*, judge/test_*   cmocka programs   cli/*    tests/cli/*.sh, with RADDLE=the binary
 #   fuzz/fuzz_*   seed corpora through the readers   bench/*  benches at their smallest (--tiny)
 #   tidy          the rules of tools/tidy.c, and the proof on tests/tidy that each of them bites
 #   symbols       what the libraries export
@@ -21,11 +21,15 @@ rm -rf "$results"
 mkdir -p "$results"
 
 list_tests() {
-    local path
+    local path part name
     for path in tests/cli/*.sh; do
         [ -f "$path" ] && echo "cli/$(basename "$path" .sh)"
     done
-    for path in tests/unit/test_*.c tests/judge/test_*.c tests/fuzz/fuzz_*.c bench/bench_*.c; do
+    for path in tests/unit/*/test_*.c; do
+        part=${path#tests/unit/} part=${part%/*} name=${path##*/test_}
+        echo "unit/test_${part}_${name%.c}"
+    done
+    for path in tests/judge/test_*.c tests/fuzz/fuzz_*.c bench/bench_*.c; do
         [ -f "$path" ] && echo "$(basename "$(dirname "$path")")/$(basename "$path" .c)"
     done
     echo tidy/rules

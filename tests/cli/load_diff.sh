@@ -1,6 +1,6 @@
 #!/bin/sh
 # raddle load diff as a gate: several runs a side are tested, one a side is not, and neither the least time nor a count ever
-# fails. (How often it errs: tests/unit/test_load_diff.c.)
+# fails. (How often it errs: tests/unit/load/test_diff.c.)
 . "$(dirname "$0")/tap"
 
 cat >usual.toml <<'X'

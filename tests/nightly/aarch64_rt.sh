@@ -33,13 +33,13 @@ cp "$libraries/libcmocka.so.0" "$work/lib/"
 # Loader and C library of the cross compiler: see aarch64_l2.sh.
 emulate="qemu-aarch64 -L /usr/$cross -E LD_LIBRARY_PATH=/usr/$cross/lib:$work/lib"
 sources="src/base/*.c src/os/*.c src/core/*.c src/exec/*.c src/exec/thread/*.c src/rt/*.c src/lab/*.c src/lab/toys/*.c
-    src/lab/executor/*.c tests/unit/storm_support.c tests/unit/sync_support.c tests/unit/folder_support.c"
+    src/lab/executor/*.c tests/unit/support/storm_support.c tests/unit/support/sync_support.c tests/unit/support/folder_support.c"
 export CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C
 
 compile() { # NAME PREFIX FLAGS SOURCES...: an archive
     local name=$1 prefix=$2
     mkdir "$work/$name"
-    flags="-std=gnu11 -O2 -g -fvisibility=hidden -Iinclude -Isrc -Itests/unit -I$build $3"
+    flags="-std=gnu11 -O2 -g -fvisibility=hidden -Iinclude -Isrc -Itests/unit/support -I$build $3"
     shift 3
     # shellcheck disable=SC2016
     printf '%s\n' "$@" | xargs -P 2 -I{} sh -c '"$1" $2 -c "$3" -o "$4/$(echo "$3" | tr / _).o"' compile \
@@ -64,7 +64,7 @@ run() { # NAME TEST COMMAND...: counts what TAP says
 }
 
 failed=
-tests="tests/unit/test_context.c tests/unit/test_rt_*.c"
+tests="tests/unit/os/test_context.c tests/unit/rt/test_*.c"
 # shellcheck disable=SC2086
 compile arm $cross- "-I$work/include" $sources tests/nightly/emulated.c
 for test in $tests; do

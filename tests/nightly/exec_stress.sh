@@ -1,7 +1,7 @@
 #!/bin/bash
-# exec_stress.sh BUILD_DIR — the races of tests/unit/test_exec_shell_stress.c, 20 times as many: 200,000 joins
+# exec_stress.sh BUILD_DIR — the races of tests/unit/exec/test_shell_stress.c, 20 times as many: 200,000 joins
 # against spawns, 20 million tasks; another seed every day. Then millions of pushes beside a worker that
-# falls asleep (test_exec_barrier.c).
+# falls asleep (test_barrier.c).
 # Takes 2 minutes.
 set -eu
 build=${1:?usage: exec_stress.sh BUILD_DIR}

@@ -43,7 +43,7 @@ X
     "$build/raddle" load analyze a.log --json >a.json
     rm -f ./*.log
 done
-"$build/tests/test_histogram"
+"$build/tests/test_base_histogram"
 seed=${RADDLE_STRESS_SEED:-$(date +%Y%m%d)}
 for words in "users=3" "users=6 steps=3 batch=1 events=100 connections=6 iterations=6" \
     "users=6 streams=3 connections=2 events=100 batch=3" "users=5 events=2 connections=5 batch=5" \

@@ -1,5 +1,5 @@
 #!/bin/bash
-# rt_stress.sh BUILD_DIR — the storms of tests/unit/test_rt_stress_*.c, RADDLE_STRESS (20) times as many: 2*10^7 pairs of park
+# rt_stress.sh BUILD_DIR — the storms of tests/unit/rt/test_stress_*.c, RADDLE_STRESS (20) times as many: 2*10^7 pairs of park
 # and unpark, 2*10^6 selects, 2*10^5 items through six stages, a burst of 2*10^5 fibers; another seed every day. 100 times as
 # many have 10^6 fibers that wait at the same time (5 GiB). Their figures are the lines that begin with #.
 # Takes 1 minutes.

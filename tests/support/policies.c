@@ -1,5 +1,5 @@
 /* policies.c — three policies that are unlike each other, in one shared object: what <raddle/policy.h> had to be able
- * to do before it was fixed. For tests/cli/policy.sh; tests/unit/test_policy_user.c includes it.
+ * to do before it was fixed. For tests/cli/policy.sh; tests/unit/core/test_policy_user.c includes it.
  *
  * weighted   random, but the current actor goes on W times as often as another one runs (weighted:W, preset 4)
  * hot        the action that is about to touch the object that was touched most; ties at random

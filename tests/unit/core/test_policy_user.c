@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../support/policies.c" /* the text that is a shared object in tests/cli/policy.sh */
+#include "../../support/policies.c" /* the text that is a shared object in tests/cli/policy.sh */
 #include "base/set128.h"
 #include "core/policy_user.h"
 #include "lab/classes.h"
