@@ -88,4 +88,62 @@ sort -u reached >linked
 comm -23 docs linked >alone
 [ ! -s alone ]
 report $? "every page in docs/ is linked from another one" alone
+
+# Pages of rules: each test that a row names exists, each planted bug is in a list, and one of the row's tests is in a
+# program that the list expects to find it (the hunt of the executor is none of them).
+cat >rules.awk <<'END'
+function looks_like(pattern, name) { gsub(/…/, ".*", pattern); return name ~ "^" pattern "$" }
+function bad(text) { print FILENAME ": " text }
+function test(word,    name, found) { # also adds the programs that have it to `programs`
+    if (word ~ /^cli\//) { if (!((word ".sh") in script)) bad("no script " word); return }
+    if (word ~ /^tests\/|\.c$/) { sub(/\.c$/, "", word); sub(/^tests\/unit\//, "", word); sub(/\/?test_/, "_", word); programs = programs word " "; return }
+    for (name in home) if (looks_like(word, name)) { programs = programs home[name]; found = 1 }
+    if (!found) bad("no test " word)
+}
+function bug(word,    name, found, by, n, i, finder, known) {
+    if (word ~ /^tests\//) return
+    for (name in finders) if (looks_like(word, name) || looks_like("session-" word, name)) {
+        found = 1
+        by = finders[name]
+        n = split(finders[name], finder, " ")
+        for (i = 1; i <= n; i++) {
+            sub(/^[at]san:/, "", finder[i])
+            sub(/^hunt:.*/, "hunt", finder[i])
+            sub(/:.*/, "", finder[i])
+            if (finder[i] == "hunt" || index(programs, " " finder[i] " ")) known = 1
+        }
+    }
+    if (!found) bad("no bug " word)
+    else if (!known) bad(word ": found by " by ", which is none of the tests of its row")
+}
+FILENAME == "functions" { split($0, at, /:static void |\(/); home[at[2]] = home[at[2]] at[1] " "; next }
+FILENAME == "scripts" { script["cli/" $1] = 1; next }
+FILENAME == "bugs" { finders[$1] = $0; sub(/.* by /, "", finders[$1]); next }
+/^\|/ && !/^\|---/ && !/^\| (rule|decision) / {
+    line = $0
+    gsub(/ \|$/, "", line)
+    split(line, column, / \| ?/)
+    programs = " "
+    n = split(column[2], part, "`")
+    for (i = 2; i <= n; i += 2) test(part[i])
+    for (i = 1; i <= n; i += 2) {
+        m = split(part[i], word, /[^a-zA-Z0-9_]+/)
+        for (j = 1; j <= m; j++) programs = programs (word[j] == "L2" ? "lab_l2" : word[j]) " "
+    }
+    rows++
+    n = split(column[3], part, "`")
+    for (i = 2; i <= n; i += 2) bug(part[i])
+}
+END { if (rows < 250) print "only " rows " rules" }
+END
+(cd "$src" && grep -roE '^static void [a-z0-9_]+\(void \*\*' tests/unit tests/judge) |
+    sed 's,^tests/unit/\([^/]*\)/test_\([^:]*\)\.c:,\1_\2:,; s,^tests/judge/test_\([^:]*\)\.c:,\1:,' >functions
+ls "$src/tests/cli" >scripts
+cat "$src"/tests/planted/*.txt | grep -E '^[a-z0-9-]+ in ' >bugs
+(cd "$src" && ls docs/dev/*-rules.md) >rules
+# shellcheck disable=SC2046 # a list of files
+awk -f rules.awk functions scripts bugs $(sed "s,^,$src/," rules) >wrong 2>&1
+check "seven pages of rules" [ "$(wc -l <rules)" = 7 ]
+[ ! -s wrong ]
+report $? "tests and planted bugs of the rules exist, and go together" wrong
 finish
