@@ -1,4 +1,4 @@
-/* test_base.c — the containers under the kernel, each against a naive model, and with memory running out. */
+/* test_containers.c — the containers under the kernel, each against a naive model, and with memory running out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

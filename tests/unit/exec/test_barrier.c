@@ -1,4 +1,4 @@
-/* test_exec_barrier.c — a push to a worker's own queue and a worker that goes to sleep, production's own functions on
+/* test_barrier.c — a push to a worker's own queue and a worker that goes to sleep, production's own functions on
  * two threads: at least one of the two sees the other (exec/idle.h, Light; os/barrier.h). And the executor where the
  * system refuses the barrier. Each round of the first two tests is one try; RADDLE_STRESS=100 makes ten million of
  * them. */

@@ -1,4 +1,4 @@
-/* test_exec_brief.c — what is due on a worker that is brief is left to it by all others: so it must not sleep beside
+/* test_brief.c — what is due on a worker that is brief is left to it by all others: so it must not sleep beside
  * it, whatever others do. Steps of four workers, one after the other, on this thread. */
 #include "exec/worker.h"
 

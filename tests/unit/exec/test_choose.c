@@ -1,4 +1,4 @@
-/* test_exec_choose.c — the scheduler's pure decisions, on all inputs of small sizes. */
+/* test_choose.c — the scheduler's pure decisions, on all inputs of small sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

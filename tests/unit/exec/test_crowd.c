@@ -1,4 +1,4 @@
-/* test_exec_crowd.c — a thief takes many at a time of a crowd of woken tasks, and one at a time of all others. Steps of
+/* test_crowd.c — a thief takes many at a time of a crowd of woken tasks, and one at a time of all others. Steps of
  * three workers, one after the other, on this thread. */
 #include "exec/choose.h"
 #include "exec/worker.h"

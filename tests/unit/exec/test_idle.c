@@ -1,4 +1,4 @@
-/* test_exec_idle.c — the idle protocol, call by call: who is woken, and what is remembered. That nothing is lost in
+/* test_idle.c — the idle protocol, call by call: who is woken, and what is remembered. That nothing is lost in
  * between is for the lab (l2-idle). */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_exec_queues.c — gate, deque and injector: alone against a naive model, then on threads, where every
+/* test_queues.c — gate, deque and injector: alone against a naive model, then on threads, where every
  * task must come out exactly once. Who sleeps: what a single thread can see of it. */
 #include <setjmp.h>
 #include <stdarg.h>

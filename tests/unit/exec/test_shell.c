@@ -1,5 +1,5 @@
-/* test_exec_shell.c — the executor on threads: spawn, join, refuse, fail, stop, place, count, and everything that
- * can go wrong while it is made. Groups: test_exec_shell_group.c; races: test_exec_shell_stress.c. */
+/* test_shell.c — the executor on threads: spawn, join, refuse, fail, stop, place, count, and everything that
+ * can go wrong while it is made. Groups: test_shell_group.c; races: test_shell_stress.c. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_exec_shell_deep.c — waits on a stack of which half is used: they take only what is their worker's own, and
+/* test_shell_deep.c — waits on a stack of which half is used: they take only what is their worker's own, and
  * still nothing waits for ever, whatever the jobs answer, whoever sends, and when memory runs out or all is stopped. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_exec_shell_group.c — fork and join: narrow, wide and deep groups, failures, a stop in the middle, small
+/* test_shell_group.c — fork and join: narrow, wide and deep groups, failures, a stop in the middle, small
  * stacks. */
 #define _GNU_SOURCE
 #include <setjmp.h>

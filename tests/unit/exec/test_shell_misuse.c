@@ -1,4 +1,4 @@
-/* test_exec_shell_misuse.c — a programmer's mistakes that are cheap to notice stop the process with a message. */
+/* test_shell_misuse.c — a programmer's mistakes that are cheap to notice stop the process with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_exec_shell_stress.c — races on purpose: spawning against join, and tasks that spread by every way there is.
+/* test_shell_stress.c — races on purpose: spawning against join, and tasks that spread by every way there is.
  * Each task must run exactly as often as it should.
  *
  * RADDLE_STRESS multiplies the amounts (tests/nightly/exec_stress.sh); RADDLE_STRESS_SEED varies them. */

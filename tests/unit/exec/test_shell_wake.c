@@ -1,4 +1,4 @@
-/* test_exec_shell_wake.c — every way to hand sleeping workers something to do wakes one of them: first they are all
+/* test_shell_wake.c — every way to hand sleeping workers something to do wakes one of them: first they are all
  * asleep, then there is work. Elsewhere they are often still awake, and a wake that was forgotten goes unnoticed.
  *
  * Who sleeps is read from the counts of idle.h; a worker announces itself a few instructions before it sleeps, so the

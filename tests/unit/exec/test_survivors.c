@@ -1,4 +1,4 @@
-/* test_exec_survivors.c — what planted bugs once got past all other tests of the executor: where a stolen task is
+/* test_survivors.c — what planted bugs once got past all other tests of the executor: where a stolen task is
  * counted, and who has every fourth fair pick. */
 #include <setjmp.h>
 #include <stdarg.h>

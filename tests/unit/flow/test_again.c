@@ -1,4 +1,4 @@
-/* test_flow_again.c — a machine that is used again is as new: what one run has done, the next one does not know. */
+/* test_again.c — a machine that is used again is as new: what one run has done, the next one does not know. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_flow_begin.c — how a case begins: with what it is given, under an id of its own, and in a folder in which nobody
+/* test_begin.c — how a case begins: with what it is given, under an id of its own, and in a folder in which nobody
  * else has anything of those names. Over the machine of flow_double.h. */
 #include <setjmp.h>
 #include <stdarg.h>

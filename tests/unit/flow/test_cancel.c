@@ -1,4 +1,4 @@
-/* test_flow_cancel.c — who is cancelled, and who is not; each exactly once, and its effect with it.
+/* test_cancel.c — who is cancelled, and who is not; each exactly once, and its effect with it.
  *
  * What can happen over all schedules is written as in flow_schedules.h ("-a": task a was under way when it was
  * cancelled); what the world is asked for, as in flow_live.h. */

@@ -1,4 +1,4 @@
-/* test_flow_case.c — cases of flows: the decisions of the contract, quanta, replay, confluence, inputs, lack of
+/* test_case.c — cases of flows: the decisions of the contract, quanta, replay, confluence, inputs, lack of
  * memory. */
 #include <setjmp.h>
 #include <stdarg.h>

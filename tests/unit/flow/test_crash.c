@@ -1,4 +1,4 @@
-/* test_flow_crash.c — runner and shims over a machine that dies at every single call to it, in every way
+/* test_crash.c — runner and shims over a machine that dies at every single call to it, in every way
  * (flow_double.h). However often it dies, after resuming: the case is done, no command with a receipt ran twice,
  * what is in doubt is reported as such, and nothing else is. */
 #include <setjmp.h>

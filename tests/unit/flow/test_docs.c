@@ -1,4 +1,4 @@
-/* test_flow_docs.c — docs/flow*.md: every flow and pattern is read, and the error that is quoted is said. */
+/* test_docs.c — docs/flow*.md: every flow and pattern is read, and the error that is quoted is said. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_flow_doubt.c — what is in doubt stays so until somebody says what is true: a probe that ended by itself, or a
+/* test_doubt.c — what is in doubt stays so until somebody says what is true: a probe that ended by itself, or a
  * human, and what he says is checked. Cases that are resumed as what they are not. Over the machine of
  * flow_double.h. */
 #include <setjmp.h>

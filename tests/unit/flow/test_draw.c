@@ -1,4 +1,4 @@
-/* test_flow_draw.c — pictures of flows: well-formed, nothing outside of the page or over something else, what a run did
+/* test_draw.c — pictures of flows: well-formed, nothing outside of the page or over something else, what a run did
  * is on it; texts of expressions mean what the expressions mean. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_examples.c — examples/flow in a simulated world, under many schedules: each is done in some,
+/* test_examples.c — examples/flow in a simulated world, under many schedules: each is done in some,
  * fails in others (where a task fails and nobody minds it), and never gets stuck. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_expressions.c — what expressions mean, and when they fail. Machine and reference interpreter agree. */
+/* test_expressions.c — what expressions mean, and when they fail. Machine and reference interpreter agree. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_flow_files.c — the small files of a case: their names, and that nothing is read from them that was not written.
+/* test_files.c — the small files of a case: their names, and that nothing is read from them that was not written.
  * Cases outlive programs: names and bytes stay as they are. */
 #include <setjmp.h>
 #include <stdarg.h>

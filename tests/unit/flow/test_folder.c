@@ -1,4 +1,4 @@
-/* test_flow_folder.c — every way in which the folder of a case can be wrong: another runner, a full or read-only
+/* test_folder.c — every way in which the folder of a case can be wrong: another runner, a full or read-only
  * disk, a journal of another version or with a flipped bit, a changed flow, calls to the system that fail. */
 #define _GNU_SOURCE
 #include <setjmp.h>

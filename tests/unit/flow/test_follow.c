@@ -1,4 +1,4 @@
-/* test_flow_follow.c — a recorded case on an edited flow: it fits, or the first step that does not is named, with what
+/* test_follow.c — a recorded case on an edited flow: it fits, or the first step that does not is named, with what
  * could go on then and what can go on now. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_history.c — what a case has done, step by step in words, and how often it was where. */
+/* test_history.c — what a case has done, step by step in words, and how often it was where. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_flow_inputs.c — what a live case is told: timers, signals and cancelling count when somebody waits for exactly
+/* test_inputs.c — what a live case is told: timers, signals and cancelling count when somebody waits for exactly
  * that, are in the trace at once, and are refused when they never were asked for. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_journal.c — journals: written and read back, cut at every byte, every bit flipped, zeros at the end,
+/* test_journal.c — journals: written and read back, cut at every byte, every bit flipped, zeros at the end,
  * records missing or exchanged, other versions. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_kill.c — real processes: a runner that is killed (SIGKILL, by its own hand) at every write to its
+/* test_kill.c — real processes: a runner that is killed (SIGKILL, by its own hand) at every write to its
  * journal, while real commands run side by side. Each command leaves a line with its effect; there has to be exactly
  * one for each. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/* test_flow_lab.c — flows in the lab: what is found, what is not, how often, and how it is told. */
+/* test_lab.c — flows in the lab: what is found, what is not, how often, and how it is told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

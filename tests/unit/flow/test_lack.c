@@ -1,4 +1,4 @@
-/* test_flow_lack.c — memory: whichever allocation of a run is the last one that succeeds, the run says so, and is never
+/* test_lack.c — memory: whichever allocation of a run is the last one that succeeds, the run says so, and is never
  * done with less than it needs; and what is not needed any more is used again. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_lapse.c — a runner does not get what it asks for, once: memory, between any two calls to the system, or
+/* test_lapse.c — a runner does not get what it asks for, once: memory, between any two calls to the system, or
  * one of these calls. It does nothing in its place: it says so and ends, and the next one brings the case to
  * its end. */
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_flow_memory.c — cases in memory: the test is the world. */
+/* test_memory.c — cases in memory: the test is the world. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

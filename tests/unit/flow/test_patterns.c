@@ -1,4 +1,4 @@
-/* test_flow_patterns.c — the workflow patterns, one test each: how it is written, and exactly what can happen over all
+/* test_patterns.c — the workflow patterns, one test each: how it is written, and exactly what can happen over all
  * schedules and outcomes. Names and numbers are those of van der Aalst, ter Hofstede, Russell and Mulyar (20 patterns
  * in 2003, 43 in 2006). Numbers that are missing are not supported; docs/flow-patterns.md says why.
  *

@@ -1,4 +1,4 @@
-/* test_flow_queue.c — a runner with more to do than it may do at a time: who is first, how many, and who is ended; over
+/* test_queue.c — a runner with more to do than it may do at a time: who is first, how many, and who is ended; over
  * the machine of flow_double.h, where nothing takes time. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_random.c — random flows: the machine and the reference interpreter do the same, step by step.
+/* test_random.c — random flows: the machine and the reference interpreter do the same, step by step.
  *
  * 10,000 flows; RADDLE_STRESS multiplies them, RADDLE_STRESS_SEED makes other ones. A failure prints the seed, the flow
  * and the first difference. */

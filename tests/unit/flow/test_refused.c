@@ -1,5 +1,5 @@
-/* test_flow_refused.c — flow files at the edge of what is right: good ones are not refused, bad ones are, the first
- * mistake is the one that is told, the nearest name is suggested. See also test_flow_syntax_errors.c. */
+/* test_refused.c — flow files at the edge of what is right: good ones are not refused, bad ones are, the first
+ * mistake is the one that is told, the nearest name is suggested. See also test_syntax_errors.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_flow_replay.c — journals of cases, replayed: as recorded, or where they differ and how. */
+/* test_replay.c — journals of cases, replayed: as recorded, or where they differ and how. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

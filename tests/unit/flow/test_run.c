@@ -1,4 +1,4 @@
-/* test_flow_run.c — cases in real folders, with real commands: values, outputs, time, functions, signals, going on. */
+/* test_run.c — cases in real folders, with real commands: values, outputs, time, functions, signals, going on. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

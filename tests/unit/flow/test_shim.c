@@ -1,4 +1,4 @@
-/* test_flow_shim.c — a shim and its command, where only time matters: the test turns both clocks by hand. */
+/* test_shim.c — a shim and its command, where only time matters: the test turns both clocks by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

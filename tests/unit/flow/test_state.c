@@ -1,4 +1,4 @@
-/* test_flow_state.c — the state of the machine as a number, whether it is sound, and in words. Whatever the rest of a
+/* test_state.c — the state of the machine as a number, whether it is sound, and in words. Whatever the rest of a
  * run depends on is in the number, and the order of steps that led there is not. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_story.c — cases to look at: each step again, pictures, and what has changed in a flow since its case was
+/* test_story.c — cases to look at: each step again, pictures, and what has changed in a flow since its case was
  * begun. Looking changes nothing, and says what it cannot see. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_syntax.c — every construct of the language becomes the tree it should; files at the limits; no memory. */
+/* test_syntax.c — every construct of the language becomes the tree it should; files at the limits; no memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

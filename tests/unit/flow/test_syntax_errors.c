@@ -1,4 +1,4 @@
-/* test_flow_syntax_errors.c — what people write wrongly in flow files, and what they are told: the place, what was
+/* test_syntax_errors.c — what people write wrongly in flow files, and what they are told: the place, what was
  * expected, what was found, and the name that was probably meant. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_tasks.c — tasks and events in a live world: attempts, delays, keys, what they see, what they write. */
+/* test_tasks.c — tasks and events in a live world: attempts, delays, keys, what they see, what they write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_flow_timers.c — the timers of a runner against a list that is gone through from end to end. */
+/* test_timers.c — the timers of a runner against a list that is gone through from end to end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

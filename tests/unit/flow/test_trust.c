@@ -1,4 +1,4 @@
-/* test_flow_trust.c — what a runner believes of what it finds, and what it tells: a receipt and an answer are of one
+/* test_trust.c — what a runner believes of what it finds, and what it tells: a receipt and an answer are of one
  * effect alone, and nothing begins beside a doubt. Over the machine of flow_double.h. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_flow_validate.c — the validator of flows: each verdict both ways, with the run that shows it, and the same
+/* test_validate.c — the validator of flows: each verdict both ways, with the run that shows it, and the same
  * verdicts whether steps are saved or not. */
 #include <setjmp.h>
 #include <stdarg.h>

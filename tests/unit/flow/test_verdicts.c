@@ -1,6 +1,6 @@
-/* test_flow_verdicts.c — the validator of flows, step by step: which steps are done in one order only, and which are
+/* test_verdicts.c — the validator of flows, step by step: which steps are done in one order only, and which are
  * not because somebody sees them; circles with ways out; whom a completion leaves behind; what is said of all that.
- * See test_flow_validate.c for flows at random. */
+ * See test_validate.c for flows at random. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

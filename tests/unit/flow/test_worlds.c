@@ -1,4 +1,4 @@
-/* test_flow_worlds.c — answers that wait to be taken, and worlds that are drawn: what a task is told is its own. */
+/* test_worlds.c — answers that wait to be taken, and worlds that are drawn: what a task is told is its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

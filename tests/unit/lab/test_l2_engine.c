@@ -1,4 +1,4 @@
-/* test_l2_lab.c — L2 itself: everything that it looks for is found where it was put, and nowhere else; runs repeat
+/* test_l2_engine.c — L2 itself: everything that it looks for is found where it was put, and nowhere else; runs repeat
  * themselves. */
 #include "l2_support.h"
 

@@ -1,4 +1,4 @@
-/* test_load_analyze.c — statistics of a log are those of the run that wrote it, and a log that cannot be is told so. */
+/* test_analyze.c — statistics of a log are those of the run that wrote it, and a log that cannot be is told so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

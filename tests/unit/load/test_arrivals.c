@@ -1,4 +1,4 @@
-/* test_load_arrivals.c — who serves an arrival: whoever was busy last, over connections that are open before the first
+/* test_arrivals.c — who serves an arrival: whoever was busy last, over connections that are open before the first
  * one comes; and what an arrival asks for, which does not depend on that. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_load_core.c — the scheduler of the load tester on its simulated target: the decisions of the contract. */
+/* test_core.c — the scheduler of the load tester on its simulated target: the decisions of the contract. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

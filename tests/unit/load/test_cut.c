@@ -1,4 +1,4 @@
-/* test_load_cut.c — logs of runs that were killed: what is on the disk by then, and what can be said of it. */
+/* test_cut.c — logs of runs that were killed: what is on the disk by then, and what can be said of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

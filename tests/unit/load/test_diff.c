@@ -1,4 +1,4 @@
-/* test_load_diff.c — runs before and after: what is worse, what is better, what chance does, and what never fails. */
+/* test_diff.c — runs before and after: what is worse, what is better, what chance does, and what never fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

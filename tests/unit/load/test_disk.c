@@ -1,4 +1,4 @@
-/* test_load_disk.c — the log's way to the disk: small rings, files that fail, a disk that is given no time. */
+/* test_disk.c — the log's way to the disk: small rings, files that fail, a disk that is given no time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

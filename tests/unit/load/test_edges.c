@@ -1,4 +1,4 @@
-/* test_load_edges.c — the scheduler at its edges: limits of one, shards that only get those who come and go, ends that
+/* test_edges.c — the scheduler at its edges: limits of one, shards that only get those who come and go, ends that
  * come early, inputs that no engine of ours sends. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_load_examples.c — every example is a scenario; those without a server are run twice, and replayed. */
+/* test_examples.c — every example is a scenario; those without a server are run twice, and replayed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

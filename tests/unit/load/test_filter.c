@@ -1,4 +1,4 @@
-/* test_load_filter.c — filter expressions: what they choose, and what is said about those that are wrong. */
+/* test_filter.c — filter expressions: what they choose, and what is said about those that are wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_load_folder.c — the folder of a run, and what is said in it about the world. */
+/* test_folder.c — the folder of a run, and what is said in it about the world. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_load_lab.c — the load tester's scheduler in the lab: any answer at any time, and nothing is lost, doubled,
+/* test_lab.c — the load tester's scheduler in the lab: any answer at any time, and nothing is lost, doubled,
  * mistaken or starved. */
 #include <setjmp.h>
 #include <stdarg.h>

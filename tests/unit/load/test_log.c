@@ -1,4 +1,4 @@
-/* test_load_log.c — the format of the event log: every kind of record there and back, every bit of a file that is not
+/* test_log.c — the format of the event log: every kind of record there and back, every bit of a file that is not
  * as it was written, and blocks that say of themselves what is not so. */
 #include <setjmp.h>
 #include <stdarg.h>

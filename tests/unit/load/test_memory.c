@@ -1,4 +1,4 @@
-/* test_load_memory.c — every allocation of the load tester fails in turn: reading a scenario, running, replaying,
+/* test_memory.c — every allocation of the load tester fails in turn: reading a scenario, running, replaying,
  * stepping, analysing. The call says so, leaves nothing behind, and works the next time. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_load_rank.c — the rank test against all the ways there are, and against the numbers of its tables. */
+/* test_rank.c — the rank test against all the ways there are, and against the numbers of its tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_load_replay.c — logs that somebody has changed, with hashes that fit; logs that end anywhere. A replay says that
+/* test_replay.c — logs that somebody has changed, with hashes that fit; logs that end anywhere. A replay says that
  * they are the same, where they differ, or that they cannot be; it never does anything else. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_load_report.c — results as summary, JSON, CSV and Prometheus text: what they say is what was counted. */
+/* test_report.c — results as summary, JSON, CSV and Prometheus text: what they say is what was counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

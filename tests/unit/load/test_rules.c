@@ -1,4 +1,4 @@
-/* test_load_rules.c — the load tester's scheduler, its pool and its log: what machine-made mutants showed to be worth a
+/* test_rules.c — the load tester's scheduler, its pool and its log: what machine-made mutants showed to be worth a
  * test of its own. */
 #include <setjmp.h>
 #include <stdarg.h>

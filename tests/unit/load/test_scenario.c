@@ -1,4 +1,4 @@
-/* test_load_scenario.c — scenarios that are good: presets, conversions, and what each section becomes. */
+/* test_scenario.c — scenarios that are good: presets, conversions, and what each section becomes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_load_scenario_errors.c — scenarios that are refused: where, and in which words. */
+/* test_scenario_errors.c — scenarios that are refused: where, and in which words. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

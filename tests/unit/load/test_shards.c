@@ -1,4 +1,4 @@
-/* test_load_shards.c — schedulers side by side: users and arrivals are split, logs are merged in a defined order, and
+/* test_shards.c — schedulers side by side: users and arrivals are split, logs are merged in a defined order, and
  * the merged log replays. */
 #include <setjmp.h>
 #include <stdarg.h>

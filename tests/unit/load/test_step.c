@@ -1,4 +1,4 @@
-/* test_load_step.c — snapshots and steps: whoever goes on from a copy writes what the run itself writes. */
+/* test_step.c — snapshots and steps: whoever goes on from a copy writes what the run itself writes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

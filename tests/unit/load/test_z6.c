@@ -1,4 +1,4 @@
-/* test_load_z6.c — logs as Z6's files and back, and files that are damaged. */
+/* test_z6.c — logs as Z6's files and back, and files that are damaged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_os.c — files, children, shared memory, clock, terminal, signals; and each of them failing. */
+/* test_calls.c — files, children, shared memory, clock, terminal, signals; and each of them failing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

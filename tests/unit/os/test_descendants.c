@@ -1,4 +1,4 @@
-/* test_os_descendants.c — whoever comes from a process is found, wherever it went; nobody else is. */
+/* test_descendants.c — whoever comes from a process is found, wherever it went; nobody else is. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

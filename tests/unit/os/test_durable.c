@@ -1,4 +1,4 @@
-/* test_os_durable.c — what a runner that may be killed needs of the system: names taken once, locks that go with their
+/* test_durable.c — what a runner that may be killed needs of the system: names taken once, locks that go with their
  * holder, children that stay, commands and their groups, notices. */
 #define _GNU_SOURCE
 #include <setjmp.h>

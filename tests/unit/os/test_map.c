@@ -1,4 +1,4 @@
-/* test_os_map.c — files as memory, also when they become shorter while they are. */
+/* test_map.c — files as memory, also when they become shorter while they are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_rt_berth.c — berths: who has which, and when their memory goes. */
+/* test_berth.c — berths: who has which, and when their memory goes. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_rt_blocking.c — calls that block, on threads of their own. */
+/* test_blocking.c — calls that block, on threads of their own. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

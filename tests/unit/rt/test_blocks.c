@@ -1,4 +1,4 @@
-/* test_rt_blocks.c — deadlines and cancellation on descriptors that block: pipes, FIFOs, terminals, sockets that nobody
+/* test_blocks.c — deadlines and cancellation on descriptors that block: pipes, FIFOs, terminals, sockets that nobody
  * has prepared. Each call returns, and not before its deadline; a worker runs other fibers meanwhile; flags are as
  * before; what comes later is there for the next call. By a fiber of a runtime with one worker, and by a thread. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/* test_rt_cap.c — as many fibers as the options allow, and not one more. */
+/* test_cap.c — as many fibers as the options allow, and not one more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* test_rt_chan.c — channels and select, between fibers and threads. */
+/* test_chan.c — channels and select, between fibers and threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* test_rt_cold.c — what the first fibers of a process and an empty program cost, counted in pages and page tables,
+/* test_cold.c — what the first fibers of a process and an empty program cost, counted in pages and page tables,
  * which do not depend on how busy the host is. Through public calls alone. */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_rt_decisions.c — the decisions the runtime was built on, one test each, named after it. What races is explored
+/* test_decisions.c — the decisions the runtime was built on, one test each, named after it. What races is explored
  * at L2 (src/lab/l2/models) and hammered in test_rt_stress_*.c; here is what can be shown in so many words. */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -658,7 +658,7 @@ static void decision_12_a_rendezvous_is_committed_or_cancelled(void **state)
     for (uint32_t workers = 1; workers <= 3; workers++) storm_run(workers, cancels_a_meeting, NULL);
 }
 
-/* ---- 13: the cap; more of it in test_rt_cap.c ---------------------------------------------------------------- */
+/* ---- 13: the cap; more of it in test_cap.c ---------------------------------------------------------------- */
 
 static int lets_others_run_at_the_cap(void *arg)
 {

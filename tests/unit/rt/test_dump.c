@@ -1,4 +1,4 @@
-/* test_rt_dump.c — where fibers wait: backtraces of stacks that were left, also while they are being used again. */
+/* test_dump.c — where fibers wait: backtraces of stacks that were left, also while they are being used again. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_rt_exceptions.c — what a C++ runtime knows of a thread's exceptions goes with the fiber. The runtime is this
+/* test_exceptions.c — what a C++ runtime knows of a thread's exceptions goes with the fiber. The runtime is this
  * program's own: it has the one function of the C++ ABI that is asked for. With real C++: tests/cli/cxx.sh. */
 #define _GNU_SOURCE
 #include <setjmp.h>

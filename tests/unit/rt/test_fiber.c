@@ -1,4 +1,4 @@
-/* test_rt_fiber.c — fibers: run, spawn, join, yield, cancel, nurseries, sleep. */
+/* test_fiber.c — fibers: run, spawn, join, yield, cancel, nurseries, sleep. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

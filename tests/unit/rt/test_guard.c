@@ -1,4 +1,4 @@
-/* test_rt_guard.c — a fiber with a frame that its stack cannot hold ends the process with a report that names it. The
+/* test_guard.c — a fiber with a frame that its stack cannot hold ends the process with a report that names it. The
  * frames here step over one page or over the whole guard. Through public calls alone. */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_rt_holders.c — reports of deadlocks: who keeps whom, and what things are called. */
+/* test_holders.c — reports of deadlocks: who keeps whom, and what things are called. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_rt_io.c — read, write, accept, connect; descriptors in select. */
+/* test_io.c — read, write, accept, connect; descriptors in select. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

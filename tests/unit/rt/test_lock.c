@@ -1,4 +1,4 @@
-/* test_rt_lock.c — locks without a deadline cannot fail. */
+/* test_lock.c — locks without a deadline cannot fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* test_rt_misuse.c — mistakes of programs: each stops the process with a line that begins with the call's name. */
+/* test_misuse.c — mistakes of programs: each stops the process with a line that begins with the call's name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* test_rt_misuse_objects.c — mistakes with stocks, timers and handles of programs: each stops the process with a line
+/* test_misuse_objects.c — mistakes with stocks, timers and handles of programs: each stops the process with a line
  * that begins with the call's name, and none hangs. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_rt_mutex.c — mutex and condition, between fibers and threads. */
+/* test_mutex.c — mutex and condition, between fibers and threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* test_rt_nursery_cancel.c — large nurseries and deep trees of them: cancelled little at a time, and no fiber is
+/* test_nursery_cancel.c — large nurseries and deep trees of them: cancelled little at a time, and no fiber is
  * missed. */
 #include <setjmp.h>
 #include <stdarg.h>

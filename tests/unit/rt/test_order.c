@@ -1,4 +1,4 @@
-/* test_rt_order.c — tasks in order, sends as fibers, stocks, tickers, locals, names. */
+/* test_order.c — tasks in order, sends as fibers, stocks, tickers, locals, names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

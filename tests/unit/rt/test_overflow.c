@@ -1,4 +1,4 @@
-/* test_rt_overflow.c — what is said when a stack overflows, and that everything else stays as it was. */
+/* test_overflow.c — what is said when a stack overflows, and that everything else stays as it was. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

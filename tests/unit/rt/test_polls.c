@@ -1,4 +1,4 @@
-/* test_rt_polls.c — who polls for those that wait for file descriptors: a worker that rests, a busy one now and then,
+/* test_polls.c — who polls for those that wait for file descriptors: a worker that rests, a busy one now and then,
  * and somebody when no worker does. */
 #define _GNU_SOURCE
 #include <setjmp.h>

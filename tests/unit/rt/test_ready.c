@@ -1,4 +1,4 @@
-/* test_rt_ready.c — waiting for file descriptors: who is woken, and by whom. Who polls: test_rt_polls.c. */
+/* test_ready.c — waiting for file descriptors: who is woken, and by whom. Who polls: test_polls.c. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* test_rt_rules.c — rules of fibers, waiting and channels, one test each, named after it; those of the scheduler are in
- * test_rt_rules_sched.c. docs/dev/fibers-rules.md lists all rules, also those that other tests show. */
+/* test_rules.c — rules of fibers, waiting and channels, one test each, named after it; those of the scheduler are in
+ * test_rules_sched.c. docs/dev/fibers-rules.md lists all rules, also those that other tests show. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* test_rt_rules_sched.c — rules of the scheduler, the watch and the end, one test each, named after it. See
- * test_rt_rules.c. What has to happen is waited for, so a loaded machine only makes it slower. */
+/* test_rules_sched.c — rules of the scheduler, the watch and the end, one test each, named after it. See
+ * test_rules.c. What has to happen is waited for, so a loaded machine only makes it slower. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_rt_select.c — select over what is not a channel: time, cancellation, mutex, semaphore, wait group. */
+/* test_select.c — select over what is not a channel: time, cancellation, mutex, semaphore, wait group. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

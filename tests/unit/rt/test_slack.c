@@ -1,4 +1,4 @@
-/* test_rt_slack.c — sleeping: never early, one wake for many timers, sharper on request, and help for those who run
+/* test_slack.c — sleeping: never early, one wake for many timers, sharper on request, and help for those who run
  * for long after they slept. */
 #include <setjmp.h>
 #include <stdarg.h>

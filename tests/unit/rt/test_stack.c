@@ -1,4 +1,4 @@
-/* test_rt_stack.c — stacks for fibers: where they lie, their guards, their limits. */
+/* test_stack.c — stacks for fibers: where they lie, their guards, their limits. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_rt_stall.c — stall reports: a fiber that keeps its worker is named, and nothing else is.
+/* test_stall.c — stall reports: a fiber that keeps its worker is named, and nothing else is.
  *
  * No test here depends on how long something takes: a fiber keeps its worker until its report was read. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/* test_rt_starve.c — every worker computes and does not come back: whatever becomes ready meanwhile runs all the same,
+/* test_starve.c — every worker computes and does not come back: whatever becomes ready meanwhile runs all the same,
  * on one more worker (rt/starve.h). The ones who compute go on until it has run; a limit of CPU time, not of time on
  * the wall, tells that it never does. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/* test_rt_stock.c — owned pools: close, and taking by select. */
+/* test_stock.c — owned pools: close, and taking by select. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

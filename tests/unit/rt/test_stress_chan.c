@@ -1,4 +1,4 @@
-/* test_rt_stress_chan.c — storms on channels: close, cancellation and deadlines against everybody who is at it, rings
+/* test_stress_chan.c — storms on channels: close, cancellation and deadlines against everybody who is at it, rings
  * that are full, select with one to eight cases, pipelines. What a send says was taken is received, once, and nothing
  * else is. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/* test_rt_stress_fiber.c — storms of fibers: bursts, parks against unparks, joins against releases, recycling, depth,
+/* test_stress_fiber.c — storms of fibers: bursts, parks against unparks, joins against releases, recycling, depth,
  * the first and the last moments of a runtime. Nothing is lost, nothing happens twice. */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_rt_stress_sched.c — the robustness programs: calls that block, hogs, herds, interference between channels, many
+/* test_stress_sched.c — the robustness programs: calls that block, hogs, herds, interference between channels, many
  * sleepers, a million fibers that wait. What has to happen is waited for. Figures are printed, not asserted: those of
  * quiet machines are rows of bench_scenes. */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-/* test_rt_survivors.c — what machine-made mutants of the runtime (tools/mutants.sh) once got past all other tests. Some
+/* test_survivors.c — what machine-made mutants of the runtime (tools/mutants.sh) once got past all other tests. Some
  * of it is for the thread sanitizer: what is shared by all runtimes, used by many threads at a time. */
 #define _GNU_SOURCE
 #include <setjmp.h>

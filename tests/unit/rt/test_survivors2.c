@@ -1,4 +1,4 @@
-/* test_rt_survivors2.c — more of what machine-made mutants of the runtime got past other tests: locks that were not
+/* test_survivors2.c — more of what machine-made mutants of the runtime got past other tests: locks that were not
  * taken, runtimes that went too early, questions that nobody took back. */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_rt_survivors3.c — what planted bugs of the kind that reviews miss once got past all other tests of the runtime:
+/* test_survivors3.c — what planted bugs of the kind that reviews miss once got past all other tests of the runtime:
  * a limit that is off by one, a time that is old, a thread that is promised to somebody else. */
 #define _GNU_SOURCE
 #include <setjmp.h>

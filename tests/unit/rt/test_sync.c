@@ -1,4 +1,4 @@
-/* test_rt_sync.c — RW lock, semaphore, wait group, once, barrier, between fibers and threads. */
+/* test_sync.c — RW lock, semaphore, wait group, once, barrier, between fibers and threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

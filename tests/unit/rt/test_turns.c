@@ -1,4 +1,4 @@
-/* test_rt_turns.c — whose turn it is on one worker: counted in turns, through public headers. */
+/* test_turns.c — whose turn it is on one worker: counted in turns, through public headers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

@@ -1,4 +1,4 @@
-/* test_rt_user_timer.c — rad_timer: a function that is called later, or a case of select; stop, and another time. */
+/* test_user_timer.c — rad_timer: a function that is called later, or a case of select; stop, and another time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

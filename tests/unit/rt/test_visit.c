@@ -1,4 +1,4 @@
-/* test_rt_visit.c — threads that end the last fiber of a runtime, or start it, and are still in the call when the
+/* test_visit.c — threads that end the last fiber of a runtime, or start it, and are still in the call when the
  * runtime is gone. Whoever touches what was freed is seen by the sanitizers. */
 #include <setjmp.h>
 #include <stdarg.h>

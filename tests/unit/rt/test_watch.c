@@ -1,4 +1,4 @@
-/* test_rt_watch.c — workers that do not come back, deadlock, shutdown. */
+/* test_watch.c — workers that do not come back, deadlock, shutdown. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_session_blocks.c — every reason to block: how it begins, that nothing changes, what ends it. Every fault. */
+/* test_blocks.c — every reason to block: how it begins, that nothing changes, what ends it. Every fault. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_session_draw.c — sequence diagrams: everything is in them, and no label touches a lane. */
+/* test_draw.c — sequence diagrams: everything is in them, and no label touches a lane. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_session_effects.c — handlers, their answers on record and in replay, draws, and what full buffers do. */
+/* test_effects.c — handlers, their answers on record and in replay, draws, and what full buffers do. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

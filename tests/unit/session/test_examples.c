@@ -1,4 +1,4 @@
-/* test_session_examples.c — examples/session: the good ones run to their end, the same way for all N and policies, and
+/* test_examples.c — examples/session: the good ones run to their end, the same way for all N and policies, and
  * have headers and texts for all roles; the bad ones are bad for the reason that their first lines give. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_session_invariant.c — the search for two runs that differ: what it tries, what it counts, what it says of what
+/* test_invariant.c — the search for two runs that differ: what it tries, what it counts, what it says of what
  * it finds, and how it ends when something goes wrong. Only public calls. */
 #include <setjmp.h>
 #include <stdarg.h>

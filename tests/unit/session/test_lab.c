@@ -1,4 +1,4 @@
-/* test_session_lab.c — sessions in the lab, invariance, and how large buffers must be. */
+/* test_lab.c — sessions in the lab, invariance, and how large buffers must be. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

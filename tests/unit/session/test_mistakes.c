@@ -1,4 +1,4 @@
-/* test_session_mistakes.c — what people write wrongly, and files that were made to do harm: each gets its answer, with
+/* test_mistakes.c — what people write wrongly, and files that were made to do harm: each gets its answer, with
  * the place, in a moment. */
 #include <setjmp.h>
 #include <stdarg.h>

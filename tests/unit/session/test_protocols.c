@@ -1,4 +1,4 @@
-/* test_session.c — protocols: what is refused, and that runs are the same for all N and policies. */
+/* test_protocols.c — protocols: what is refused, and that runs are the same for all N and policies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_session_random.c — random protocols, all N, all policies, shuffled starts: nobody can tell the difference.
+/* test_random.c — random protocols, all N, all policies, shuffled starts: nobody can tell the difference.
  *
  * 200 protocols; RADDLE_STRESS=50 makes them 10,000 (tests/nightly/session.sh), RADDLE_STRESS_SEED other ones. */
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* test_session_read.c — what is refused, and what would be worse if it were not. */
+/* test_read.c — what is refused, and what would be worse if it were not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

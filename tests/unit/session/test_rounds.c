@@ -1,4 +1,4 @@
-/* test_session_rounds.c — rounds: who is picked, who is not, what a policy, fuel, the token and other sessions change,
+/* test_rounds.c — rounds: who is picked, who is not, what a policy, fuel, the token and other sessions change,
  * and what they do not. */
 #include <setjmp.h>
 #include <stdarg.h>

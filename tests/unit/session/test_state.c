@@ -1,4 +1,4 @@
-/* test_session_state.c — what handlers remember: each coroutine has state of its own (a session, a role, a parallel
+/* test_state.c — what handlers remember: each coroutine has state of its own (a session, a role, a parallel
  * branch), and a handler that uses anything else is caught and named. Only public calls. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_session_stubs.c — headers that are written from a protocol (tests/fixtures/team.session), and the monitor behind
+/* test_stubs.c — headers that are written from a protocol (tests/fixtures/team.session), and the monitor behind
  * them: what is allowed happens, what is not is refused and changes nothing. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_session_survivors.c — what mutants (tools/mutants.sh) survived before it was tested, and repaired bugs. */
+/* test_survivors.c — what mutants (tools/mutants.sh) survived before it was tested, and repaired bugs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_session_text.c — the parts of roles, written for people. */
+/* test_text.c — the parts of roles, written for people. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_session_threads.c — sessions on real cores: nothing changes but the time it takes. */
+/* test_threads.c — sessions on real cores: nothing changes but the time it takes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* test_view.c — rad_story_text on hand-made stories: two actors and twelve, several widths. */
+/* test_story.c — rad_story_text on hand-made stories: two actors and twelve, several widths. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
