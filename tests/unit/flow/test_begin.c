@@ -1,5 +1,5 @@
 /* test_begin.c — how a case begins: with what it is given, under an id of its own, and in a folder in which nobody
- * else has anything of those names. Over the machine of flow_double.h. */
+ * else has anything of those names. Over the machine of double.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "flow_double.h"
+#include "double.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_cancel.c — who is cancelled, and who is not; each exactly once, and its effect with it.
  *
- * What can happen over all schedules is written as in flow_schedules.h ("-a": task a was under way when it was
- * cancelled); what the world is asked for, as in flow_live.h. */
+ * What can happen over all schedules is written as in schedules.h ("-a": task a was under way when it was
+ * cancelled); what the world is asked for, as in live.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "flow/machine/vm.h"
-#include "flow_live.h"
-#include "flow_schedules.h"
+#include "live.h"
+#include "schedules.h"
 #include "storm_support.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* test_crash.c — runner and shims over a machine that dies at every single call to it, in every way
- * (flow_double.h). However often it dies, after resuming: the case is done, no command with a receipt ran twice,
+ * (double.h). However often it dies, after resuming: the case is done, no command with a receipt ran twice,
  * what is in doubt is reported as such, and nothing else is. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
+#include "double.h"
 #include "flow/run/files.h"
-#include "flow_double.h"
 #include "storm_support.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "flow_tree_support.h"
+#include "tree_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* test_doubt.c — what is in doubt stays so until somebody says what is true: a probe that ended by itself, or a
  * human, and what he says is checked. Cases that are resumed as what they are not. Over the machine of
- * flow_double.h. */
+ * double.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "double.h"
 #include "flow/run/files.h"
-#include "flow_double.h"
 #include "os/file.h"
 
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "flow/lang/text.h"
 #include "flow/svg/draw.h"
-#include "flow_tree_support.h"
 #include "storm_support.h"
+#include "tree_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "flow_schedules.h"
+#include "schedules.h"
 #include "storm_support.h"
 
 #include <stdio.h>

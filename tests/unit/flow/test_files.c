@@ -10,9 +10,9 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/crc32.h"
+#include "double.h"
 #include "flow/run/files.h"
 #include "flow/run/parts.h"
-#include "flow_double.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "flow_run_support.h"
 #include "os/fault.h"
 #include "os/file.h"
+#include "run_support.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -11,7 +11,7 @@
 #include "base/prng.h"
 #include "flow/journal/follow.h"
 #include "flow/machine/vm.h"
-#include "flow_generate.h"
+#include "generate.h"
 #include "storm_support.h"
 
 #include <stdio.h>

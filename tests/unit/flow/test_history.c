@@ -8,7 +8,7 @@
 
 #include "flow/machine/history.h"
 #include "flow/machine/vm.h"
-#include "flow_live.h"
+#include "live.h"
 
 #include <stdio.h>
 #include <string.h>

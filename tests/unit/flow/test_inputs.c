@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "flow/journal/snapshot.h"
 #include "flow/machine/vm.h"
-#include "flow_live.h"
+#include "live.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "double.h"
 #include "flow/run/files.h"
-#include "flow_double.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * schedules and outcomes. Names and numbers are those of van der Aalst, ter Hofstede, Russell and Mulyar (20 patterns
  * in 2003, 43 in 2006). Numbers that are missing are not supported; docs/flow-patterns.md says why.
  *
- * How to read what is expected: flow_schedules.h. */
+ * How to read what is expected: schedules.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "flow_live.h"
-#include "flow_schedules.h"
+#include "live.h"
+#include "schedules.h"
 #include "storm_support.h"
 
 #include <string.h>

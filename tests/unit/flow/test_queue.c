@@ -1,5 +1,5 @@
 /* test_queue.c — a runner with more to do than it may do at a time: who is first, how many, and who is ended; over
- * the machine of flow_double.h, where nothing takes time. */
+ * the machine of double.h, where nothing takes time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "base/bytes.h"
+#include "double.h"
 #include "flow/run/files.h"
-#include "flow_double.h"
 
 #include <stdio.h>
 #include <string.h>

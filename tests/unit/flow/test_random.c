@@ -11,8 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/digest.h"
-#include "flow_generate.h"
-#include "flow_lockstep.h"
+#include "generate.h"
+#include "lockstep.h"
 #include "storm_support.h"
 
 #include <stdio.h>

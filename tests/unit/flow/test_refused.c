@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "flow/lang/suggest.h"
-#include "flow_tree_support.h"
 #include "storm_support.h"
+#include "tree_support.h"
 
 #include <stdio.h>
 #include <string.h>

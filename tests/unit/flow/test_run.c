@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "flow_run_support.h"
 #include "os/clock.h"
 #include "os/file.h"
+#include "run_support.h"
 
 #include <signal.h>
 #include <stdio.h>

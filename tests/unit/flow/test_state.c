@@ -9,7 +9,7 @@
 
 #include "base/digest.h"
 #include "flow/machine/vm.h"
-#include "flow_live.h"
+#include "live.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,8 +12,8 @@
 #include "base/alloc.h"
 #include "base/prng.h"
 #include "flow/run/run.h"
-#include "flow_run_support.h"
 #include "os/file.h"
+#include "run_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>

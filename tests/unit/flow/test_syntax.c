@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "flow_tree_support.h"
 #include "storm_support.h"
+#include "tree_support.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "flow/machine/vm.h"
-#include "flow_live.h"
+#include "live.h"
 #include "storm_support.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* test_trust.c — what a runner believes of what it finds, and what it tells: a receipt and an answer are of one
- * effect alone, and nothing begins beside a doubt. Over the machine of flow_double.h. */
+ * effect alone, and nothing begins beside a doubt. Over the machine of double.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include "base/alloc.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "double.h"
 #include "flow/run/files.h"
-#include "flow_double.h"
 
 #include <stdio.h>
 #include <string.h>

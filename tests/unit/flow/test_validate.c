@@ -9,11 +9,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow_generate.h"
-#include "flow_sparse.h"
-#include "flow_verdict_support.h"
+#include "generate.h"
 #include "rig_support.h"
+#include "sparse.h"
 #include "storm_support.h"
+#include "verdict_support.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "flow_verdict_support.h"
 #include "storm_support.h"
+#include "verdict_support.h"
 
 #include <stdio.h>
 #include <string.h>

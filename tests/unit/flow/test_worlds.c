@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "flow/machine/vm.h"
-#include "flow_live.h"
+#include "live.h"
 
 #include <stdio.h>
 #include <string.h>

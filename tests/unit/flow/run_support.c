@@ -1,6 +1,6 @@
-/* flow_run_support.c — see flow_run_support.h. */
+/* run_support.c — see run_support.h. */
 #define _GNU_SOURCE
-#include "flow_run_support.h"
+#include "run_support.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

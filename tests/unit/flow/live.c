@@ -1,4 +1,4 @@
-/* flow_live.c — see flow_live.h. */
+/* live.c — see live.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "flow_live.h"
+#include "live.h"
 
 #include "base/alloc.h"
 #include "flow/machine/vm.h"

@@ -1,9 +1,9 @@
-/* flow_double_parts.h — the machine of flow_double.h from inside: flow_double_disk.c has its files, flow_double.c its
+/* double_parts.h — the machine of double.h from inside: double_disk.c has its files, double.c its
  * processes and its time. */
 #ifndef TESTS_FLOW_DOUBLE_PARTS_H
 #define TESTS_FLOW_DOUBLE_PARTS_H
 
-#include "flow_double.h"
+#include "double.h"
 
 #include "base/prng.h"
 
@@ -95,7 +95,7 @@ static inline void double_require(bool condition)
 /* Every call begins here. NULL: the caller is dead. */
 double_world *double_enter(void *context, rad_error *error);
 
-/* ---- flow_double_disk.c ---------------------------------------------------------------------------------- */
+/* ---- double_disk.c ---------------------------------------------------------------------------------- */
 
 void double_set_name(entry *entries, uint32_t *n, const char *name, int at); /* at < 0: it goes */
 int double_inode_of(const double_world *w, const char *name);                /* -1: none */

@@ -1,6 +1,6 @@
-/* flow_generate_expression.c — random expressions. Numbers and texts stay small, so that a run does not drown in them:
+/* generate_expression.c — random expressions. Numbers and texts stay small, so that a run does not drown in them:
  * a text grows only by what is short, and one whose branches are appended does not grow by itself. */
-#include "flow_generate_parts.h"
+#include "generate_parts.h"
 
 uint32_t generate_variable(generator *g, enum rad_flow_type type)
 {

@@ -1,4 +1,4 @@
-/* flow_reference.h — what a flow means, told a second time: an interpreter that walks the syntax tree.
+/* reference.h — what a flow means, told a second time: an interpreter that walks the syntax tree.
  *
  * It is written from the description of the language alone and shares nothing with the machine but the parser: no
  * code, no expressions in postfix, no tables. Tokens are objects that are never used again, with pointers to the

@@ -1,8 +1,8 @@
-/* flow_reference_parts.h — what the files of the reference interpreter share. */
+/* reference_parts.h — what the files of the reference interpreter share. */
 #ifndef RAD_TEST_FLOW_REFERENCE_PARTS_H
 #define RAD_TEST_FLOW_REFERENCE_PARTS_H
 
-#include "flow_reference.h"
+#include "reference.h"
 
 typedef struct reference_token reference_token;
 
@@ -134,7 +134,7 @@ struct reference {
     char why[256];     /* of an expression or merge that failed */
 };
 
-/* ---- flow_reference_data.c ------------------------------------------------------------------------------ */
+/* ---- reference_data.c ------------------------------------------------------------------------------ */
 
 /* False: it failed, and r->why says how. */
 bool reference_evaluate(reference *r, const reference_data *data, const rad_flow_expr *e,
@@ -150,7 +150,7 @@ reference_datum reference_draw(reference *r, uint32_t variable);
 const char *reference_line(reference *r, const char *text, int64_t index); /* NULL: there is none */
 int64_t reference_lines(const char *text);
 
-/* ---- flow_reference_cancel.c ---------------------------------------------------------------------------- */
+/* ---- reference_cancel.c ---------------------------------------------------------------------------- */
 
 bool reference_inside(const reference_token *t, const reference_region *region);
 reference_region *reference_innermost(const reference_token *t);
@@ -163,7 +163,7 @@ void reference_over(reference *r, enum reference_state state, const char *failur
 /* Sync joins that were waiting for nothing else than what has been cancelled. */
 void reference_settle_joins(reference *r);
 
-/* ---- flow_reference.c ----------------------------------------------------------------------------------- */
+/* ---- reference.c ----------------------------------------------------------------------------------- */
 
 void *reference_take(reference *r, size_t size);
 const char *reference_text(reference *r, const char *format, ...) RAD_PRINTF(2, 3);

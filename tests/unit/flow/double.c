@@ -1,4 +1,4 @@
-/* flow_double.c — see flow_double.h. Commands:
+/* double.c — see double.h. Commands:
  *     NAME          works for a few ticks, prints its name, ends with 0
  *     slow…         works until it is killed
  *     fails…        ends with 3
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "flow_double_parts.h"
+#include "double_parts.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* flow_double.h — a machine that can die at any moment, for runners of flows.
+/* double.h — a machine that can die at any moment, for runners of flows.
  *
  * Its files have two states: as they are, and as they would be after a power failure (bytes count when the file was
  * synced, names when the folder was). Its processes are a runner (the code that calls, on the test's stack), shims

@@ -1,4 +1,4 @@
-/* flow_live.h — a case in a live world, told what to do task by task. */
+/* live.h — a case in a live world, told what to do task by task. */
 #ifndef RAD_TEST_FLOW_LIVE_H
 #define RAD_TEST_FLOW_LIVE_H
 

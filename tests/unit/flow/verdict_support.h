@@ -1,4 +1,4 @@
-/* flow_verdict_support.h — what the validator says of a flow, in tests. */
+/* verdict_support.h — what the validator says of a flow, in tests. */
 #ifndef RAD_TEST_FLOW_VERDICT_SUPPORT_H
 #define RAD_TEST_FLOW_VERDICT_SUPPORT_H
 

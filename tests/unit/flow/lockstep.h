@@ -1,4 +1,4 @@
-/* flow_lockstep.h — the machine and the reference interpreter do the same steps, and are compared after each of them.
+/* lockstep.h — the machine and the reference interpreter do the same steps, and are compared after each of them.
  *
  * The kernel decides; the reference does what was decided. After every step the same tokens live, stand at the same
  * statements, can go on or not, and have the same data; the machine has asked for the same choices, and, in a live
@@ -8,7 +8,7 @@
 #define RAD_TEST_FLOW_LOCKSTEP_H
 
 #include "flow/machine/instance.h"
-#include "flow_reference.h"
+#include "reference.h"
 
 typedef struct flow_lockstep_options {
     const char *policy;

@@ -1,4 +1,4 @@
-/* flow_sparse.h — random flows with few kinds of statements in each, as text: where steps can be put in another order,
+/* sparse.h — random flows with few kinds of statements in each, as text: where steps can be put in another order,
  * and one thing at a time forbids it. */
 #ifndef RAD_TEST_FLOW_SPARSE_H
 #define RAD_TEST_FLOW_SPARSE_H

@@ -1,4 +1,4 @@
-/* flow_generate_parts.h — what the files of the generator share. */
+/* generate_parts.h — what the files of the generator share. */
 #ifndef RAD_TEST_FLOW_GENERATE_PARTS_H
 #define RAD_TEST_FLOW_GENERATE_PARTS_H
 

@@ -1,5 +1,5 @@
-/* flow_reference_look.c — what can be seen of the reference interpreter between two steps. */
-#include "flow_reference_parts.h"
+/* reference_look.c — what can be seen of the reference interpreter between two steps. */
+#include "reference_parts.h"
 
 #include "base/alloc.h"
 

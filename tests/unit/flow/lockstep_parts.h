@@ -1,10 +1,10 @@
-/* flow_lockstep_parts.h — what the files of flow_lockstep.h share. */
+/* lockstep_parts.h — what the files of lockstep.h share. */
 #ifndef RAD_TEST_FLOW_LOCKSTEP_PARTS_H
 #define RAD_TEST_FLOW_LOCKSTEP_PARTS_H
 
 #include "base/prng.h"
-#include "flow_lockstep.h"
-#include "flow_reference_parts.h"
+#include "lockstep.h"
+#include "reference_parts.h"
 
 typedef struct lockstep_pick {
     enum rad_pick_kind kind;
@@ -55,7 +55,7 @@ bool lockstep_differ(lockstep *l, const char *format, ...) RAD_PRINTF(2, 3);
 bool lockstep_same_tokens(lockstep *l);
 enum reference_kind lockstep_kind(const struct rad_flow_vm *vm, uint32_t token);
 
-/* ---- flow_lockstep_world.c --------------------------------------------------------------------------------------- */
+/* ---- lockstep_world.c --------------------------------------------------------------------------------------- */
 
 /* It cannot go on because nobody has answered yet. */
 bool lockstep_waits_for_world(const lockstep *l, uint32_t token, enum reference_kind kind);

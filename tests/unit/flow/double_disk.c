@@ -1,5 +1,5 @@
-/* flow_double_disk.c — files of a machine that may lose what was not synced; see flow_double.h. */
-#include "flow_double_parts.h"
+/* double_disk.c — files of a machine that may lose what was not synced; see double.h. */
+#include "double_parts.h"
 
 #include "base/alloc.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* flow_generate.h — random flows, as text: what a seed gives goes through the parser like any file. */
+/* generate.h — random flows, as text: what a seed gives goes through the parser like any file. */
 #ifndef RAD_TEST_FLOW_GENERATE_H
 #define RAD_TEST_FLOW_GENERATE_H
 

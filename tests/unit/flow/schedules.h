@@ -1,4 +1,4 @@
-/* flow_schedules.h — every schedule of a small flow: exactly what can happen.
+/* schedules.h — every schedule of a small flow: exactly what can happen.
  *
  * What happens in a run is told in words, in order: "a" task a has finished, "a!" it has failed, "-a" it was cancelled
  * while it was under way, "<a" it was started (if asked for); then "|", how the case ended, and, if asked for, the

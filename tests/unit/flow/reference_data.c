@@ -1,5 +1,5 @@
-/* flow_reference_data.c — values, expressions and merges of the reference interpreter. */
-#include "flow_reference_parts.h"
+/* reference_data.c — values, expressions and merges of the reference interpreter. */
+#include "reference_parts.h"
 
 #include <limits.h>
 #include <stdio.h>

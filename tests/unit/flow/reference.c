@@ -1,5 +1,5 @@
-/* flow_reference.c — the steps of the reference interpreter. See flow_reference.h. */
-#include "flow_reference_parts.h"
+/* reference.c — the steps of the reference interpreter. See reference.h. */
+#include "reference_parts.h"
 
 #include "base/alloc.h"
 

@@ -1,4 +1,4 @@
-/* flow_schedules.c — see flow_schedules.h. A schedule is the list of its choices; the next one is the same up to the
+/* schedules.c — see schedules.h. A schedule is the list of its choices; the next one is the same up to the
  * last choice that has another value left. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "flow_schedules.h"
+#include "schedules.h"
 
 #include "base/alloc.h"
 #include "flow/machine/vm.h"
-#include "flow_lockstep.h"
+#include "lockstep.h"
 
 #include <stdio.h>
 #include <stdlib.h>

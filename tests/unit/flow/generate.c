@@ -1,11 +1,11 @@
-/* flow_generate.c — random flows: declarations and statements. See flow_generate.h.
+/* generate.c — random flows: declarations and statements. See generate.h.
  *
  * What matters happens between tokens, so pairs are written on purpose: a region and who cancels it, a milestone and
  * who reaches it, a lock and who else wants it, side by side in one par. */
-#include "flow_generate.h"
+#include "generate.h"
 
 #include "base/alloc.h"
-#include "flow_generate_parts.h"
+#include "generate_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

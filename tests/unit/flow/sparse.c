@@ -1,5 +1,5 @@
-/* flow_sparse.c — see flow_sparse.h. */
-#include "flow_sparse.h"
+/* sparse.c — see sparse.h. */
+#include "sparse.h"
 
 #include "base/alloc.h"
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-/* flow_tree_support.h — reads flow files in tests, and tells a resolved tree as one line of text. */
+/* tree_support.h — reads flow files in tests, and tells a resolved tree as one line of text. */
 #ifndef RAD_TEST_FLOW_TREE_SUPPORT_H
 #define RAD_TEST_FLOW_TREE_SUPPORT_H
 

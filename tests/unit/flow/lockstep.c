@@ -1,9 +1,9 @@
-/* flow_lockstep.c — see flow_lockstep.h. The world of a live run is in flow_lockstep_world.c. */
-#include "flow_lockstep.h"
+/* lockstep.c — see lockstep.h. The world of a live run is in lockstep_world.c. */
+#include "lockstep.h"
 
 #include "base/alloc.h"
 #include "flow/machine/vm.h"
-#include "flow_lockstep_parts.h"
+#include "lockstep_parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "flow_tree_support.h"
+#include "tree_support.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* flow_run_support.h — cases in real folders, and runners in processes of their own, for tests. */
+/* run_support.h — cases in real folders, and runners in processes of their own, for tests. */
 #ifndef TESTS_FLOW_RUN_SUPPORT_H
 #define TESTS_FLOW_RUN_SUPPORT_H
 

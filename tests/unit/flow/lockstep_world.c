@@ -1,7 +1,7 @@
-/* flow_lockstep_world.c — the world of a live run: it owes answers, and gives them when it likes. */
+/* lockstep_world.c — the world of a live run: it owes answers, and gives them when it likes. */
 #include "base/alloc.h"
 #include "flow/machine/vm.h"
-#include "flow_lockstep_parts.h"
+#include "lockstep_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

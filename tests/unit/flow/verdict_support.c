@@ -1,4 +1,4 @@
-/* flow_verdict_support.c — see flow_verdict_support.h. */
+/* verdict_support.c — see verdict_support.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "flow_verdict_support.h"
+#include "verdict_support.h"
 
 #include <stdio.h>
 #include <string.h>

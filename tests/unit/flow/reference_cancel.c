@@ -1,8 +1,8 @@
-/* flow_reference_cancel.c — cancellation and failures of the reference interpreter.
+/* reference_cancel.c — cancellation and failures of the reference interpreter.
  *
  * A token that is cancelled takes along what hangs below it, gives back its locks, and is counted by the fork it comes
  * from. Only when the step has cancelled everything are the joins looked at: a sync join may be complete. */
-#include "flow_reference_parts.h"
+#include "reference_parts.h"
 
 #include "base/check.h"
 
