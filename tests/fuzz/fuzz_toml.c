@@ -1,7 +1,7 @@
 /* fuzz_toml.c — any bytes as a TOML file: an error that says where, or a tree. A tree is written as TOML in another
  * way, all of it in inline tables, and read again: it has to be the same tree. Its JSON has to be JSON. */
 #include "base/alloc.h"
-#include "base/toml_parts.h"
+#include "base/toml/parts.h"
 
 #include <inttypes.h>
 #include <jansson.h>

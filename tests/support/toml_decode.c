@@ -2,7 +2,7 @@
  * The interface that conformance suites of TOML expect of a decoder. Uses the locale of the environment, so that
  * tests can see that nothing depends on it. */
 #include "base/alloc.h"
-#include "base/toml.h"
+#include "base/toml/toml.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "base/readable.h"
 #include "flow/run/parts.h"
+#include "os/command.h"
 #include "os/file.h"
-#include "os/machine.h"
-#include "os/shell.h"
+#include "os/host_info.h"
 
 #include <stdio.h>
 #include <string.h>

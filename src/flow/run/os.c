@@ -5,12 +5,12 @@
 #include "flow/run/shim.h"
 #include "os/append.h"
 #include "os/clock.h"
+#include "os/command.h"
 #include "os/detach.h"
 #include "os/durable.h"
-#include "os/machine.h"
-#include "os/notice.h"
+#include "os/folder_watch.h"
+#include "os/host_info.h"
 #include "os/process.h"
-#include "os/shell.h"
 
 #include <stdio.h>
 #include <string.h>

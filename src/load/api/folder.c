@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "os/file.h"
-#include "os/machine.h"
+#include "os/host_info.h"
 
 #include <raddle/lab.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* scenario.c — scenarios for programs: read from a file, with the files they name beside it. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/toml.h"
+#include "base/toml/toml.h"
 #include "load/report/result.h"
 #include "load/scenario/read.h"
 #include "os/file.h"

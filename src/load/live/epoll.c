@@ -1,5 +1,5 @@
-/* epoll.c — the transport over epoll: every socket is named to the kernel once, with edges (os/edges.h), and after
- * that a request costs a send and a recv, and a share of a wait.
+/* epoll.c — the transport over epoll: every socket is named to the kernel once, with edges (os/epoll_edges.h), and
+ * after that a request costs a send and a recv, and a share of a wait.
  *
  * Connections that can be read stand in line. Each is read until it is empty or has had its share; then it goes to the
  * end of the line, and is read on in the next wait: no edge will tell of it again.
@@ -7,7 +7,7 @@
  * A send that does not fit is copied to the connection, unless it lies in a plan, and goes on when there is room. */
 #include "base/error.h"
 #include "load/live/parts.h"
-#include "os/edges.h"
+#include "os/epoll_edges.h"
 
 enum { EDGES = 256 };
 

@@ -6,7 +6,7 @@
 #ifndef RAD_LOAD_SCENARIO_READ_H
 #define RAD_LOAD_SCENARIO_READ_H
 
-#include "base/toml.h"
+#include "base/toml/toml.h"
 #include "load/scenario/scenario.h"
 
 enum {

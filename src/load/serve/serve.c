@@ -8,7 +8,7 @@
 #include "base/prng.h"
 #include "load/serve/request.h"
 #include "os/clock.h"
-#include "os/edges.h"
+#include "os/epoll_edges.h"
 #include "os/net.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef RAD_TESTS_TOML_SUPPORT_H
 #define RAD_TESTS_TOML_SUPPORT_H
 
-#include "base/toml.h"
+#include "base/toml/toml.h"
 
 /* Parses; the document is fine. */
 rad_toml toml_open(const char *text, size_t size);

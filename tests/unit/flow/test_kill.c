@@ -11,8 +11,8 @@
 
 #include "base/alloc.h"
 #include "flow/run/run.h"
+#include "os/command.h"
 #include "os/file.h"
-#include "os/shell.h"
 #include "storm_support.h"
 
 #include <signal.h>

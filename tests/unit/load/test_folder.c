@@ -11,7 +11,7 @@
 #include "base/sha256.h"
 #include "load/api/folder.h"
 #include "os/file.h"
-#include "os/machine.h"
+#include "os/host_info.h"
 #include "report_support.h"
 
 #include <ftw.h>

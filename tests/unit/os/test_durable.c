@@ -10,13 +10,13 @@
 
 #include "base/alloc.h"
 #include "folder_support.h"
+#include "os/command.h"
 #include "os/detach.h"
 #include "os/durable.h"
 #include "os/fault.h"
 #include "os/file.h"
-#include "os/notice.h"
+#include "os/folder_watch.h"
 #include "os/process.h"
-#include "os/shell.h"
 #include "patience_support.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
-/* toml_string.c — strings of TOML: "basic" with escapes, 'literal' without, and both over several lines in three
+/* string.c — strings of TOML: "basic" with escapes, 'literal' without, and both over several lines in three
  * quotes. A string without escapes and line ends is a slice of the text; any other is put together in the scratch
  * buffer. */
-#include "base/toml_parts.h"
+#include "base/toml/parts.h"
 
 #include <string.h>
 

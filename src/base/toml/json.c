@@ -1,7 +1,7 @@
-/* toml_json.c — a TOML tree as JSON in which every value says its type. Written by hand: nothing here depends on the
+/* json.c — a TOML tree as JSON in which every value says its type. Written by hand: nothing here depends on the
  * locale of the process, and a float has as many digits as it takes to read the same float again. */
 #include "base/escape.h"
-#include "base/toml_parts.h"
+#include "base/toml/parts.h"
 
 #include <inttypes.h>
 #include <math.h>

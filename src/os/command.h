@@ -1,10 +1,10 @@
-/* shell.h — a shell command with all that comes from it, its output, its end, and the wish of others that it ends.
+/* command.h — a shell command with all that comes from it, its output, its end, and the wish of others that it ends.
  *
  * For a process that does nothing else (detach.h): SIGTERM and SIGCHLD are taken from a descriptor, one command at a
  * time, and orphans of the command become its children. The shell is killed when its starter dies; what the shell has
  * started may live on. */
-#ifndef RAD_OS_SHELL_H
-#define RAD_OS_SHELL_H
+#ifndef RAD_OS_COMMAND_H
+#define RAD_OS_COMMAND_H
 
 #include "base/check.h"
 

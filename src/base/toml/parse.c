@@ -1,4 +1,4 @@
-/* toml_parse.c — the lines of a TOML file: headers, keys and values, and who may add to which table.
+/* parse.c — the lines of a TOML file: headers, keys and values, and who may add to which table.
  *
  * A table is defined once: by a header, by dotted keys under one header, or by braces. Only a table that merely stood
  * in the path of a header is not defined yet. Headers may pass through any table that is not in braces, and add tables
@@ -7,7 +7,7 @@
  * Tables are made while a key is read, part by part, so that a key takes no memory of its own. Values nest by
  * recursion, as deep as RAD_TOML_DEPTH_MAX. */
 #include "base/error.h"
-#include "base/toml_parts.h"
+#include "base/toml/parts.h"
 
 #include <string.h>
 

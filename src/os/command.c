@@ -1,6 +1,6 @@
-/* shell.c — see shell.h. */
+/* command.c — see command.h. */
 #define _GNU_SOURCE
-#include "os/shell.h"
+#include "os/command.h"
 
 #include "base/error.h"
 #include "os/descendants.h"

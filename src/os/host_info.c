@@ -1,6 +1,6 @@
-/* machine.c — see machine.h. */
+/* host_info.c — see host_info.h. */
 #define _GNU_SOURCE
-#include "os/machine.h"
+#include "os/host_info.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* toml_table.c — tables and arrays while they grow, and how a key is found in a table.
+/* table.c — tables and arrays while they grow, and how a key is found in a table.
  *
  * Members are a list in the order of the file. Beside it they form a tree that branches where keys differ (Morrison's
  * PATRICIA): every member but the first is also an inner node, which says at which bit to go left or right. A member is
@@ -7,7 +7,7 @@
  * A look-up follows at most nine bits for each byte of the key, whatever keys there are. So all look-ups of a file take
  * time in proportion to its size, and no choice of keys changes that. A hash table was rejected: without a secret from
  * outside, which would have to be drawn, whoever writes the file can choose keys that collide. */
-#include "base/toml_parts.h"
+#include "base/toml/parts.h"
 
 #include <stdio.h>
 #include <string.h>

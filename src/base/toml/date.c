@@ -1,5 +1,5 @@
-/* toml_date.c — dates and times of TOML, which are those of RFC 3339, in full or in part. */
-#include "base/toml_parts.h"
+/* date.c — dates and times of TOML, which are those of RFC 3339, in full or in part. */
+#include "base/toml/parts.h"
 
 static bool is_digit(char c)
 {

@@ -1,8 +1,8 @@
-/* toml_parts.h — what the files of the TOML reader share: the text at hand, and the tables that are being made. */
+/* parts.h — what the files of the TOML reader share: the text at hand, and the tables that are being made. */
 #ifndef RAD_BASE_TOML_PARTS_H
 #define RAD_BASE_TOML_PARTS_H
 
-#include "base/toml.h"
+#include "base/toml/toml.h"
 
 /* ---- Characters (toml_scan.c) -------------------------------------------------------------------------- */
 

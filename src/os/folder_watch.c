@@ -1,6 +1,6 @@
-/* notice.c — see notice.h. A file that is closed by its writer is noticed as well: a lock goes that way. */
+/* folder_watch.c — see folder_watch.h. A file that is closed by its writer is noticed as well: a lock goes that way. */
 #define _GNU_SOURCE
-#include "os/notice.h"
+#include "os/folder_watch.h"
 
 #include "base/error.h"
 #include "os/fault.h"

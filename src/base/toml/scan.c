@@ -1,6 +1,6 @@
-/* toml_scan.c — the characters of a TOML file: which are allowed at all, where each stands, and what an error says. */
+/* scan.c — the characters of a TOML file: which are allowed at all, where each stands, and what an error says. */
 #include "base/error.h"
-#include "base/toml_parts.h"
+#include "base/toml/parts.h"
 #include "base/utf8.h"
 
 #include <stdio.h>

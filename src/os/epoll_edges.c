@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "os/edges.h"
+#include "os/epoll_edges.h"
 
 #include "os/fault.h"
 #include "os/io.h"

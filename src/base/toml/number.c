@@ -1,6 +1,6 @@
-/* toml_number.c — integers and floats of TOML. An integer is exact or refused. A float is handed to strtod as digits
+/* number.c — integers and floats of TOML. An integer is exact or refused. A float is handed to strtod as digits
  * and an exponent, without a decimal point: which character that is depends on the locale of the process. */
-#include "base/toml_parts.h"
+#include "base/toml/parts.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -13,8 +13,8 @@
  * too large for a double, tables and arrays nested deeper than RAD_TOML_DEPTH_MAX. A line end in a multi-line string is
  * one line feed, whichever the file has, so that a file means the same on every machine. Fractions of a second have
  * nine digits, more are cut off. The time it takes grows with the size of the file alone: see toml_table.c. */
-#ifndef RAD_BASE_TOML_H
-#define RAD_BASE_TOML_H
+#ifndef RAD_BASE_TOML_TOML_H
+#define RAD_BASE_TOML_TOML_H
 
 #include "base/arena.h"
 #include "base/bytes.h"

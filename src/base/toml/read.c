@@ -1,8 +1,8 @@
-/* toml.c — what a reader of a TOML tree asks for, and what it is told when something else stands there. */
-#include "base/toml.h"
+/* read.c — what a reader of a TOML tree asks for, and what it is told when something else stands there. */
+#include "base/toml/toml.h"
 
 #include "base/error.h"
-#include "base/toml_parts.h"
+#include "base/toml/parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>

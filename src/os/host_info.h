@@ -1,6 +1,7 @@
-/* machine.h — what machine this is, and what time of day: for the records people keep of a run, never for decisions. */
-#ifndef RAD_OS_MACHINE_H
-#define RAD_OS_MACHINE_H
+/* host_info.h — what machine this is, and what time of day: for the records people keep of a run, never for
+ * decisions. */
+#ifndef RAD_OS_HOST_INFO_H
+#define RAD_OS_HOST_INFO_H
 
 #include "base/check.h"
 
