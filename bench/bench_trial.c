@@ -1,7 +1,7 @@
 /* bench_trial.c — steps per second of the executor's trial: production's steps under the kernel, with every oracle
  * after every action, and without. One core, no worker processes. */
 #include "bench.h"
-#include "lab/executor/executor.h"
+#include "lab/machines/executor/executor.h"
 #include "lab/rig.h"
 
 #include <stdio.h>

@@ -118,7 +118,7 @@ tidy() {
 # slow and different (a child that is stopped has lost the memory of its threads); the sanitizers see them.
 under_valgrind() {
     local name status=0
-    for name in base_containers 'core_(event_queue|kernel|log|policies|run)' 'exec_(queues|idle|shell$)' 'lab_(artifact|executor)' \
+    for name in base_containers 'core_(kernel|log|policies|run)' 'exec_(queues|idle|shell$)' 'lab_(artifact|event_queue|executor)' \
         'rt_(cap|decisions|stress_chan)' view; do
         TEST_TIMEOUT=3600 TEST_WRAP="valgrind --quiet --error-exitcode=99 --leak-check=full" \
             tools/run_tests.sh build "unit/test_$name" || status=1

@@ -8,11 +8,11 @@
 #include "base/digest.h"
 #include "base/error.h"
 #include "lab/case.h"
-#include "lab/executor/executor.h"
-#include "lab/flow/flow.h"
-#include "lab/load/load.h"
-#include "lab/session/session.h"
-#include "lab/toys/toys.h"
+#include "lab/machines/executor/executor.h"
+#include "lab/machines/flow/flow.h"
+#include "lab/machines/load/load.h"
+#include "lab/machines/session/session.h"
+#include "lab/machines/toys/toys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * same digest. What the oracles say of it does not matter here, only that they are asked. */
 #define _GNU_SOURCE
 #include "base/alloc.h"
-#include "lab/executor/executor.h"
+#include "lab/machines/executor/executor.h"
 #include "lab/rig.h"
 
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  *             found RUNS SIZE KIND: N instructions, N workers, N events, N preemptions: MESSAGE
  * SIZE is the number of instructions of the shrunk case. tools/planted.sh calls it with a bug in the code. */
 #include "base/alloc.h"
-#include "lab/executor/executor.h"
-#include "lab/executor/generate.h"
-#include "lab/executor/listed.h"
+#include "lab/machines/executor/executor.h"
+#include "lab/machines/executor/generate.h"
+#include "lab/machines/executor/listed.h"
 
 #include <raddle/lab.h>
 

@@ -32,8 +32,8 @@ cp "$libraries"/../../include/$cross/jansson_config.h "$work/include/" 2>/dev/nu
 cp "$libraries/libcmocka.so.0" "$work/lib/"
 # Loader and C library of the cross compiler: see aarch64_l2.sh.
 emulate="qemu-aarch64 -L /usr/$cross -E LD_LIBRARY_PATH=/usr/$cross/lib:$work/lib"
-sources="src/base/*.c src/os/*.c src/core/*.c src/exec/*.c src/exec/thread/*.c src/rt/*.c src/lab/*.c src/lab/toys/*.c
-    src/lab/executor/*.c tests/unit/support/storm_support.c tests/unit/support/sync_support.c tests/unit/support/folder_support.c"
+sources="src/base/*.c src/base/toml/*.c src/os/*.c src/core/*.c src/exec/*.c src/exec/thread/*.c src/rt/*.c src/lab/*.c src/lab/machines/toys/*.c
+    src/lab/machines/executor/*.c tests/unit/support/storm_support.c tests/unit/support/sync_support.c tests/unit/support/folder_support.c"
 export CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C
 
 compile() { # NAME PREFIX FLAGS SOURCES...: an archive

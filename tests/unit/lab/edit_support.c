@@ -1,6 +1,6 @@
 #include "edit_support.h"
 
-#include "lab/toys/vm.h"
+#include "lab/machines/toys/vm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 #include "base/prng.h"
 #include "lab/artifact.h"
-#include "lab/toys/vm.h"
+#include "lab/machines/toys/vm.h"
 #include "rig_support.h"
 
 #include <signal.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lab/executor/executor.h"
+#include "lab/machines/executor/executor.h"
 #include "lab/rig.h"
 
 #include <glob.h>

@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "lab/executor/executor.h"
-#include "lab/executor/generate.h"
-#include "lab/executor/reduce.h"
+#include "lab/machines/executor/executor.h"
+#include "lab/machines/executor/generate.h"
+#include "lab/machines/executor/reduce.h"
 #include "lab/rig.h"
 
 #include <stdio.h>

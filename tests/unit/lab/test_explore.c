@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
+#include "lab/machines/toys/vm.h"
 #include "lab/strategy.h"
-#include "lab/toys/vm.h"
 #include "lab/unit.h"
 #include "rig_support.h"
 #include "storm_support.h"

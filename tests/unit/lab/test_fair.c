@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "lab/artifact.h"
-#include "lab/toys/vm.h"
+#include "lab/machines/toys/vm.h"
 #include "rig_support.h"
 
 #include <stdio.h>

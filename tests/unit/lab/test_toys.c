@@ -12,8 +12,8 @@
 #include "base/prng.h"
 #include "core/kernel.h"
 #include "lab/machines.h"
-#include "lab/toys/toys.h"
-#include "lab/toys/vm.h"
+#include "lab/machines/toys/toys.h"
+#include "lab/machines/toys/vm.h"
 #include "storm_support.h"
 
 #include <signal.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lab/load/trial.h"
+#include "lab/machines/load/machine.h"
 #include "storm_support.h"
 
 #include <raddle/lab.h>
