@@ -167,7 +167,7 @@ static void say(words *w, const char *format, ...)
     if (w->used >= sizeof w->text) w->used = sizeof w->text - 1;
 }
 
-/* "one at step 6, pool.c:12". */
+/* "one at step 6, workers.c:12". */
 static void say_who(words *w, const deed *d)
 {
     char name[RAD_NAME_MAX];

@@ -17,9 +17,9 @@
 #include "base/prng.h"
 #include "core/policy_user.h"
 #include "lab/outside.h"
-#include "lab/pool.h"
 #include "lab/strategy.h"
 #include "lab/under_test.h"
+#include "lab/workers.h"
 #include "os/clock.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* hello.c — see hello.h. */
 #include "lab/hello.h"
 
+#include "lab/batch.h"
 #include "lab/inserted.h"
 #include "lab/stream.h"
-#include "lab/unit.h"
 
 #include <raddle/lab.h>
 

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "lab/artifact.h"
 #include "lab/path.h"
-#include "lab/trial.h"
+#include "lab/single_run.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #define RAD_LAB_SCRIPT_H
 
 #include "core/policy.h"
-#include "lab/unit.h"
+#include "lab/batch.h"
 
 RAD_INTERNAL int rad__policy_script(rad_policy **p, rad_error *error);
 

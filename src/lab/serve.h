@@ -2,7 +2,7 @@
 #ifndef RAD_LAB_SERVE_H
 #define RAD_LAB_SERVE_H
 
-#include "lab/unit.h"
+#include "lab/batch.h"
 
 /* A message is its size and its bytes. 1 = read, 0 = end of stream, negative = error. */
 RAD_INTERNAL int rad__message_read(int fd, rad_bytes *into, rad_error *error);

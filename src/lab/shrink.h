@@ -10,8 +10,8 @@
 #define RAD_LAB_SHRINK_H
 
 #include "lab/case.h"
-#include "lab/pool.h"
 #include "lab/recorder.h"
+#include "lab/workers.h"
 
 enum { RAD_OTHERS_MAX = 8 };
 

@@ -6,7 +6,7 @@
 #ifndef RAD_LAB_STRATEGY_H
 #define RAD_LAB_STRATEGY_H
 
-#include "lab/unit.h"
+#include "lab/batch.h"
 
 typedef struct rad_plan_phase {
     char name[24];

@@ -9,7 +9,7 @@
  *   preemptions   1 for leaving an actor that could go on
  *   delays        the index itself: how many candidates are passed over */
 #include "base/alloc.h"
-#include "lab/unit.h"
+#include "lab/batch.h"
 
 #include <string.h>
 

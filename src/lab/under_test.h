@@ -1,7 +1,7 @@
 /* under_test.h — a program of the user's as a machine: from raddle's side.
  *
  * The program is a process that raddle starts, with the lab's library in the place of libraddle (fibers/stage.h says
- * what happens there). It is a worker of the pool, with the kernel in it (pool.c), or it tells a run by a stream, with
+ * what happens there). It is one of the workers (workers.c), with the kernel in it, or it tells a run by a stream, with
  * the kernel here: then the machine of this file calls what the stream says, so stories, logs, shrinking and users'
  * policies see what they see of every machine.
  *

@@ -11,8 +11,8 @@
 #include "../../support/policies.c" /* the text that is a shared object in tests/cli/policy.sh */
 #include "base/set128.h"
 #include "core/policy_user.h"
-#include "lab/classes.h"
 #include "lab/rig.h"
+#include "lab/trace_classes.h"
 #include "rig_support.h"
 
 #include <raddle/lab.h>

@@ -9,9 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/prng.h"
+#include "lab/batch.h"
 #include "lab/machines/toys/vm.h"
 #include "lab/strategy.h"
-#include "lab/unit.h"
 #include "rig_support.h"
 #include "storm_support.h"
 

@@ -10,9 +10,9 @@
 
 #include "base/alloc.h"
 #include "lab/artifact.h"
+#include "lab/batch.h"
 #include "lab/script.h"
 #include "lab/strategy.h"
-#include "lab/unit.h"
 #include "os/fault.h"
 #include "os/process.h"
 #include "patience_support.h"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lab/unit.h"
+#include "lab/batch.h"
 #include "rig_support.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* case.c — cases of the flow machine: a flow file as a list of lines, and which of its flows is meant. */
+#include "lab/case_source.h"
 #include "lab/machines/flow/flow.h"
 #include "lab/machines/flow/machine.h"
-#include "lab/source.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/prng.h"
-#include "lab/source.h"
+#include "lab/case_source.h"
 
 #include <stdio.h>
 #include <string.h>

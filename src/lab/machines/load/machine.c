@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "core/kernel.h"
-#include "lab/source.h"
+#include "lab/case_source.h"
 
 #include <stdio.h>
 #include <string.h>

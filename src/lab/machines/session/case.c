@@ -1,7 +1,7 @@
 /* case.c — cases of the session machine: a protocol file as a list of lines, and which of its protocols is meant. */
+#include "lab/case_source.h"
 #include "lab/machines/session/machine.h"
 #include "lab/machines/session/session.h"
-#include "lab/source.h"
 
 #include "base/alloc.h"
 

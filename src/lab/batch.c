@@ -1,5 +1,5 @@
-/* unit.c — doing a unit: the loop in which a worker process spends its life. */
-#include "lab/unit.h"
+/* batch.c — doing a unit: the loop in which a worker process spends its life. */
+#include "lab/batch.h"
 
 #include "base/alloc.h"
 #include "lab/script.h"

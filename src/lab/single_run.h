@@ -1,6 +1,6 @@
-/* trial.h — one run in a process of its own, so that a machine that dies is a verdict and not the end of us. */
-#ifndef RAD_LAB_TRIAL_H
-#define RAD_LAB_TRIAL_H
+/* single_run.h — one run in a process of its own, so that a machine that dies is a verdict and not the end of us. */
+#ifndef RAD_LAB_SINGLE_RUN_H
+#define RAD_LAB_SINGLE_RUN_H
 
 #include "lab/log_file.h"
 #include "lab/log_value.h"

@@ -1,6 +1,7 @@
-/* source.h — cases whose body is a text file, line by line: {"source":["…","…"]}. They shrink by leaving lines out. */
-#ifndef RAD_LAB_SOURCE_H
-#define RAD_LAB_SOURCE_H
+/* case_source.h — cases whose body is a text file, line by line: {"source":["…","…"]}. They shrink by leaving lines
+ * out. */
+#ifndef RAD_LAB_CASE_SOURCE_H
+#define RAD_LAB_CASE_SOURCE_H
 
 #include "lab/case.h"
 

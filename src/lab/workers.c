@@ -1,4 +1,4 @@
-#include "lab/pool.h"
+#include "lab/workers.h"
 
 #include "base/alloc.h"
 #include "core/policy_user.h"

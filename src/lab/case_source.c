@@ -1,5 +1,5 @@
-/* source.c — see source.h. */
-#include "lab/source.h"
+/* case_source.c — see case_source.h. */
+#include "lab/case_source.h"
 
 #include "base/alloc.h"
 #include "base/bytes.h"

@@ -1,13 +1,13 @@
-/* trial.c — single runs: record one, replay one. Each runs in a process of its own, so that a machine
+/* single_run.c — single runs: record one, replay one. Each runs in a process of its own, so that a machine
  * that dies is a verdict and not the end of us. */
-#include "lab/trial.h"
+#include "lab/single_run.h"
 #include "base/alloc.h"
 #include "lab/artifact.h"
 #include "lab/case.h"
 #include "lab/log_value.h"
-#include "lab/pool.h"
 #include "lab/program.h"
 #include "lab/under_test.h"
+#include "lab/workers.h"
 #include "os/process.h"
 #include "os/shared.h"
 #include "os/signal.h"

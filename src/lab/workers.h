@@ -1,12 +1,12 @@
-/* pool.h — worker processes that do units, and the supervisor that survives them.
+/* workers.h — worker processes that do units, and the supervisor that survives them.
  *
  * Each worker is a fork with a rig of its own, whose choices lie in memory shared with the supervisor.
  * When a machine kills its process, or a step does not return, the supervisor knows the run and its
  * choices so far, reports them, and forks the worker anew. */
-#ifndef RAD_LAB_POOL_H
-#define RAD_LAB_POOL_H
+#ifndef RAD_LAB_WORKERS_H
+#define RAD_LAB_WORKERS_H
 
-#include "lab/unit.h"
+#include "lab/batch.h"
 #include "lab/watch.h"
 #include "os/process.h"
 

@@ -1,4 +1,4 @@
-#include "lab/classes.h"
+#include "lab/trace_classes.h"
 
 #include "base/alloc.h"
 #include "base/prng.h"

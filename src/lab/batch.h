@@ -1,4 +1,4 @@
-/* unit.h — a portion of exploration: what a worker process is asked to do, and what it answers.
+/* batch.h — a portion of exploration: what a worker process is asked to do, and what it answers.
  *
  * A unit is a pure function of its content, so it does not matter which process does it, when, or how
  * the whole is cut into units. Three kinds:
@@ -8,12 +8,12 @@
  *   script   one run in which given actors run in a given order, as far as they can
  *
  * A tree unit that does not finish answers with the path it would have run next. */
-#ifndef RAD_LAB_UNIT_H
-#define RAD_LAB_UNIT_H
+#ifndef RAD_LAB_BATCH_H
+#define RAD_LAB_BATCH_H
 
 #include "base/set128.h"
-#include "lab/classes.h"
 #include "lab/rig.h"
+#include "lab/trace_classes.h"
 
 enum rad_bound { RAD_BOUND_NONE = 0, RAD_BOUND_PREEMPTIONS, RAD_BOUND_DELAYS };
 

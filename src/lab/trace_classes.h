@@ -1,12 +1,12 @@
-/* classes.h — which trace class a run belongs to.
+/* trace_classes.h — which trace class a run belongs to.
  *
  * Two runs are of one class when one becomes the other by swapping neighbouring steps that touch no
  * common object (or only read it): they cannot be told apart by any actor. The fingerprint is a sum, in
  * no order, of one hash per step, where a step's hash covers its actor, what it did, and the hashes of
  * the steps it depends on: the actor's last one, and the last ones that wrote what it touches. (A write
  * need not name the reads before it: each of them names the write before itself.) */
-#ifndef RAD_LAB_CLASSES_H
-#define RAD_LAB_CLASSES_H
+#ifndef RAD_LAB_TRACE_CLASSES_H
+#define RAD_LAB_TRACE_CLASSES_H
 
 #include "core/kernel.h"
 
