@@ -309,6 +309,7 @@ static void sleeps(void)
     for (int i = 0; i < 3; i++) assert(usleep(5000000) == -1);
     getitimer(ITIMER_REAL, &now);
     assert(now.it_interval.tv_usec == 250000 && now.it_value.tv_usec == 250000);
+    assert(sleep(2) == 1 && sleep(1) == 0); /* what is less than a second does not count */
     assert(alarm(0) == 1 && sleep(1) == 0);
 }
 

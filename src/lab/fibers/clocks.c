@@ -164,7 +164,8 @@ RAD_ANSWER(int, usleep, (useconds_t how_long))
 RAD_ANSWER(unsigned, sleep, (unsigned how_long))
 {
     if (!rad__stage.running) return RAD_REAL(sleep)(how_long);
-    return (unsigned)((rad__time_sleep((uint64_t)how_long * SECOND) + SECOND - 1) / SECOND);
+    return (unsigned)(rad__time_sleep((uint64_t)how_long * SECOND) /
+                      SECOND); /* as the C library does */
 }
 
 RAD_ANSWER(int, thrd_sleep, (const struct timespec *how_long, struct timespec *left))
