@@ -110,6 +110,14 @@ try explore --runs 20 ./threads joined
 status 1 "joining twice"
 has out "misuse:forward@pthread_join: first in run 0" "is misuse"
 
+# ---- What the calls answer -----------------------------------------------------------------------------------------
+makes_threads answers
+try explore --runs 40 --spurious no --clock quiet ./answers
+status 0 "what the calls answer, and when"
+has out "nothing found in 40 runs" "in 40 runs"
+has out "equal in a fresh process" "which leave nothing behind"
+hasnt out "outside" "and are marked in none"
+
 # ---- The list of calls ---------------------------------------------------------------------------------------
 sed -n 's/^\(RAD_ANSWER\|READING\)([^,]*, \([A-Za-z0-9_]*\),.*/\2/p' "$src"/src/lab/threads/*.c | LC_ALL=C sort -u >answered
 sed -n '/^## Calls/,/^## /p' "$src/docs/threads-under-test.md" | grep '^| `' | cut -d'|' -f2 | grep -o '`[a-z0-9_]*`' | tr -d '`' | LC_ALL=C sort -u >documented

@@ -18,6 +18,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool fixed;
@@ -229,6 +230,129 @@ static void served(void)
     close(fd);
 }
 
+/* ---- Time, flags and masks ---- */
+
+static struct timespec begun;
+
+static bool waited(long ms)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    long took = (now.tv_sec - begun.tv_sec) * 1000 + (now.tv_nsec - begun.tv_nsec) / 1000000;
+    clock_gettime(CLOCK_MONOTONIC, &begun);
+    return took >= ms && took < 100 * ms;
+}
+
+static void timed(void)
+{
+    int event = eventfd(0, 0), group = epoll_create1(0);
+    struct epoll_event got;
+    struct pollfd one = {.fd = event, .events = POLLIN};
+    struct timeval soon = {0, 20000};
+    struct timespec soon_too = {0, 20000000};
+    sigset_t all, now;
+    fd_set set;
+    sigfillset(&all);
+    waited(0);
+    assert(poll(&one, 1, 20) == 0 && waited(20));
+    assert(ppoll(&one, 1, &soon_too, &all) == 0 && waited(20));
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    assert(!sigismember(&now, SIGUSR1));
+    assert(epoll_wait(group, &got, 1, 20) == 0 && waited(20));
+    FD_ZERO(&set);
+    FD_SET(event, &set);
+    assert(select(event + 1, &set, NULL, NULL, &soon) == 0 && waited(20));
+    FD_SET(event, &set);
+    assert(pselect(event + 1, &set, NULL, NULL, &soon_too, &all) == 0 && waited(20));
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    assert(!sigismember(&now, SIGUSR1));
+    close(group);
+    close(event);
+}
+
+static void *sends_twice(void *arg)
+{
+    assert(send(others[1], "he", 2, 0) == 2);
+    usleep(1000);
+    assert(send(others[1], "llo", 3, 0) == 3);
+    return arg;
+}
+
+static void flags(void)
+{
+    char text[8] = "";
+    int event = eventfd(2, EFD_SEMAPHORE | EFD_NONBLOCK);
+    eventfd_t value;
+    assert(eventfd_read(event, &value) == 0 && value == 1);
+    assert(eventfd_read(event, &value) == 0 && value == 1);
+    assert(eventfd_read(event, &value) == -1 && errno == EAGAIN);
+    close(event);
+    assert(pipe2(ends, O_NONBLOCK) == 0);
+    assert(read(ends[0], text, 1) == -1 && errno == EAGAIN);
+    close(ends[0]);
+    close(ends[1]);
+    assert(pipe(ends) == 0 && write(ends[1], "x", 1) == 1);
+    assert((fcntl(ends[1], F_GETFL) & O_NONBLOCK) == 0);
+    close(ends[0]);
+    close(ends[1]);
+    assert(socketpair(AF_UNIX, SOCK_STREAM, 0, others) == 0);
+    pthread_t t = start(sends_twice, NULL);
+    assert(recv(others[0], text, 5, MSG_PEEK) == 2 && memcmp(text, "he", 2) == 0);
+    assert(recv(others[0], text, 2, MSG_PEEK | MSG_WAITALL) == 2);
+    assert(recv(others[0], text, 5, MSG_WAITALL) == 5 && memcmp(text, "hello", 5) == 0);
+    pthread_join(t, NULL);
+    close(others[1]);
+    assert(send(others[0], "x", 1, MSG_NOSIGNAL) == -1 && errno == EPIPE);
+    close(others[0]);
+}
+
+/* ---- Asking without waiting, until it is there ---- */
+
+static void *puts_late(void *arg)
+{
+    assert(write(ends[1], "x", 1) == 1);
+    return arg;
+}
+
+static void asked(void)
+{
+    char byte;
+    assert(pipe(ends) == 0);
+    struct pollfd one = {.fd = ends[0], .events = POLLIN};
+    pthread_t t = start(puts_late, NULL);
+    while (poll(&one, 1, 0) == 0) {
+    }
+    assert(read(ends[0], &byte, 1) == 1);
+    pthread_join(t, NULL);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* ---- A FILE that is locked twice, and waited for ---- */
+
+static int printed;
+
+static void *prints_too(void *arg)
+{
+    flockfile(stdout);
+    assert(printed == 1);
+    funlockfile(stdout);
+    return arg;
+}
+
+static void locked_twice(void)
+{
+    flockfile(stdout);
+    flockfile(stdout);
+    pthread_t t = start(prints_too, NULL);
+    usleep(1000);
+    funlockfile(stdout);
+    usleep(1000);
+    printed = 1;
+    funlockfile(stdout);
+    pthread_join(t, NULL);
+}
+
 static volatile sig_atomic_t came, done;
 
 static void note(int number)
@@ -261,6 +385,10 @@ static void answers(void)
 {
     pairs();
     several();
+    timed();
+    flags();
+    asked();
+    locked_twice();
     served();
     interrupted();
 }
