@@ -34,7 +34,7 @@ same first out "another process draws the same"
 
 # ---- Outside --------------------------------------------------------------------------------------------
 clean writes
-has out "60 runs changed what outlives a run, or asked for it: fopen(left.txt), mkdir(folder), rename(left.txt), rmdir(folder), unlink(renamed.txt)" "what it did to files is named"
+has out "60 runs changed what outlives a run, or asked for it: fopen(left.txt), mkdir(folder), open(cut.txt), rename(left.txt), rmdir(folder), unlink(renamed.txt)" "what it did to files is named"
 has out "uncontrolled 60" "and counted"
 clean reads
 hasnt out "outside" "reading is not marked"
@@ -126,6 +126,10 @@ for words in "./around" "--stdin lines.txt ./around lines" "-j 2 --stdin=lines.t
     status 0 "--scratch $words: each run has an empty directory, and its input from the beginning"
     hasnt out "outside" "in which nothing is marked"
 done
+TMPDIR=$PWD/temporary try explore --runs 20 --scratch --stdin lines.txt ./around beside
+status 0 "a run that has ended has left its directory to nobody"
+has out "fopen(../above.txt)" "what is above it is outside"
+check "and what is beside it" grep -qE "fopen\([^ ]*-beside\)" out
 check "nothing is left of them" [ -z "$(ls temporary)" ]
 check "nor in the current folder" [ ! -e made.txt ]
 try explore --runs 20 --no-shrink ./around

@@ -107,10 +107,12 @@ for where in static heap local tagged shared mapped; do
     status 0 "a channel that only memory knows ($where) is not lost"
 done
 makes cancelled cancelled -g -O2
-for how in handle family; do
+for how in handle family timed; do
     try explore --runs 30 ./cancelled $how
-    status 0 "a fiber that can be cancelled ($how) is not lost"
+    status 0 "a fiber that can be cancelled, or is to wait no longer ($how), is not lost"
 done
+try explore --runs 60 --stop-on-first --no-shrink ./cancelled locks
+has out "FAILED: partial-deadlock at step" "locks are waited for by who is cancelled, too: lost, though the owner runs"
 try explore --runs 30 --stop-on-first --no-shrink ./cancelled shielded
 has out "FAILED: leak at step" "one that is shielded is lost, at the moment when it waits"
 
@@ -190,6 +192,8 @@ check "a policy that is fair to all but one compiles" $cc -std=gnu11 -shared -fP
 try explore --strategy ./passer.so --clock quiet ./starved bystander
 status 0 "what somebody could end who can run all the time is no starvation"
 check "starved bystander: for long enough" grep -qE "^  runs +1, [5-9],[0-9]{3} steps" out
+try explore --runs 60 --clock quiet ./starved held
+status 0 "waiting for one that keeps the lock is no starvation"
 for how in fixed rounds mutex bystander; do
     try explore --runs 300 --clock quiet ./starved $how
     status 0 "starved $how: silent"

@@ -34,6 +34,13 @@ done
 both "" 0 60
 try explore --runs 1300 --strategy random --no-shrink ./leftover
 has out "in process 1,300 runs, 9 of them audited: equal in a fresh process" "every thousandth run is audited, and the first ones"
+for word in wide late; do # so many that they are trusted
+    try explore --runs 1300 --strategy random --no-shrink ./leftover $word
+    status 0 "leftover $word"
+    has out "in process 1,300 runs" "$word: each run finds memory as the first one does"
+done
+try explore --runs 60 --strategy random --no-shrink ./leftover "other steps"
+has out "because an audited run was another one in a fresh process" "as many steps, but others, are another run"
 both place 0 60
 has here "a process for each run, because it calls umask" "what cannot be put back is named"
 both unmaps 0 60
@@ -53,6 +60,9 @@ unconfirmed() { # WORD WHY
 }
 unconfirmed once "a run that failed was another one in a fresh process"
 unconfirmed "once dies" "a run died that does not die in a fresh process"
+try explore --runs 60 --strategy random --no-shrink ./leftover otherwise
+has out "the process died in step 2: SIGFPE" "a death of which a fresh process dies in another way: what that dies of counts"
+hasnt out "SIGSEGV" "and not what nobody can see again"
 try explore --runs 60 --strategy random --no-shrink --memory 9M ./leftover heap
 status 0 "--memory: 60 runs hold no more than one does"
 try explore --runs 60 --strategy random --no-shrink --memory 7M ./leftover heap

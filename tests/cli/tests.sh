@@ -262,6 +262,82 @@ run ./twice
 status 2 "two tests of one name"
 has err "two tests are called 'a': one.c:3 and two.c:2" "are named"
 
+# ---- What is easily a little wrong ------------------------------------------------------------------
+cat >little.c <<'END'
+#include <raddle.h>
+#include <raddle/test.h>
+RAD_PARAM(limit, 1, "a name that another one begins with")
+RAD_PARAM(limit_high, 1, "that one")
+RAD_TEST(apart)
+{
+    rad_check(limit == 5 && limit_high == 1);
+}
+RAD_TEST(draws)
+{
+    rad_check(rad_random() != rad_random());
+}
+RAD_TEST(in_time)
+{
+    int looks = 0;
+    rad_eventually(++looks == 3, 2);
+}
+RAD_TEST(too_late)
+{
+    int looks = 0;
+    rad_eventually(++looks == 4, 2);
+}
+RAD_TEST(swapped)
+{
+    bool one = rad_fault("the tape"), other = rad_fault("a disk");
+    rad_check(one || !other);
+}
+RAD_TEST(first_only)
+{
+    rad_chan *c[2];
+    int value = 1;
+    for (int i = 0; i < 2; i++) {
+        rad_check(rad_chan_create(&c[i], sizeof value, 1, RAD_CHAN_BLOCKS) == 0);
+        rad_check(rad_send(c[i], &value, 0) == 0);
+    }
+    rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = c[0], .value = &value},
+                               {.kind = RAD_ON_RECV, .on.chan = c[1], .value = &value}};
+    rad_check(rad_select(cases, 2, 0) == 0);
+}
+RAD_TEST(long_or_short)
+{
+    for (uint32_t i = rad_choose(2) * 50; i > 0; i--) rad_sleep(1000);
+}
+RAD_TEST(all_chosen)
+{
+    uint32_t one = rad_choose(4), other = rad_choose(2);
+    rad_sometimes(one == 0, "first of four");
+    rad_sometimes(one == 3, "last of four");
+    rad_sometimes(other == 1, "last of two");
+    rad_sometimes(rad_fault("something"), "a fault");
+}
+RAD_TEST_MAIN
+END
+makes little little.c
+try test ./little apart draws in_time limit=5 --runs 20
+status 0 "a parameter that begins as another one, random numbers of one run, the last of the steps"
+try test ./little too_late first_only limit=5 --runs 20
+has out "too_late: not within 2 fair steps" "and one step more"
+has out "FAIL  first_only: check at step 0: little.c:" "a select of one fiber alone is a choice"
+try test ./little swapped --runs 20
+has out "fault: a disk" "a fault has its own name"
+run ./little --threads --runs 60 all_chosen
+hasnt out "note:" "on threads repetitions choose differently, and all that there is; and faults come"
+try test ./little long_or_short --max-steps 20 --runs 9
+has out "of them cut at the limit of steps: neither passed nor failed" "runs that did not end are no runs that passed"
+try test ./little --threads --time 0.5 --runs 2 draws
+status 0 "on threads half a second is time, too"
+run ./little --threads --runs2 2 draws
+status 2 "an option that begins as another one"
+run ./little --threads all_chos
+status 2 "on threads the beginning of a name is none"
+try test ./tests forks counts --runs 5 --junit unfit.xml
+has unfit.xml 'failures="0" errors="1"' "JUnit: a test that cannot be explored is an error, and no failure"
+
 # ---- A main of one's own, which prints; and the README ---------------------------------------------
 cat >own.c <<'END'
 #include <raddle/test.h>

@@ -95,6 +95,7 @@ static void writes(void)
     assert(file != NULL && fclose(file) == 0);
     assert(rename("left.txt", "renamed.txt") == 0 && unlink("renamed.txt") == 0);
     assert(mkdir("folder", 0777) == 0 && rmdir("folder") == 0);
+    close(open("cut.txt", O_RDONLY | O_TRUNC)); /* if it were there, it would be empty now */
     file = fopen("/dev/null", "w");
     assert(file != NULL && fclose(file) == 0);
 }
@@ -103,7 +104,7 @@ static void writes(void)
 static void grows(void)
 {
     for (int i = 0; i < 24; i++) {
-        char *p = malloc(1 << 20);
+        char *p = i % 4 ? malloc(1 << 20) : calloc(1, 1 << 20);
         memset(p, 1, 1 << 20);
         p = realloc(p, 1 << 19);
         if (i % 2) free(p);

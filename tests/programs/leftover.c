@@ -23,7 +23,10 @@ static FILE *file;
 static _Thread_local int own = 1;
 static volatile sig_atomic_t hits;
 static jmp_buf back;
-static int inherited = -1, *shared;
+static int inherited = -1, files_made, *shared;
+static rad_mutex others[2];
+static unsigned char wide[600000];
+static char *rare;
 static volatile int *volatile nowhere;
 
 /* A difference in `value` is one in the trace. */
@@ -63,14 +66,20 @@ static void files(long me)
     act(ends[0] + fileno(f));
     if (file) fprintf(file, "%ld", me);
     act(file ? ftell(file) : 0);
+    act(files_made++);
     close(me == 1 ? 0 : ends[1]);
     act(dup(ends[0]));
 }
 
 static void signals(void)
 {
+    static char room[64 << 10];
     struct sigaction now;
     sigset_t set;
+    stack_t stack = {.ss_sp = room, .ss_size = sizeof room}, before;
+    sigaltstack(NULL, &before);
+    act(before.ss_flags & SS_DISABLE ? 1 : 2);
+    sigaltstack(&stack, NULL);
     sigaction(SIGUSR1, NULL, &now);
     act(now.sa_handler == SIG_DFL);
     signal(SIGUSR1, on_signal);
@@ -131,6 +140,44 @@ static void fails_once(bool dies)
     assert(!"the thirtieth");
 }
 
+/* From the thirtieth on each dies, of this first, and of that in any later one. */
+static void fails_otherwise(void)
+{
+    if (++*shared >= 30) raise(*shared == 30 ? SIGSEGV : SIGFPE);
+}
+
+/* More pages than are kept together, each of which is changed at its beginning and at its end. */
+static void changes_all(long me)
+{
+    enum { PAGE = 4096 };
+    long wrong = 0;
+    for (size_t i = PAGE; me == 1 && i < sizeof wide; i += PAGE) {
+        wrong += wide[i - 1] != (unsigned char)(7 * (i - 1) % 251);
+        wrong += wide[i] != (unsigned char)(7 * i % 251);
+        wide[i - 1] = wide[i] = 0xff;
+    }
+    act(wrong);
+    if (wrong) abort();
+}
+
+/* From the fifth run on a page is used that none has used before; from the five hundredth on another part of it. */
+static void changes_late(long me)
+{
+    int run = me == 1 ? ++*shared : *shared;
+    if (rare[0] || rare[3000]) abort();
+    act(me);
+    if (run >= 5) rare[0] = me == 2;
+    if (run >= 500) rare[3000] = me == 2;
+}
+
+/* As many steps, and other ones. */
+static void locks_another(long me)
+{
+    rad_mutex *one = &others[me == 1 ? ++*shared % 2 : 0];
+    rad_mutex_lock(one);
+    rad_mutex_unlock(one);
+}
+
 static int body(void *arg)
 {
     long me = (long)arg;
@@ -140,6 +187,10 @@ static int body(void *arg)
     if (strcmp(what, "draws") == 0) draws();
     if (strcmp(what, "reads") == 0) reads();
     if (strncmp(what, "once", 4) == 0) fails_once(strcmp(what, "once dies") == 0);
+    if (strcmp(what, "wide") == 0) changes_all(me);
+    if (strcmp(what, "late") == 0) changes_late(me);
+    if (strcmp(what, "other steps") == 0) locks_another(me);
+    if (strcmp(what, "otherwise") == 0) fails_otherwise();
     if (strncmp(what, "memory", 6) == 0) memory(me);
     if (strncmp(what, "files", 5) == 0) files(me);
     if (strcmp(what, "signals") == 0) signals();
@@ -177,6 +228,9 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++) blocks[i] = strcmp(what, "heap") == 0 ? calloc(1, 2 << 20) : NULL;
     early = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     memset(early, 1, 1 << 20);
+    rare = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    rare[1] = 1;
+    for (size_t i = 0; i < sizeof wide; i++) wide[i] = (unsigned char)(7 * i % 251);
     if (strcmp(what, "files before") == 0) file = fopen("before.txt", "w");
     return rad_main(NULL, start, NULL, NULL);
 }

@@ -235,6 +235,10 @@ RAD_TEST(no_mistake)
     rad_cancel(f);
     RAD_IGNORE(rad_select(&c, 1, forever));
     done(next);
+    rad_mutex lock = {0};
+    c = (rad_select_case){.kind = RAD_ON_LOCK, .on.mutex = &lock};
+    rad_check(rad_select(&c, 1, 0) == 0 && c.code == 0);
+    rad_mutex_unlock(&lock);
 }
 
 /* ---- Nurseries ------------------------------------------------------------------------------------------------- */
@@ -406,6 +410,27 @@ static int locks_heap(void *mutex)
     rad_mutex_lock(mutex);
     rad_mutex_unlock(mutex);
     return 0;
+}
+
+static int selects_heap(void *group)
+{
+    static rad_semaphore none;
+    rad_select_case cases[] = {{.kind = RAD_ON_ACQUIRE, .on.semaphore = &none},
+                               {.kind = RAD_ON_GROUP, .on.group = group}};
+    return rad_select(cases, 2, forever) == 1 ? 0 : 1;
+}
+
+RAD_TEST(free_selected_second)
+{
+    rad_waitgroup *on_heap = calloc(1, sizeof *on_heap);
+    rad_waitgroup_add(on_heap, 1);
+    rad_fiber f = spawned(selects_heap, on_heap);
+    rad_yield();
+    rad_yield();
+    if (fixed) rad_waitgroup_done(on_heap);
+    if (fixed) done(f);
+    free(on_heap);
+    if (!fixed) done(f);
 }
 
 RAD_TEST(free_waited_for)

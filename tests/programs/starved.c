@@ -3,7 +3,8 @@
  * fro, and nobody tells them to end. With other words somebody waits for long, and not for ever: until a writer has
  * made its rounds (`rounds`), for a mutex that is taken again and again (`mutex`; production hands it over after a
  * millisecond), or until a fiber chooses to end an errand (`chooses`). `bystander`: until the writers have made many
- * rounds, or a fiber tells them to end that can run all the time. */
+ * rounds, or a fiber tells them to end that can run all the time. `held`: a writer waits until who reads has made many
+ * rounds; one that read beside it has left. */
 #define OWN_MAIN
 #include "planted.h"
 
@@ -61,6 +62,43 @@ static int start(void *arg)
     rad_nursery_go(&n, writer, NULL);
     rad_nursery_go(&n, reader, NULL);
     if (bystands) rad_nursery_go(&n, bystander, NULL);
+    return rad_nursery_wait(&n);
+}
+
+static int holds(void *arg)
+{
+    (void)arg;
+    rad_rwlock_read(&lock);
+    for (int i = 0; i < 1500; i++) rad_yield();
+    rad_rwlock_unlock(&lock);
+    return 0;
+}
+
+static int reads_briefly(void *arg)
+{
+    (void)arg;
+    rad_rwlock_read(&lock);
+    rad_yield();
+    rad_rwlock_unlock(&lock);
+    return 0;
+}
+
+static int writes_once(void *arg)
+{
+    (void)arg;
+    rad_rwlock_write(&lock);
+    rad_rwlock_unlock(&lock);
+    return 0;
+}
+
+static int start_held(void *arg)
+{
+    rad_nursery n;
+    (void)arg;
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, holds, NULL);
+    rad_nursery_go(&n, reads_briefly, NULL);
+    rad_nursery_go(&n, writes_once, NULL);
     return rad_nursery_wait(&n);
 }
 
@@ -130,6 +168,7 @@ int main(int argc, char **argv)
     bystands = strcmp(how, "bystander") == 0;
     rounds = strcmp(how, "rounds") == 0 ? 300 : bystands ? 2500 : 0;
     counts = rounds > 0 || strcmp(how, "tally") == 0;
+    if (strcmp(how, "held") == 0) return rad_main(NULL, start_held, NULL, NULL);
     if (strcmp(how, "mutex") == 0) return rad_main(NULL, start_mutex, NULL, NULL);
     chooses = strcmp(how, "chooses") == 0;
     if (chooses || strcmp(how, "errand") == 0) return rad_main(NULL, start_errand, NULL, NULL);
