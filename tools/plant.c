@@ -12,6 +12,7 @@
  *                        X:F      its test function F alone (for programs that read TEST_ONLY)
  *                        tsan:X   test_X with the thread sanitizer; asan:X with the address sanitizer
  *                        hunt:X   tests/hunt/hunt_X.c
+ *                        cli:X    tests/cli/X.sh
  *                        symbols  tools/check_symbols.sh
  *
  * With -o each bug becomes a directory DIR/LIST.LINE: files name, list, file (the path from ROOT), words (its tests)
@@ -232,6 +233,8 @@ static bool word_is_good(const char *word)
     if (strcmp(word, "symbols") == 0) return true;
     if (tidy_starts_with(word, "hunt:"))
         return file_exists("hunt/hunt_%.*s.c", word + 5, strlen(word + 5), NULL);
+    if (tidy_starts_with(word, "cli:"))
+        return file_exists("cli/%.*s.sh", word + 4, strlen(word + 4), NULL);
     if (tidy_starts_with(word, "tsan:") || tidy_starts_with(word, "asan:"))
         return test_exists(word + 5, strlen(word + 5), NULL);
     size_t length = colon ? (size_t)(colon - word) : strlen(word);

@@ -46,6 +46,9 @@ target_of() { # WORD TREE
         sed -n 's/^build \(libraddle[^ /]*\.\(a\|so[.0-9]*\)\):.*/\1/p' "$2/out/build.ninja"
         echo tests/test_exec_shell_stress ;;
     hunt:*) echo "tests/hunt_${1#hunt:}" ;;
+    cli:*) # raddle, all that it loads or links with programs, and the programs that are compiled in the build
+        sed -n -e 's/^build \(raddle\|tests\/programs\/[^ .\/]*\):.*/\1/p' \
+            -e 's/^build \(\(src\/lab\/[a-z]*\/\)\?lib[^ /]*\.\(a\|so[.0-9]*\)\):.*/\1/p' "$2/out/build.ninja" ;;
     tsan:* | asan:*) echo "tests/test_${1#*:}" ;;
     *) echo "tests/test_${1%%:*}" ;;
     esac
@@ -68,13 +71,16 @@ run_test() {
     case $2 in
     symbols) program="tools/check_symbols.sh out" ;;
     tsan:* | asan:*) ;;
+    cli:*) program="env -u TEST_LONG -u LD_PRELOAD RADDLE=$1/out/raddle RADDLE_SRC=$1 RADDLE_BUILD=$1/out
+            bash $1/tests/cli/${2#cli:}.sh" ;;
     *:*) only=${2#*:} ;;
     esac
-    rm -f "$1/pipe" # a new one each time: a process that an earlier program left running must not write here
+    rm -rf "$1/pipe" "$1/run" # new ones each time: a process that an earlier program left running must not write here
+    case $2 in cli:*) folder=$1/run && mkdir "$folder" ;; *) folder=$1 ;; esac
     mkfifo "$1/pipe"
     # shellcheck disable=SC2086 # a list of words
     (case $2 in session*) ulimit -v "${PLANTED_MEMORY:-unlimited}" ;; esac
-        cd "$1" && export TEST_ONLY="$only" TEST_LONG=1 CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C TSAN_OPTIONS=halt_on_error=1 \
+        cd "$folder" && export TEST_ONLY="$only" TEST_LONG=1 CMOCKA_MESSAGE_OUTPUT=TAP LC_ALL=C TSAN_OPTIONS=halt_on_error=1 \
             ASAN_OPTIONS=verify_asan_link_order=0 &&
         exec timeout -k 2 "$3" stdbuf -oL $program) >"$1/pipe" 2>&1 </dev/null &
     runner=$!
