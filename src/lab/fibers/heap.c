@@ -12,6 +12,8 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
 
 enum { SMALLEST = 6, CLASSES = 36, HEADER = 64 };
 
@@ -69,27 +71,55 @@ size_t rad__heap_room(void *p)
 
 /* ---- As it was ------------------------------------------------------------------------------------------ */
 
+/* Tables have many pages that nobody has written: these are not copied, but thrown away again. */
 static struct {
     char *copy;
-    uint64_t used;
+    unsigned char *written; /* bit 0 of one for each page */
+    uint64_t pages, page_size;
 } kept;
+
+/* A page that is swapped out is not resident, but has been written. */
+static bool nothing_is_swapped(void)
+{
+    struct sysinfo now;
+    return sysinfo(&now) == 0 && now.freeswap == now.totalswap;
+}
 
 bool rad__heap_keep(void)
 {
-    kept.used = heap->used;
-    kept.copy = mmap(NULL, kept.used, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t size = kept.page_size = (uint64_t)sysconf(_SC_PAGESIZE);
+    kept.pages = (heap->used + size - 1) / size;
+    kept.copy = mmap(NULL, kept.pages * (size + 1), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (kept.copy == MAP_FAILED) return false;
-    memcpy(kept.copy, heap, kept.used);
+    kept.written = (unsigned char *)kept.copy + kept.pages * size;
+    bool known = mincore(heap, kept.pages * size, kept.written) == 0 && nothing_is_swapped();
+    if (!known) memset(kept.written, 1, kept.pages);
+    for (uint64_t i = 0; i < kept.pages; i++)
+        if (kept.written[i] & 1) memcpy(kept.copy + i * size, (char *)heap + i * size, size);
     return true;
+}
+
+/* To the next page that is not like this one. */
+static uint64_t alike_to(uint64_t from)
+{
+    uint64_t to = from + 1;
+    while (to < kept.pages && ((kept.written[to] ^ kept.written[from]) & 1) == 0) to++;
+    return to;
 }
 
 void rad__heap_back(void)
 {
-    enum { PAGE = 1 << 16 };
-    uint64_t end = (kept.used + PAGE - 1) / PAGE * PAGE;
-    memset((char *)heap + kept.used, 0, end - kept.used);
+    for (uint64_t from = 0, to; from < kept.pages; from = to) {
+        to = alike_to(from);
+        char *at = (char *)heap + from * kept.page_size;
+        if (kept.written[from] & 1)
+            memcpy(at, kept.copy + from * kept.page_size, (to - from) * kept.page_size);
+        else
+            madvise(at, (to - from) * kept.page_size, MADV_REMOVE);
+    }
+    uint64_t end = kept.pages * kept.page_size;
     madvise((char *)heap + end, HEAP_SIZE - end, MADV_REMOVE);
-    memcpy(heap, kept.copy, kept.used);
 }
 
 /* ---- base/alloc.h --------------------------------------------------------------------------------------- */
