@@ -57,6 +57,34 @@ int rad__os_fork(int *pid, void *context, int (*run)(void *context), rad_error *
     return *pid < 0 ? process_error(error, "start a process") : 0;
 }
 
+/* A handler of ours that ran in the child would run in our memory. */
+static void handlers_reset(void)
+{
+    struct sigaction action;
+    for (int i = 1; i < NSIG; i++)
+        if (sigaction(i, NULL, &action) == 0 && action.sa_handler != SIG_IGN) signal(i, SIG_DFL);
+}
+
+int rad__os_fork_to_execute(int *pid, void *context, int (*run)(void *context), rad_error *error)
+{
+    sigset_t all, before;
+    pid_t parent = getpid();
+    process_keep_children();
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t child = rad__os_fails(EAGAIN) ? -1 : vfork();
+    if (child == 0) {
+        handlers_reset();
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        process_child(parent, context, run);
+    }
+    int number = errno; /* the child may have changed ours */
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = number;
+    *pid = child;
+    return child < 0 ? process_error(error, "start a process") : 0;
+}
+
 void rad__os_die_of(const rad_os_exit *how)
 {
     sigset_t all;

@@ -11,6 +11,11 @@
  * a process are as at the start of a program. */
 RAD_INTERNAL int rad__os_fork(int *pid, void *context, int (*run)(void *context), rad_error *error);
 
+/* The same for a `run` that executes a program soon: until then the child uses our memory, which is cheaper than a copy
+ * of it, and we wait. It writes to nothing that we read; of what it gives back to the system only files are its own. */
+RAD_INTERNAL int rad__os_fork_to_execute(int *pid, void *context, int (*run)(void *context),
+                                         rad_error *error);
+
 typedef struct rad_os_exit {
     int status; /* exit status, when signal is 0 */
     int signal; /* what killed it, or 0 */
