@@ -7,8 +7,10 @@
 
 bool rad__trace_open(rad_trace *t)
 {
-    *t = (rad_trace){0};
-    return RAD_GROW(&t->own, &t->own_capacity, RAD_TRACE_KEEP);
+    /* Most runs are short: what they do not need is not touched. */
+    *t = (rad_trace){.own = rad__alloc_later(RAD_TRACE_KEEP, sizeof *t->own)};
+    t->own_capacity = t->own ? RAD_TRACE_KEEP : 0;
+    return t->own != NULL;
 }
 
 void rad__trace_free(rad_trace *t)
