@@ -8,10 +8,10 @@
 
 #include "base/check.h"
 
-RAD_INTERNAL int rad__os_notice_open(int *fd, rad_error *error);
-RAD_INTERNAL int rad__os_notice_folder(int fd, const char *folder, rad_error *error);
+RAD_INTERNAL int rad__os_folder_watch_open(int *fd, rad_error *error);
+RAD_INTERNAL int rad__os_folder_watch_add(int fd, const char *folder, rad_error *error);
 
 /* 1: something happened; 0: the time is up, or a signal came. */
-RAD_INTERNAL int rad__os_notice_wait(int fd, uint64_t timeout_ns, rad_error *error);
+RAD_INTERNAL int rad__os_folder_watch_wait(int fd, uint64_t timeout_ns, rad_error *error);
 
 #endif

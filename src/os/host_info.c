@@ -25,10 +25,10 @@ static void find_cpu(char *text, size_t size)
     fclose(f);
 }
 
-void rad__os_machine(rad_os_machine *m)
+void rad__os_host_info(rad_os_host_info *m)
 {
     struct utsname u;
-    *m = (rad_os_machine){.cores = 0};
+    *m = (rad_os_host_info){.cores = 0};
     if (uname(&u) == 0) {
         snprintf(m->host, sizeof m->host, "%s", u.nodename);
         snprintf(m->system, sizeof m->system, "%.60s %.120s %.60s", u.sysname, u.release,

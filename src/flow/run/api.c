@@ -112,8 +112,8 @@ static rad_flow_run_options full_options(const rad_flow *f, const rad_flow_optio
         full.function_count = f->function_count;
     }
     if (full.given.jobs == 0) {
-        rad_os_machine machine;
-        rad__os_machine(&machine);
+        rad_os_host_info machine;
+        rad__os_host_info(&machine);
         full.given.jobs = machine.cores > 0 ? machine.cores : 1;
     }
     return full;

@@ -52,7 +52,7 @@ typedef struct rad_flow_host {
     /* Until something has changed in "effects" or "signals", the time is up, or for some other reason. */
     int (*wait)(void *host, uint64_t timeout_ns, rad_error *error);
 
-    /* For a shim: its one command. Output that was read; see rad__os_shell_watch. */
+    /* For a shim: its one command. Output that was read; see rad__os_command_watch. */
     int (*spawn)(void *host, const struct rad_flow_shim *shim, rad_error *error);
     int64_t (*watch)(void *host, void *to, size_t size, uint64_t timeout_ns,
                      rad_flow_watched *watched, rad_error *error);

@@ -25,7 +25,7 @@ typedef struct os_host {
     bool looks_often;     /* there is none to be had */
     int *children;
     uint32_t child_count, child_capacity;
-    rad_os_shell shell; /* of a shim */
+    rad_os_command shell; /* of a shim */
 } os_host;
 
 /* The folder, open; NULL: it is not there, or an error, and *code is which. */
@@ -191,7 +191,7 @@ static int be_a_shim(void *context)
     struct child *c = context;
     rad_flow_host host;
     os_table(&host, c->h);
-    c->h->shell = (rad_os_shell){.pid = -1, .output = -1, .signals = -1};
+    c->h->shell = (rad_os_command){.pid = -1, .output = -1, .signals = -1};
     c->h->notice = -1;
     while (rad__flow_shim_step(c->shim, &host)) continue;
     return 0;
@@ -233,13 +233,13 @@ static int notice(const os_host *h, const char *name)
     char path[PATH_ROOM];
     rad_error error = {0};
     int length = snprintf(path, sizeof path, "%s/%s", h->folder.absolute, name);
-    return length < PATH_ROOM ? rad__os_notice_folder(h->notice, path, &error) : RAD_EINPUT;
+    return length < PATH_ROOM ? rad__os_folder_watch_add(h->notice, path, &error) : RAD_EINPUT;
 }
 
 static int open_notice(os_host *h)
 {
     rad_error error = {0};
-    int code = rad__os_notice_open(&h->notice, &error);
+    int code = rad__os_folder_watch_open(&h->notice, &error);
     if (code == 0) code = notice(h, "effects");
     return code != 0 ? code : notice(h, "signals");
 }
@@ -261,7 +261,7 @@ static int os_wait(void *host, uint64_t timeout_ns, rad_error *error)
                      NULL, NULL);
         return 0;
     }
-    int got = rad__os_notice_wait(h->notice, timeout_ns, error);
+    int got = rad__os_folder_watch_wait(h->notice, timeout_ns, error);
     return got < 0 ? got : 0;
 }
 
@@ -270,26 +270,26 @@ static int os_wait(void *host, uint64_t timeout_ns, rad_error *error)
 static int os_spawn(void *host, const rad_flow_shim *shim, rad_error *error)
 {
     os_host *h = host;
-    return rad__os_shell_start(&h->shell, shim->command, shim->dir, shim->environment, shim->log,
-                               error);
+    return rad__os_command_start(&h->shell, shim->command, shim->dir, shim->environment, shim->log,
+                                 error);
 }
 
 static int64_t os_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
                         rad_flow_watched *watched, rad_error *error)
 {
     os_host *h = host;
-    int64_t got = rad__os_shell_watch(&h->shell, to, size, timeout_ns, error);
+    int64_t got = rad__os_command_watch(&h->shell, to, size, timeout_ns, error);
     *watched = (rad_flow_watched){.ended = h->shell.ended,
                                   .asked_to_end = h->shell.asked_to_end,
                                   .status = h->shell.status,
                                   .signal = h->shell.signal,
-                                  .left = rad__os_shell_is_left(&h->shell)};
+                                  .left = rad__os_command_is_left(&h->shell)};
     return got;
 }
 
 static int os_kill(void *host, bool at_once, rad_error *error)
 {
-    return rad__os_shell_kill(&((os_host *)host)->shell, at_once, error);
+    return rad__os_command_kill(&((os_host *)host)->shell, at_once, error);
 }
 
 /* ---- The rest --------------------------------------------------------------------------------------------- */

@@ -67,8 +67,8 @@ int rad__load_folder_write(const rad__load_folder *f, const rad_load_result *r,
                            const char *scenario_path, const char *command_line, int exit_code,
                            rad_error *error)
 {
-    rad_os_machine machine;
-    rad__os_machine(&machine);
+    rad_os_host_info machine;
+    rad__os_host_info(&machine);
     struct rad__load_circumstances c = {.tool_version = rad_version(),
                                         .compiler = rad_build_compiler(),
                                         .host = machine.host,

@@ -181,8 +181,8 @@ static void memory_may_run_out_anywhere(void **state)
 static void this_machine(void **state)
 {
     (void)state;
-    rad_os_machine m;
-    rad__os_machine(&m);
+    rad_os_host_info m;
+    rad__os_host_info(&m);
     assert_non_null(strstr(m.system, "Linux "));
     assert_true(m.cores > 0);
     assert_true(rad__os_memory_peak() > 1 << 20 && rad__os_memory_peak() < m.memory_bytes);

@@ -391,23 +391,23 @@ static int open_log(void)
 static int run_command(void *context)
 {
     const struct command *c = context;
-    rad_os_shell s;
+    rad_os_command s;
     rad_error error = {0};
     char text[4096];
     size_t size = 0;
     char *const *environment = (char *const *)(uintptr_t)ENVIRONMENT;
-    if (rad__os_shell_start(&s, c->text, c->dir, environment, open_log(), &error) != 0) return 9;
+    if (rad__os_command_start(&s, c->text, c->dir, environment, open_log(), &error) != 0) return 9;
     bool killed = false;
     for (;;) {
         int64_t got =
-            rad__os_shell_watch(&s, text + size, sizeof text - 200 - size, c->timeout_ns, &error);
+            rad__os_command_watch(&s, text + size, sizeof text - 200 - size, c->timeout_ns, &error);
         if (got < 0) return 9;
         size += (size_t)got;
         if (s.ended && got == 0) break;
         if (got == 0 && !killed && (s.asked_to_end || !s.ended))
-            killed = rad__os_shell_kill(&s, true, &error) == 0;
+            killed = rad__os_command_kill(&s, true, &error) == 0;
     }
-    rad__os_shell_close(&s);
+    rad__os_command_close(&s);
     size += (size_t)snprintf(text + size, 200, "|%d %d %d", s.status, s.signal, s.asked_to_end);
     return rad__os_write_file(two, text, size, &error) == 0 ? 0 : 9;
 }
@@ -466,17 +466,18 @@ static void test_asked_to_end(void **state)
 /* Somebody has asked, and the command takes its time: 0, if it was waited for, and not asked about all the while. */
 static int wait_patiently(void *context)
 {
-    rad_os_shell s;
+    rad_os_command s;
     rad_error error = {0};
     char text[100];
     uint32_t looks = 0;
     char *const *environment = (char *const *)(uintptr_t)ENVIRONMENT;
-    if (rad__os_shell_start(&s, context, NULL, environment, open_log(), &error) != 0) return 9;
+    if (rad__os_command_start(&s, context, NULL, environment, open_log(), &error) != 0) return 9;
     while (!s.ended && looks < 1000) {
-        if (rad__os_shell_watch(&s, text, sizeof text, UINT64_C(20000000000), &error) < 0) return 9;
+        if (rad__os_command_watch(&s, text, sizeof text, UINT64_C(20000000000), &error) < 0)
+            return 9;
         looks++;
     }
-    rad__os_shell_close(&s);
+    rad__os_command_close(&s);
     return looks < 10 && s.asked_to_end ? 0 : 8;
 }
 
@@ -495,23 +496,23 @@ static void test_waits_for_what_was_asked_to_end(void **state)
  * seen, killed, and is gone. */
 static int kill_all(void *context)
 {
-    rad_os_shell s;
+    rad_os_command s;
     rad_error error = {0};
     char text[100];
     char *const *environment = (char *const *)(uintptr_t)ENVIRONMENT;
-    if (rad__os_shell_start(&s, context, NULL, environment, open_log(), &error) != 0) return 9;
+    if (rad__os_command_start(&s, context, NULL, environment, open_log(), &error) != 0) return 9;
     while (!rad__os_exists(one) || !rad__os_exists(two)) usleep(1000);
-    if (rad__os_shell_is_left(&s)) return 8; /* it has not ended */
-    if (rad__os_shell_kill(&s, false, &error) != 0) return 9;
+    if (rad__os_command_is_left(&s)) return 8; /* it has not ended */
+    if (rad__os_command_kill(&s, false, &error) != 0) return 9;
     while (!s.ended)
-        if (rad__os_shell_watch(&s, text, sizeof text, PATIENCE_NS, &error) < 0) return 9;
-    if (!rad__os_shell_is_left(&s)) return 7;
-    while (rad__os_shell_is_left(&s)) {
-        if (rad__os_shell_kill(&s, true, &error) != 0) return 9;
-        rad__os_shell_watch(&s, text, sizeof text, 0, &error);
+        if (rad__os_command_watch(&s, text, sizeof text, PATIENCE_NS, &error) < 0) return 9;
+    if (!rad__os_command_is_left(&s)) return 7;
+    while (rad__os_command_is_left(&s)) {
+        if (rad__os_command_kill(&s, true, &error) != 0) return 9;
+        rad__os_command_watch(&s, text, sizeof text, 0, &error);
         usleep(1000);
     }
-    rad__os_shell_close(&s);
+    rad__os_command_close(&s);
     return s.signal == SIGTERM ? 0 : 6;
 }
 
@@ -539,17 +540,17 @@ static void test_notices(void **state)
     (void)state;
     int fd, file;
     rad_error error = {0};
-    assert_int_equal(rad__os_notice_open(&fd, &error), 0);
-    assert_int_equal(rad__os_notice_folder(fd, folder, &error), 0);
-    assert_int_equal(rad__os_notice_wait(fd, 1000000, &error), 0);
+    assert_int_equal(rad__os_folder_watch_open(&fd, &error), 0);
+    assert_int_equal(rad__os_folder_watch_add(fd, folder, &error), 0);
+    assert_int_equal(rad__os_folder_watch_wait(fd, 1000000, &error), 0);
     assert_int_equal(rad__os_create(&file, &held, "one", &error), 0);
-    assert_int_equal(rad__os_notice_wait(fd, 1000000, &error), 0);
+    assert_int_equal(rad__os_folder_watch_wait(fd, 1000000, &error), 0);
     close(file);
-    assert_int_equal(rad__os_notice_wait(fd, UINT64_C(5000000000), &error), 1);
+    assert_int_equal(rad__os_folder_watch_wait(fd, UINT64_C(5000000000), &error), 1);
     assert_int_equal(rad__os_rename_in(&held, "one", "two", &error), 0);
-    assert_int_equal(rad__os_notice_wait(fd, UINT64_C(5000000000), &error), 1);
-    assert_int_equal(rad__os_notice_wait(fd, 1000000, &error), 0);
-    assert_int_equal(rad__os_notice_folder(fd, "durable/none", &error), RAD_EIO);
+    assert_int_equal(rad__os_folder_watch_wait(fd, UINT64_C(5000000000), &error), 1);
+    assert_int_equal(rad__os_folder_watch_wait(fd, 1000000, &error), 0);
+    assert_int_equal(rad__os_folder_watch_add(fd, "durable/none", &error), RAD_EIO);
     close(fd);
 }
 
@@ -570,9 +571,9 @@ static int do_everything(rad_error *error)
     if (code == 0) code = rad__os_link_in(&held, "one", "three", error);
     if (code == 1) code = rad__os_rename_in(&held, "three", "two", error);
     if (code == 0) code = rad__os_sync_folder(&held, "", error);
-    if (code == 0) code = rad__os_notice_open(&watch, error);
-    if (code == 0) code = rad__os_notice_folder(watch, folder, error);
-    if (code == 0) code = rad__os_notice_wait(watch, 0, error);
+    if (code == 0) code = rad__os_folder_watch_open(&watch, error);
+    if (code == 0) code = rad__os_folder_watch_add(watch, folder, error);
+    if (code == 0) code = rad__os_folder_watch_wait(watch, 0, error);
     if (watch >= 0) close(watch);
     int pid = -1;
     if (code == 0) code = rad__os_detach(&pid, -1, NULL, sleep_a_while, error);
