@@ -1,4 +1,4 @@
-/* batch.c — doing a unit: the loop in which a worker process spends its life. */
+/* batch.c — doing a batch: the loop in which a worker process spends its life. */
 #include "lab/batch.h"
 
 #include "base/alloc.h"
@@ -8,22 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UNIT_NS (UINT64_C(100) * 1000 * 1000)
+#define BATCH_NS (UINT64_C(100) * 1000 * 1000)
 
 /* States remembered by dedup; further ones are explored as often as they are met. */
 #define VISITED_MAX (UINT64_C(1) << 26)
 
-void rad__unit_bench_open(rad_unit_bench *b, rad_rig *rig)
+void rad__batch_worker_open(rad_batch_worker *b, rad_rig *rig)
 {
-    *b = (rad_unit_bench){.rig = rig, .visited = {.limit = VISITED_MAX}};
-    rad__classes_open(&b->classes);
+    *b = (rad_batch_worker){.rig = rig, .visited = {.limit = VISITED_MAX}};
+    rad__trace_classes_open(&b->classes);
 }
 
-void rad__unit_bench_close(rad_unit_bench *b)
+void rad__batch_worker_close(rad_batch_worker *b)
 {
     rad__policy_destroy(b->policy);
     rad__policy_destroy(b->script);
-    rad__classes_close(&b->classes);
+    rad__trace_classes_close(&b->classes);
     rad__set128_free(&b->seen);
     rad__set128_free(&b->visited);
     rad__set128_free(&b->passed);
@@ -31,7 +31,7 @@ void rad__unit_bench_close(rad_unit_bench *b)
     rad__free(b->events);
 }
 
-void rad__unit_result_free(rad_unit_result *r)
+void rad__batch_result_free(rad_batch_result *r)
 {
     for (uint64_t i = 0; i < r->finding_count; i++) {
         rad__free(r->findings[i].choices);
@@ -42,28 +42,28 @@ void rad__unit_result_free(rad_unit_result *r)
     rad__free(r->classes);
     rad__free(r->last_hashes);
     rad__estimates_free(&r->learned);
-    *r = (rad_unit_result){0};
+    *r = (rad_batch_result){0};
 }
 
-static void unit_nomem(rad_unit_result *out)
+static void batch_nomem(rad_batch_result *out)
 {
     rad__error_memory(&out->error);
 }
 
-static void *unit_copy(const void *from, size_t count, size_t size, rad_unit_result *out)
+static void *batch_copy(const void *from, size_t count, size_t size, rad_batch_result *out)
 {
     void *copy = rad__alloc(count, size);
     if (copy == NULL)
-        unit_nomem(out);
+        batch_nomem(out);
     else if (count)
         memcpy(copy, from, count * size);
     return copy;
 }
 
-rad_unit_finding *rad__unit_finding_add(rad_unit_result *r)
+rad_batch_finding *rad__batch_finding_add(rad_batch_result *r)
 {
     if (!RAD_GROW(&r->findings, &r->finding_capacity, (uint32_t)r->finding_count + 1)) {
-        unit_nomem(r);
+        batch_nomem(r);
         return NULL;
     }
     return &r->findings[r->finding_count++];
@@ -72,13 +72,13 @@ rad_unit_finding *rad__unit_finding_add(rad_unit_result *r)
 /* ---- What a run leaves ---------------------------------------------------------------------------- */
 
 /* How far a run had come when it failed. */
-typedef struct unit_extent {
+typedef struct run_extent {
     uint64_t decisions, switches, set_roll;
     uint32_t set_hash_count;
-} unit_extent;
+} run_extent;
 
-static void unit_finding(rad_unit_bench *b, rad_unit_result *out, const rad_verdict *v,
-                         const unit_extent *x, uint64_t run)
+static void batch_finding(rad_batch_worker *b, rad_batch_result *out, const rad_verdict *v,
+                          const run_extent *x, uint64_t run)
 {
     const rad_kernel *k = b->rig->kernel;
     for (uint64_t i = 0; i < out->finding_count; i++) {
@@ -86,15 +86,15 @@ static void unit_finding(rad_unit_bench *b, rad_unit_result *out, const rad_verd
         out->findings[i].failures++;
         return;
     }
-    rad_unit_finding *f = rad__unit_finding_add(out);
+    rad_batch_finding *f = rad__batch_finding_add(out);
     if (f == NULL) return;
-    *f = (rad_unit_finding){
+    *f = (rad_batch_finding){
         .verdict = *v,
         .first_run = run,
         .failures = 1,
-        .choices = unit_copy(b->rig->choices, x->decisions, sizeof(rad_choice), out),
+        .choices = batch_copy(b->rig->choices, x->decisions, sizeof(rad_choice), out),
         .choice_count = x->decisions,
-        .set_hashes = unit_copy(k->set_hashes, x->set_hash_count, sizeof(uint64_t), out),
+        .set_hashes = batch_copy(k->set_hashes, x->set_hash_count, sizeof(uint64_t), out),
         .set_hash_count = x->set_hash_count,
         .set_roll = x->set_roll,
         .switches = x->switches,
@@ -102,23 +102,24 @@ static void unit_finding(rad_unit_bench *b, rad_unit_result *out, const rad_verd
 }
 
 /* A race that did not end the run: the run up to the end of its step is the failure. */
-static void unit_race(rad_unit_bench *b, rad_unit_result *out, const rad_report *r, uint64_t run)
+static void batch_race(rad_batch_worker *b, rad_batch_result *out, const rad_report *r,
+                       uint64_t run)
 {
     rad_verdict v;
-    unit_extent x = {r->decisions, r->switches, r->set_roll, r->set_hash_count};
+    run_extent x = {r->decisions, r->switches, r->set_roll, r->set_hash_count};
     rad__verdict_of_race(b->rig->kernel, r, &v);
-    unit_finding(b, out, &v, &x, run);
+    batch_finding(b, out, &v, &x, run);
 }
 
-static void unit_failure(rad_unit_bench *b, rad_unit_result *out, const rad_verdict *v,
-                         uint64_t run)
+static void batch_failure(rad_batch_worker *b, rad_batch_result *out, const rad_verdict *v,
+                          uint64_t run)
 {
     const rad_kernel *k = b->rig->kernel;
-    unit_extent x = {k->decisions, k->switches, k->set_roll, k->set_hash_count};
-    unit_finding(b, out, v, &x, run);
+    run_extent x = {k->decisions, k->switches, k->set_roll, k->set_hash_count};
+    batch_finding(b, out, v, &x, run);
 }
 
-static void unit_class(rad_unit_bench *b, rad_unit_result *out)
+static void batch_class(rad_batch_worker *b, rad_batch_result *out)
 {
     if (b->classes.failed || rad__set128_add(&b->seen, b->classes.sum) != RAD_SET_NEW) return;
     if (!RAD_GROW(&out->classes, &out->class_capacity, (uint32_t)out->class_count + 1)) return;
@@ -127,14 +128,15 @@ static void unit_class(rad_unit_bench *b, rad_unit_result *out)
 
 /* ---- Twice: the same choices must give the same run ------------------------------------------------- */
 
-static bool unit_keep_events(rad_unit_bench *b, const rad_trace *t)
+static bool batch_keep_events(rad_batch_worker *b, const rad_trace *t)
 {
     if (!RAD_GROW(&b->events, &b->event_capacity, (uint32_t)t->count)) return false;
     for (uint64_t i = 0; i < t->count; i++) b->events[i] = *rad__trace_at(t, i);
     return true;
 }
 
-static uint64_t unit_first_difference(const rad_unit_bench *b, const rad_trace *t, uint64_t count)
+static uint64_t batch_first_difference(const rad_batch_worker *b, const rad_trace *t,
+                                       uint64_t count)
 {
     uint64_t i = 0;
     while (i < count && i < t->count &&
@@ -145,13 +147,13 @@ static uint64_t unit_first_difference(const rad_unit_bench *b, const rad_trace *
 }
 
 /* Runs the recorded choices again; fills `v` with the difference, if there is one. */
-static bool unit_differs(rad_unit_bench *b, rad_verdict *v, rad_unit_result *out)
+static bool batch_differs(rad_batch_worker *b, rad_verdict *v, rad_batch_result *out)
 {
     rad_kernel *k = b->rig->kernel;
     uint64_t decisions = k->decisions, events = k->trace.count;
     if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)decisions + 1) ||
-        !unit_keep_events(b, &k->trace)) {
-        unit_nomem(out);
+        !batch_keep_events(b, &k->trace)) {
+        batch_nomem(out);
         return false;
     }
     for (uint64_t i = 0; i < decisions; i++) b->guide[i] = b->rig->choices[i].chosen;
@@ -163,7 +165,7 @@ static bool unit_differs(rad_unit_bench *b, rad_verdict *v, rad_unit_result *out
         return false;
     *v = again;
     v->result = RAD_RESULT_FAILURE;
-    v->failure_step = unit_first_difference(b, &k->trace, events);
+    v->failure_step = batch_first_difference(b, &k->trace, events);
     snprintf(v->kind, sizeof v->kind, "nondeterminism");
     snprintf(v->identity, sizeof v->identity, "nondeterminism");
     snprintf(v->message, sizeof v->message,
@@ -174,8 +176,8 @@ static bool unit_differs(rad_unit_bench *b, rad_verdict *v, rad_unit_result *out
 
 /* ---- Runs ----------------------------------------------------------------------------------------- */
 
-/* Takes one run into the result; false ends the unit. */
-static bool unit_fold(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out, uint64_t run)
+/* Takes one run into the result; false ends the batch. */
+static bool batch_fold(rad_batch_worker *b, const rad_batch *u, rad_batch_result *out, uint64_t run)
 {
     rad_kernel *k = b->rig->kernel;
     out->runs++;
@@ -184,40 +186,41 @@ static bool unit_fold(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
         out->error = k->error;
         return false;
     }
-    if (k->outcome != RAD_OUTCOME_PRUNED) unit_class(b, out);
+    if (k->outcome != RAD_OUTCOME_PRUNED) batch_class(b, out);
     bool failed = k->outcome == RAD_OUTCOME_FAILED;
     bool limit = failed && (k->failure.oracle == RAD_ORACLE_LIVELOCK ||
                             k->failure.oracle == RAD_ORACLE_STEP_LIMIT);
     out->cut += k->outcome == RAD_OUTCOME_CUT;
     out->held += k->fair.held > 0;
     out->endless |= limit || k->outcome == RAD_OUTCOME_CUT;
-    for (uint32_t i = 0; i < k->report_count; i++) unit_race(b, out, &k->reports[i], run);
+    for (uint32_t i = 0; i < k->report_count; i++) batch_race(b, out, &k->reports[i], run);
     uint32_t races = k->report_count;
     if (failed || u->twice) {
         rad_verdict v;
         rad__verdict_of(k, &v);
-        if (u->twice && k->outcome != RAD_OUTCOME_PRUNED && unit_differs(b, &v, out)) failed = true;
-        if (failed) unit_failure(b, out, &v, run);
+        if (u->twice && k->outcome != RAD_OUTCOME_PRUNED && batch_differs(b, &v, out))
+            failed = true;
+        if (failed) batch_failure(b, out, &v, run);
     }
     failed |= races > 0;
     out->failures += failed;
     return out->error.code == 0 && !(failed && u->stop_on_first);
 }
 
-/* A unit of slow runs ends early and leaves the rest to another one: limits and progress are looked at
- * between units, and it does not matter how the runs are cut. Asks the clock every 64 steps. */
-static bool unit_is_long(const rad_unit *u, uint64_t *started_ns, uint64_t *at_steps,
-                         const rad_unit_result *out)
+/* A batch of slow runs ends early and leaves the rest to another one: limits and progress are looked at
+ * between batches, and it does not matter how the runs are cut. Asks the clock every 64 steps. */
+static bool batch_is_long(const rad_batch *u, uint64_t *started_ns, uint64_t *at_steps,
+                          const rad_batch_result *out)
 {
     if (u->steps_max != 0 && out->steps >= u->steps_max) return true;
     if (*started_ns != 0 && out->steps - *at_steps < 64) return false;
     uint64_t now = rad__os_now_ns();
     *at_steps = out->steps;
     if (*started_ns == 0) *started_ns = now;
-    return now - *started_ns > UNIT_NS;
+    return now - *started_ns > BATCH_NS;
 }
 
-static bool unit_policy(rad_unit_bench *b, const char *name, rad_unit_result *out)
+static bool batch_policy(rad_batch_worker *b, const char *name, rad_batch_result *out)
 {
     if (b->policy && strcmp(b->policy_name, name) == 0) return true;
     rad__policy_destroy(b->policy);
@@ -229,9 +232,9 @@ static bool unit_policy(rad_unit_bench *b, const char *name, rad_unit_result *ou
     return code == 0;
 }
 
-static void unit_sample(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
+static void batch_sample(rad_batch_worker *b, const rad_batch *u, rad_batch_result *out)
 {
-    if (!unit_policy(b, u->policy, out)) return;
+    if (!batch_policy(b, u->policy, out)) return;
     rad_run_options options = rad__rig_options(b->rig, b->policy);
     options.info = (rad_run_info){.seed = u->seed, .estimates = u->estimates};
     options.into = &out->learned;
@@ -244,14 +247,14 @@ static void unit_sample(rad_unit_bench *b, const rad_unit *u, rad_unit_result *o
         b->rig->shared->run = i;
         options.info.run = u->first + i;
         rad__rig_run(b->rig, &options);
-        if (!unit_fold(b, u, out, i) || unit_is_long(u, &started_ns, &at_steps, out)) return;
+        if (!batch_fold(b, u, out, i) || batch_is_long(u, &started_ns, &at_steps, out)) return;
     }
 }
 
 /* Ends a run that reached a state from which everything has been or will be explored. */
 typedef struct dedup {
     rad_observer observer;
-    rad_unit_bench *bench;
+    rad_batch_worker *worker;
     uint64_t prefix; /* decisions that belong to the path: their states are known on purpose */
     bool circles;    /* some run came back to a state of its own */
 } dedup;
@@ -259,7 +262,7 @@ typedef struct dedup {
 static void dedup_begin(rad_observer *o, rad_kernel *k)
 {
     (void)k;
-    rad__set128_clear(&((dedup *)o)->bench->passed);
+    rad__set128_clear(&((dedup *)o)->worker->passed);
 }
 
 static bool dedup_deciding(rad_observer *o, rad_kernel *k)
@@ -268,19 +271,19 @@ static bool dedup_deciding(rad_observer *o, rad_kernel *k)
     rad_state_hash h = {{0, 0}};
     k->machine->state(k->self, &h);
     rad__fair_state(k, &h);
-    bool again = rad__set128_add(&d->bench->passed, h.digest) == RAD_SET_KNOWN;
+    bool again = rad__set128_add(&d->worker->passed, h.digest) == RAD_SET_KNOWN;
     if (k->decisions < d->prefix) return false;
     if (again)
         d->circles = true; /* a schedule that never ends, of which this run is the beginning */
-    return rad__set128_add(&d->bench->visited, h.digest) == RAD_SET_KNOWN;
+    return rad__set128_add(&d->worker->visited, h.digest) == RAD_SET_KNOWN;
 }
 
-static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
+static void batch_tree(rad_batch_worker *b, const rad_batch *u, rad_batch_result *out)
 {
     rad_rig *rig = b->rig;
     dedup watch = {
         .observer = {.begin = dedup_begin, .deciding = dedup_deciding},
-        .bench = b,
+        .worker = b,
         .prefix = u->path_count,
     };
     rad_run_options options = rad__rig_options(rig, rig->guide);
@@ -292,7 +295,7 @@ static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
     if (length) memcpy(rig->choices, u->path, length * sizeof *u->path);
     for (uint64_t i = 0; i < u->count; i++) {
         if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)length + 1)) {
-            unit_nomem(out);
+            batch_nomem(out);
             return;
         }
         for (uint64_t j = 0; j < length; j++) b->guide[j] = rig->choices[j].chosen;
@@ -300,32 +303,32 @@ static void unit_tree(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out
         watch.prefix = length;
         rad__guide_set(rig->guide, b->guide, length);
         rad__rig_run(rig, &options);
-        bool more = unit_fold(b, u, out, i);
+        bool more = batch_fold(b, u, out, i);
         length = rig->kernel->decisions;
         out->exhausted = !rad__tree_advance(rig->choices, &length, u->floor, u->bound,
                                             u->bound_limit, &out->pruned);
-        if (out->exhausted || !more || unit_is_long(u, &started_ns, &at_steps, out)) break;
+        if (out->exhausted || !more || batch_is_long(u, &started_ns, &at_steps, out)) break;
     }
     out->endless |= watch.circles;
     out->states = b->visited.count - known;
-    out->path = unit_copy(rig->choices, length, sizeof *out->path, out);
+    out->path = batch_copy(rig->choices, length, sizeof *out->path, out);
     out->path_count = length;
 }
 
-static void unit_script(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
+static void batch_script(rad_batch_worker *b, const rad_batch *u, rad_batch_result *out)
 {
     if (b->script == NULL && rad__policy_script(&b->script, &out->error) != 0) return;
-    rad__script_set(b->script, u->cues, u->cue_count, u->picks, u->pick_count);
+    rad__script_set(b->script, u->steps, u->step_count, u->picks, u->pick_count);
     rad_run_options options = rad__rig_options(b->rig, b->script);
     b->rig->shared->run = 0;
     rad__rig_run(b->rig, &options);
-    unit_fold(b, u, out, 0);
+    batch_fold(b, u, out, 0);
 }
 
-void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
+void rad__batch_run(rad_batch_worker *b, const rad_batch *u, rad_batch_result *out)
 {
     rad_kernel *k = b->rig->kernel;
-    *out = (rad_unit_result){0};
+    *out = (rad_batch_result){0};
     b->rig->unfair = u->unfair;
     b->rig->limit = u->round ? RAD_LIMIT_ROUND : rad__limit_of(b->rig->target.machine);
     b->rig->ends_at = u->races_go_on ? u->ends_at : NULL;
@@ -338,13 +341,13 @@ void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out)
     b->rig->shared->waited = 0;
     b->rig->shared->outside = (rad_outside){0};
     switch (u->kind) {
-    case RAD_UNIT_SAMPLE: unit_sample(b, u, out); break;
-    case RAD_UNIT_TREE: unit_tree(b, u, out); break;
-    case RAD_UNIT_SCRIPT: unit_script(b, u, out); break;
+    case RAD_BATCH_SAMPLE: batch_sample(b, u, out); break;
+    case RAD_BATCH_TREE: batch_tree(b, u, out); break;
+    case RAD_BATCH_SCRIPT: batch_script(b, u, out); break;
     }
     if (out->runs) rad__verdict_of(k, &out->last);
     if (out->runs == 1 && u->count == 1) {
-        out->last_hashes = unit_copy(k->set_hashes, k->set_hash_count, sizeof *k->set_hashes, out);
+        out->last_hashes = batch_copy(k->set_hashes, k->set_hash_count, sizeof *k->set_hashes, out);
         out->last_hash_count = k->set_hash_count;
     }
     out->here = b->rig->here;
@@ -384,36 +387,36 @@ static void *get_array(rad_reader *from, uint64_t *count, size_t size)
     return items;
 }
 
-void rad__unit_write(const rad_unit *u, rad_bytes *to)
+void rad__batch_write(const rad_batch *u, rad_bytes *to)
 {
     rad__bytes_put(to, u, sizeof *u);
     put_array(to, u->path, u->path_count, sizeof *u->path);
-    put_array(to, u->cues, u->cue_count, sizeof *u->cues);
+    put_array(to, u->steps, u->step_count, sizeof *u->steps);
     put_array(to, u->picks, u->pick_count, sizeof *u->picks);
     rad_estimates none = {0};
     rad__estimates_write(u->estimates ? u->estimates : &none, to);
 }
 
-void rad__unit_free(rad_unit *u)
+void rad__batch_free(rad_batch *u)
 {
     rad__free(u->path);
-    rad__free((void *)u->cues);
+    rad__free((void *)u->steps);
     rad__free((void *)u->picks);
 }
 
-bool rad__unit_read(rad_unit *u, rad_estimates *estimates, rad_reader *from)
+bool rad__batch_read(rad_batch *u, rad_estimates *estimates, rad_reader *from)
 {
     const void *head = rad__read_bytes(from, sizeof *u);
     if (head == NULL) return false;
     memcpy(u, head, sizeof *u);
     u->path = get_array(from, &u->path_count, sizeof *u->path);
-    u->cues = get_array(from, &u->cue_count, sizeof *u->cues);
+    u->steps = get_array(from, &u->step_count, sizeof *u->steps);
     u->picks = get_array(from, &u->pick_count, sizeof *u->picks);
     u->estimates = estimates;
     return rad__estimates_read(estimates, from) && !from->failed;
 }
 
-void rad__unit_result_write(const rad_unit_result *r, rad_bytes *to)
+void rad__batch_result_write(const rad_batch_result *r, rad_bytes *to)
 {
     rad__bytes_put(to, r, sizeof *r);
     put_array(to, r->path, r->path_count, sizeof *r->path);
@@ -421,14 +424,14 @@ void rad__unit_result_write(const rad_unit_result *r, rad_bytes *to)
     put_array(to, r->last_hashes, r->last_hash_count, sizeof *r->last_hashes);
     put_array(to, r->findings, r->finding_count, sizeof *r->findings);
     for (uint64_t i = 0; i < r->finding_count; i++) {
-        const rad_unit_finding *f = &r->findings[i];
+        const rad_batch_finding *f = &r->findings[i];
         put_array(to, f->choices, f->choice_count, sizeof *f->choices);
         put_array(to, f->set_hashes, f->set_hash_count, sizeof *f->set_hashes);
     }
     rad__estimates_write(&r->learned, to);
 }
 
-bool rad__unit_result_read(rad_unit_result *r, rad_reader *from)
+bool rad__batch_result_read(rad_batch_result *r, rad_reader *from)
 {
     const void *head = rad__read_bytes(from, sizeof *r);
     if (head == NULL) return false;
@@ -442,7 +445,7 @@ bool rad__unit_result_read(rad_unit_result *r, rad_reader *from)
     for (uint64_t i = 0; i < r->finding_count; i++) {
         uint64_t
             hashes; /* the pointers that came along are the other process's: all are replaced */
-        rad_unit_finding *f = &r->findings[i];
+        rad_batch_finding *f = &r->findings[i];
         f->choices = get_array(from, &f->choice_count, sizeof *f->choices);
         f->set_hashes = get_array(from, &hashes, sizeof *f->set_hashes);
         f->set_hash_count = (uint32_t)hashes;

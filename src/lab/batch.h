@@ -1,13 +1,13 @@
 /* batch.h — a portion of exploration: what a worker process is asked to do, and what it answers.
  *
- * A unit is a pure function of its content, so it does not matter which process does it, when, or how
- * the whole is cut into units. Three kinds:
+ * A batch is a pure function of its content, so it does not matter which process does it, when, or how
+ * the whole is cut into batches. Three kinds:
  *
  *   sample   runs [first, first + count) of a policy, with given estimates
  *   tree     up to `count` runs of a depth-first search, from `path` on, never going back above `floor`
  *   script   one run in which given actors run in a given order, as far as they can
  *
- * A tree unit that does not finish answers with the path it would have run next. */
+ * A tree batch that does not finish answers with the path it would have run next. */
 #ifndef RAD_LAB_BATCH_H
 #define RAD_LAB_BATCH_H
 
@@ -17,16 +17,16 @@
 
 enum rad_bound { RAD_BOUND_NONE = 0, RAD_BOUND_PREEMPTIONS, RAD_BOUND_DELAYS };
 
-enum rad_unit_kind { RAD_UNIT_SAMPLE = 0, RAD_UNIT_TREE, RAD_UNIT_SCRIPT };
+enum rad_batch_kind { RAD_BATCH_SAMPLE = 0, RAD_BATCH_TREE, RAD_BATCH_SCRIPT };
 
 /* One step of a script: who runs, and what it picks inside the step. */
-typedef struct rad_cue {
+typedef struct rad_script_step {
     uint32_t actor;
     uint32_t pick_at, pick_count; /* range in the script's picks */
-} rad_cue;
+} rad_script_step;
 
-typedef struct rad_unit {
-    enum rad_unit_kind kind;
+typedef struct rad_batch {
+    enum rad_batch_kind kind;
     bool stop_on_first;
     bool twice;
     bool round; /* the step limit is a livelock: rad__artifact_is_round */
@@ -45,14 +45,14 @@ typedef struct rad_unit {
     rad_choice *path; /* tree: the next run's prefix */
     uint64_t path_count;
     const rad_estimates *estimates; /* sample */
-    const rad_cue *cues;            /* script */
-    uint64_t cue_count;
+    const rad_script_step *steps;   /* script */
+    uint64_t step_count;
     const uint32_t *picks;
     uint64_t pick_count;
-} rad_unit;
+} rad_batch;
 
-/* One way to fail, first seen in run `first_run` of the unit. */
-typedef struct rad_unit_finding {
+/* One way to fail, first seen in run `first_run` of the batch. */
+typedef struct rad_batch_finding {
     rad_verdict verdict;
     uint64_t first_run;
     uint64_t failures;
@@ -62,9 +62,9 @@ typedef struct rad_unit_finding {
     uint32_t set_hash_count;
     uint64_t set_roll; /* after the last decision */
     uint64_t switches;
-} rad_unit_finding;
+} rad_batch_finding;
 
-typedef struct rad_unit_result {
+typedef struct rad_batch_result {
     uint64_t runs, steps, failures;
     uint64_t cut;          /* runs that were not finished at the step limit */
     uint64_t held;         /* runs in which an actor was held back: core/fair.h */
@@ -73,7 +73,7 @@ typedef struct rad_unit_result {
     uint64_t here, audits; /* of a program: as in rad_rig */
     char why[RAD_RIG_WHY];
     rad_verdict last;      /* of the last run */
-    uint64_t *last_hashes; /* its rolling set hashes, when the unit was one run */
+    uint64_t *last_hashes; /* its rolling set hashes, when the batch was one run */
     uint64_t last_hash_count;
     uint64_t evaluations[RAD_ORACLES_MAX];
     uint8_t reached[RAD_SITES_MAX];
@@ -86,23 +86,23 @@ typedef struct rad_unit_result {
     rad_choice *path;
     uint64_t path_count;
     rad_estimates learned;
-    rad_digest *classes; /* of the runs, each once within the unit */
+    rad_digest *classes; /* of the runs, each once within the batch */
     uint64_t class_count;
     uint32_t class_capacity;
-    rad_unit_finding
-        *findings; /* every way to fail, by first run: a unit is short enough to keep all */
+    rad_batch_finding
+        *findings; /* every way to fail, by first run: a batch is short enough to keep all */
     uint64_t finding_count;
     uint32_t finding_capacity;
-    rad_error error; /* resources: the unit is void */
-} rad_unit_result;
+    rad_error error; /* resources: the batch is void */
+} rad_batch_result;
 
-/* What a process keeps between units. */
-typedef struct rad_unit_bench {
+/* What a process keeps between batches. */
+typedef struct rad_batch_worker {
     rad_rig *rig;
     rad_policy *policy;
     char policy_name[32];
-    rad_classes classes;
-    rad_set128 seen;    /* classes within the unit */
+    rad_trace_classes classes;
+    rad_set128 seen;    /* classes within the batch */
     rad_set128 visited; /* states, for dedup; lives as long as the process */
     rad_set128 passed;  /* states of the run under way, for dedup */
     uint32_t *guide;
@@ -110,22 +110,22 @@ typedef struct rad_unit_bench {
     rad_event *events; /* of the first of two runs */
     uint32_t event_capacity;
     rad_policy *script;
-} rad_unit_bench;
+} rad_batch_worker;
 
-RAD_INTERNAL void rad__unit_bench_open(rad_unit_bench *b, rad_rig *rig);
-RAD_INTERNAL void rad__unit_bench_close(rad_unit_bench *b);
-RAD_INTERNAL void rad__unit_run(rad_unit_bench *b, const rad_unit *u, rad_unit_result *out);
-RAD_INTERNAL void rad__unit_result_free(rad_unit_result *r);
+RAD_INTERNAL void rad__batch_worker_open(rad_batch_worker *b, rad_rig *rig);
+RAD_INTERNAL void rad__batch_worker_close(rad_batch_worker *b);
+RAD_INTERNAL void rad__batch_run(rad_batch_worker *b, const rad_batch *u, rad_batch_result *out);
+RAD_INTERNAL void rad__batch_result_free(rad_batch_result *r);
 
 /* Room for one more finding, or NULL with the result's error set. */
-RAD_INTERNAL rad_unit_finding *rad__unit_finding_add(rad_unit_result *r);
+RAD_INTERNAL rad_batch_finding *rad__batch_finding_add(rad_batch_result *r);
 
 /* Between processes of one build. Reading allocates; false when short or out of memory. */
-RAD_INTERNAL void rad__unit_free(rad_unit *u); /* one that was read */
-RAD_INTERNAL void rad__unit_write(const rad_unit *u, rad_bytes *to);
-RAD_INTERNAL bool rad__unit_read(rad_unit *u, rad_estimates *estimates, rad_reader *from);
-RAD_INTERNAL void rad__unit_result_write(const rad_unit_result *r, rad_bytes *to);
-RAD_INTERNAL bool rad__unit_result_read(rad_unit_result *r, rad_reader *from);
+RAD_INTERNAL void rad__batch_free(rad_batch *u); /* one that was read */
+RAD_INTERNAL void rad__batch_write(const rad_batch *u, rad_bytes *to);
+RAD_INTERNAL bool rad__batch_read(rad_batch *u, rad_estimates *estimates, rad_reader *from);
+RAD_INTERNAL void rad__batch_result_write(const rad_batch_result *r, rad_bytes *to);
+RAD_INTERNAL bool rad__batch_result_read(rad_batch_result *r, rad_reader *from);
 
 /* ---- Depth-first search over choice lists (tree.c) -------------------------------------------------- */
 
@@ -139,6 +139,6 @@ RAD_INTERNAL bool rad__tree_advance(rad_choice *run, uint64_t *count, uint64_t f
 
 /* Cuts off the later half of what is left: path/floor keep the deeper part, *other gets the rest (path
  * in a new allocation). False when there is nothing to give away. */
-RAD_INTERNAL bool rad__tree_split(rad_unit *u, rad_unit *other);
+RAD_INTERNAL bool rad__tree_split(rad_batch *u, rad_batch *other);
 
 #endif

@@ -25,7 +25,7 @@ static bool append_line(rad_bytes *to, const json_t *line)
     return true;
 }
 
-char *rad__source_text(const rad_case *c, const char *const *keys, rad_error *error)
+char *rad__case_source_text(const rad_case *c, const char *const *keys, rad_error *error)
 {
     const rad_json_source place = {NULL, error};
     json_t *body = body_load(c, error);
@@ -50,7 +50,7 @@ char *rad__source_text(const rad_case *c, const char *const *keys, rad_error *er
 }
 
 /* Statements, not characters. */
-uint64_t rad__source_size(const rad_machine *m, const rad_case *c)
+uint64_t rad__case_source_size(const rad_machine *m, const rad_case *c)
 {
     json_t *body = body_load(c, NULL);
     uint64_t size = body ? json_array_size(json_object_get(body, "source")) : UINT64_MAX;
@@ -60,7 +60,7 @@ uint64_t rad__source_size(const rad_machine *m, const rad_case *c)
     return size;
 }
 
-bool rad__source_reduce(const rad_case *from, rad_cursor *at, rad_case *to)
+bool rad__case_source_reduce(const rad_case *from, rad_cursor *at, rad_case *to)
 {
     json_t *body = body_load(from, NULL);
     json_t *lines = json_object_get(body, "source");
@@ -100,10 +100,10 @@ static char *body_of(const char *text, size_t size, const char *key, const char 
 }
 
 /* Looked at for its errors, which name the file; then line by line. */
-int rad__source_target(rad_target *t, const rad_machine *machine, const char *path,
-                       int (*check)(const char *path, const char *text, size_t size,
-                                    rad_error *error),
-                       const char *key, const char *value, rad_error *error)
+int rad__case_source_target(rad_target *t, const rad_machine *machine, const char *path,
+                            int (*check)(const char *path, const char *text, size_t size,
+                                         rad_error *error),
+                            const char *key, const char *value, rad_error *error)
 {
     char *text;
     size_t size;

@@ -1,13 +1,13 @@
-/* explore.c — many runs: cuts the plan into units, hands them to workers, folds the answers in order.
+/* explore.c — many runs: cuts the plan into batches, hands them to workers, folds the answers in order.
  *
  * The plan has lanes (strategy.h), which take turns: in round r lane l folds share(l) * 2^r runs, then the next lane
  * has its turn, and a lane that has tried everything gives its turns up. So run i of an exploration follows from the
  * seed and from the runs before it. The budget only says where to stop: a larger one never finds the first bug later.
  *
- * The work of a lane is a list of pieces in run order. Idle workers start pieces from the front, and the explorer folds
- * strictly from the front, so that every number, and which failure counts as the first, is the same for any number of
- * workers. What is not folded when the exploration stops never happened. Pieces of other lanes may still be under way
- * when a turn begins: their results wait for the next turn of their lane.
+ * The work of a lane is a list of queued batches in run order. Idle workers start queued batches from the front, and
+ * the explorer folds strictly from the front, so that every number, and which failure counts as the first, is the
+ * same for any number of workers. What is not folded when the exploration stops never happened. Queued batches of
+ * other lanes may still be under way when a turn begins: their results wait for the next turn of their lane.
  *
  *     WAITING --start--> STARTED --answer--> DONE --all before it folded--> folded and gone
  *     STARTED --its process died--> replaced by: the runs before, the death itself, the runs after */
@@ -26,27 +26,27 @@
 #include <string.h>
 
 enum {
-    UNIT_RUNS = 2048,     /* a few milliseconds on small machines; their classes fit into a pipe */
-    UNITS_AHEAD = 16,     /* of a worker: pieces that are made at a time */
+    BATCH_RUNS = 2048,    /* a few milliseconds on small machines; their classes fit into a pipe */
+    BATCHES_AHEAD = 16,   /* of a worker: queued batches that are made at a time */
     CLASSES_AHEAD = 16,   /* how early the memory of a class is asked for */
     TICK_MS = 50,         /* how often limits are looked at and progress is told */
     CLASSES_MAX = 1 << 22 /* 64 MiB of fingerprints */
 };
 
-enum piece_state { PIECE_WAITING, PIECE_STARTED, PIECE_DONE };
+enum queued_state { QUEUED_WAITING, QUEUED_STARTED, QUEUED_DONE };
 
-typedef struct piece piece;
+typedef struct queued queued;
 typedef struct lane lane;
 
-struct piece {
-    piece *next;
+struct queued {
+    queued *next;
     lane *lane;
-    enum piece_state state;
-    bool closed;     /* what would come after its `runs` runs is another piece's */
-    uint64_t runs;   /* closed: how many are its own; a unit of it may do fewer */
+    enum queued_state state;
+    bool closed;     /* what would come after its `runs` runs is another queued batch's */
+    uint64_t runs;   /* closed: how many are its own; a batch of it may do fewer */
     uint64_t killed; /* its run that was last killed, as a hash; see explorer_death */
-    rad_unit unit;
-    rad_unit_result result;
+    rad_batch batch;
+    rad_batch_result result;
 };
 
 /* A sampling policy, a search, or a row of searches with rising bounds. */
@@ -55,8 +55,8 @@ struct lane {
     uint32_t phases_left; /* in the row, this one included; 0: the lane has nothing left to do */
     uint64_t share;
     rad_phase *phase;        /* what is reported of it; NULL: not begun */
-    piece *front;            /* all its pieces, in run order */
-    uint64_t next;           /* sampling: the first run that no piece has yet */
+    queued *front;           /* all its queued batches, in run order */
+    uint64_t next;           /* sampling: the first run that no queued batch has yet */
     uint64_t turn_end;       /* runs of the phase after which the turn ends */
     rad_estimates estimates; /* what the runs of this epoch know */
     rad_estimates learned;   /* what they add, for the next one */
@@ -67,7 +67,7 @@ typedef struct explorer {
     const rad_target *target;
     const rad_explore_options *options;
     rad_exploration *out;
-    rad_pool *pool;
+    rad_workers *workers;
     rad_set128 classes;
     lane lanes[RAD_LANES_MAX];
     uint32_t lane_count;
@@ -80,24 +80,24 @@ typedef struct explorer {
     rad_error *error;
 } explorer;
 
-/* ---- Pieces --------------------------------------------------------------------------------------- */
+/* ---- Queued batches -------------------------------------------------------------------------------- */
 
-static void piece_free(piece *p)
+static void queued_free(queued *p)
 {
-    rad__free(p->unit.path);
-    rad__unit_result_free(&p->result);
+    rad__free(p->batch.path);
+    rad__batch_result_free(&p->result);
     rad__free(p);
 }
 
-static piece *piece_insert(explorer *x, lane *l, piece **at, const rad_unit *u)
+static queued *queued_insert(explorer *x, lane *l, queued **at, const rad_batch *u)
 {
-    piece *p = rad__alloc(1, sizeof *p);
+    queued *p = rad__alloc(1, sizeof *p);
     if (p == NULL) {
         rad__error_memory(x->error);
         return NULL;
     }
     p->lane = l;
-    p->unit = *u;
+    p->batch = *u;
     p->next = *at;
     *at = p;
     return p;
@@ -113,10 +113,10 @@ static rad_choice *path_copy(explorer *x, const rad_choice *path, uint64_t count
     return copy;
 }
 
-static rad_unit lane_unit(const explorer *x, const lane *l, uint64_t first, uint64_t count)
+static rad_batch lane_batch(const explorer *x, const lane *l, uint64_t first, uint64_t count)
 {
-    rad_unit u = {
-        .kind = l->plan->tree ? RAD_UNIT_TREE : RAD_UNIT_SAMPLE,
+    rad_batch u = {
+        .kind = l->plan->tree ? RAD_BATCH_TREE : RAD_BATCH_SAMPLE,
         .stop_on_first = x->options->stop_on_first,
         .twice = x->options->twice,
         .dedup = l->plan->dedup,
@@ -134,7 +134,7 @@ static rad_unit lane_unit(const explorer *x, const lane *l, uint64_t first, uint
 
 /* ---- Folding -------------------------------------------------------------------------------------- */
 
-static void fold_finding(explorer *x, const rad_unit_finding *f)
+static void fold_finding(explorer *x, const rad_batch_finding *f)
 {
     rad_exploration *out = x->out;
     for (uint32_t i = 0; i < out->finding_count; i++) {
@@ -165,7 +165,7 @@ static void fold_finding(explorer *x, const rad_unit_finding *f)
     if (x->options->found) x->options->found(x->options->context, fresh->artifact);
 }
 
-static void fold_classes(explorer *x, const rad_unit_result *r)
+static void fold_classes(explorer *x, const rad_batch_result *r)
 {
     for (uint64_t i = 0; i < r->class_count; i++) {
         if (i + CLASSES_AHEAD < r->class_count)
@@ -175,7 +175,7 @@ static void fold_classes(explorer *x, const rad_unit_result *r)
     x->out->classes = x->classes.count;
 }
 
-static void fold_result(explorer *x, const rad_unit_result *r)
+static void fold_result(explorer *x, const rad_batch_result *r)
 {
     rad_exploration *out = x->out;
     lane *l = x->at;
@@ -212,41 +212,41 @@ static uint64_t turn_left(const lane *l)
     return l->turn_end - l->phase->runs;
 }
 
-/* Not more than may still be folded: a unit with dedup cannot be done again, it has seen its states. Between two
- * turns nothing may be folded, and a unit of the usual size is prepared. */
-static uint64_t tree_unit_runs(const lane *l)
+/* Not more than may still be folded: a batch with dedup cannot be done again, it has seen its states. Between two
+ * turns nothing may be folded, and a batch of the usual size is prepared. */
+static uint64_t tree_batch_runs(const lane *l)
 {
     uint64_t left = turn_left(l);
-    if (left == 0) left = UNIT_RUNS;
+    if (left == 0) left = BATCH_RUNS;
     if (l->one_by_one) return 1;
-    return left < UNIT_RUNS ? left : UNIT_RUNS;
+    return left < BATCH_RUNS ? left : BATCH_RUNS;
 }
 
 /* The front of a tree may have been made in an earlier turn: it does what this turn can fold. */
 static void front_fits(lane *l)
 {
-    piece *p = l->front;
+    queued *p = l->front;
     uint64_t left = turn_left(l);
     if (!p->closed)
-        p->unit.count = tree_unit_runs(l);
+        p->batch.count = tree_batch_runs(l);
     else if (left > 0)
-        p->unit.count = p->runs < left ? p->runs : left;
+        p->batch.count = p->runs < left ? p->runs : left;
 }
 
-/* What a piece has left undone stands in its place: the rest of a tree, or of a unit that took too long. A
- * closed piece goes on, too, up to the run that is another's. */
-static void piece_go_on(explorer *x, piece *p)
+/* What a queued batch has left undone stands in its place: the rest of a tree, or of a batch that took too long. A
+ * closed queued batch goes on, too, up to the run that is another's. */
+static void queued_rest(explorer *x, queued *p)
 {
-    bool tree = p->unit.kind == RAD_UNIT_TREE;
-    uint64_t missing = (p->closed ? p->runs : p->unit.count) - p->result.runs;
+    bool tree = p->batch.kind == RAD_BATCH_TREE;
+    uint64_t missing = (p->closed ? p->runs : p->batch.count) - p->result.runs;
     if (tree && !p->closed ? p->result.exhausted : missing == 0) return;
-    rad_unit rest = p->unit;
-    rest.count = tree && !p->closed ? tree_unit_runs(p->lane) : missing;
+    rad_batch rest = p->batch;
+    rest.count = tree && !p->closed ? tree_batch_runs(p->lane) : missing;
     rest.path = p->result.path;
     rest.path_count = p->result.path_count;
     p->result.path = NULL; /* handed over */
     rest.first += tree ? 0 : p->result.runs;
-    piece *next = piece_insert(x, p->lane, &p->lane->front, &rest);
+    queued *next = queued_insert(x, p->lane, &p->lane->front, &rest);
     if (next == NULL) {
         rad__free(rest.path);
         return;
@@ -255,77 +255,78 @@ static void piece_go_on(explorer *x, piece *p)
     next->runs = missing;
 }
 
-/* Folds what is done at the front. A tree piece that has not finished goes on in its place; one that
+/* Folds what is done at the front. A tree queued batch that has not finished goes on in its place; one that
  * would overrun the turn is done again with what is left. */
 static void explorer_fold(explorer *x)
 {
     lane *l = x->at;
-    while (l->front && l->front->state == PIECE_DONE && !x->stop && x->error->code == 0) {
-        piece *p = l->front;
+    while (l->front && l->front->state == QUEUED_DONE && !x->stop && x->error->code == 0) {
+        queued *p = l->front;
         if (p->result.error.code != 0) { /* here and not when it came: the front is what counts */
             rad__error(x->error, p->result.error.code, "%s", p->result.error.text);
             return;
         }
         if (p->result.runs > turn_left(l)) {
-            rad__unit_result_free(&p->result);
-            p->unit.count = turn_left(l);
-            p->state = PIECE_WAITING;
+            rad__batch_result_free(&p->result);
+            p->batch.count = turn_left(l);
+            p->state = QUEUED_WAITING;
             return;
         }
         uint64_t steps_left = x->steps_budget - x->out->steps;
-        if (p->result.steps > steps_left && p->unit.steps_max != steps_left && p->result.runs > 1) {
-            rad__unit_result_free(&p->result); /* started when more was left */
-            p->state = PIECE_WAITING;
+        if (p->result.steps > steps_left && p->batch.steps_max != steps_left &&
+            p->result.runs > 1) {
+            rad__batch_result_free(&p->result); /* started when more was left */
+            p->state = QUEUED_WAITING;
             return;
         }
         fold_result(x, &p->result);
         l->front = p->next;
-        if (!x->stop) piece_go_on(x, p);
-        piece_free(p);
+        if (!x->stop) queued_rest(x, p);
+        queued_free(p);
         if (turn_left(l) == 0) return;
     }
 }
 
 /* ---- Starting and answers -------------------------------------------------------------------------- */
 
-/* Something to start: the first waiting piece, or the later half of one that waits when others idle. */
+/* Something to start: the first waiting queued batch, or the later half of one that waits when others idle. */
 static int explorer_start(explorer *x)
 {
     lane *l = x->at;
-    for (piece *p = l->front; p && rad__pool_idle(x->pool) > 0; p = p->next) {
-        if (p->state != PIECE_WAITING) continue;
-        if (p->unit.dedup && p != l->front) break; /* one process knows the visited states */
-        rad_unit other;
-        bool more_hands = rad__pool_idle(x->pool) > 1 && !p->unit.dedup;
-        if (p->unit.kind == RAD_UNIT_TREE && !p->closed && more_hands &&
-            rad__tree_split(&p->unit, &other)) {
-            other.count = UNIT_RUNS;
-            if (piece_insert(x, l, &p->next, &other) == NULL) {
+    for (queued *p = l->front; p && rad__workers_idle(x->workers) > 0; p = p->next) {
+        if (p->state != QUEUED_WAITING) continue;
+        if (p->batch.dedup && p != l->front) break; /* one process knows the visited states */
+        rad_batch other;
+        bool more_hands = rad__workers_idle(x->workers) > 1 && !p->batch.dedup;
+        if (p->batch.kind == RAD_BATCH_TREE && !p->closed && more_hands &&
+            rad__tree_split(&p->batch, &other)) {
+            other.count = BATCH_RUNS;
+            if (queued_insert(x, l, &p->next, &other) == NULL) {
                 rad__free(other.path);
                 return x->error->code;
             }
         }
-        if (p->unit.kind == RAD_UNIT_TREE && p == l->front) front_fits(l);
-        p->unit.steps_max = x->steps_budget - x->out->steps;
-        p->state = PIECE_STARTED;
-        if (rad__pool_start(x->pool, &p->unit, p, x->error) != 0) return x->error->code;
+        if (p->batch.kind == RAD_BATCH_TREE && p == l->front) front_fits(l);
+        p->batch.steps_max = x->steps_budget - x->out->steps;
+        p->state = QUEUED_STARTED;
+        if (rad__workers_start(x->workers, &p->batch, p, x->error) != 0) return x->error->code;
     }
     return 0;
 }
 
-/* The result of a run whose process died, as if a unit of that one run had answered. */
-static bool death_result(explorer *x, const rad_pool_answer *a, rad_unit_result *r)
+/* The result of a run whose process died, as if a batch of that one run had answered. */
+static bool death_result(explorer *x, const rad_workers_answer *a, rad_batch_result *r)
 {
-    *r = (rad_unit_result){.runs = 1, .failures = 1, .steps = a->verdict.steps, .exhausted = true};
+    *r = (rad_batch_result){.runs = 1, .failures = 1, .steps = a->verdict.steps, .exhausted = true};
     r->evaluations[RAD_ORACLE_CRASH] = 1;
     rad_choice *choices = path_copy(x, a->choices, a->choice_count);
     if (choices == NULL) return false;
-    rad_unit_finding *f = rad__unit_finding_add(r);
+    rad_batch_finding *f = rad__batch_finding_add(r);
     if (f == NULL) {
         rad__free(choices);
         return rad__error_memory(x->error) == 0;
     }
-    *f = (rad_unit_finding){
+    *f = (rad_batch_finding){
         .verdict = a->verdict,
         .failures = 1,
         .choices = choices,
@@ -335,29 +336,29 @@ static bool death_result(explorer *x, const rad_pool_answer *a, rad_unit_result 
 }
 
 /* True when this run has not been killed before. */
-static bool killed_once(piece *p, const rad_pool_answer *a)
+static bool killed_once(queued *p, const rad_workers_answer *a)
 {
-    uint64_t hash = rad__mix2(p->unit.first + a->run, a->choice_count + 1);
+    uint64_t hash = rad__mix2(p->batch.first + a->run, a->choice_count + 1);
     for (uint64_t i = 0; i < a->choice_count; i++) hash = rad__mix2(hash, a->choices[i].chosen);
     bool again = p->killed == hash;
     p->killed = hash;
     return !again;
 }
 
-/* The runs after the one that died, as a piece after p; none when it was the last. */
-static int death_rest(explorer *x, piece *p, const rad_pool_answer *a, bool *pruned)
+/* The runs after the one that died, as a queued batch after p; none when it was the last. */
+static int death_rest(explorer *x, queued *p, const rad_workers_answer *a, bool *pruned)
 {
-    rad_unit rest = p->unit;
+    rad_batch rest = p->batch;
     rest.path = NULL;
     bool more;
-    if (rest.kind == RAD_UNIT_TREE) {
+    if (rest.kind == RAD_BATCH_TREE) {
         uint64_t length = a->choice_count;
         rest.path = path_copy(x, a->choices, length);
         if (rest.path == NULL) return x->error->code;
         more =
             rad__tree_advance(rest.path, &length, rest.floor, rest.bound, rest.bound_limit, pruned);
         rest.path_count = length;
-        rest.count = tree_unit_runs(p->lane);
+        rest.count = tree_batch_runs(p->lane);
     } else {
         more = a->run + 1 < rest.count;
         rest.first += a->run + 1;
@@ -367,7 +368,7 @@ static int death_rest(explorer *x, piece *p, const rad_pool_answer *a, bool *pru
         more = more && p->runs > a->run + 1;
         rest.count = p->runs - (a->run + 1);
     }
-    piece *after = more ? piece_insert(x, p->lane, &p->next, &rest) : NULL;
+    queued *after = more ? queued_insert(x, p->lane, &p->next, &rest) : NULL;
     if (after == NULL) rad__free(rest.path);
     if (after != NULL && p->closed) {
         after->closed = true;
@@ -376,54 +377,54 @@ static int death_rest(explorer *x, piece *p, const rad_pool_answer *a, bool *pru
     return x->error->code;
 }
 
-/* The piece that was being done becomes the runs before the death; the death and the rest follow it. */
-static int explorer_death(explorer *x, piece *p, const rad_pool_answer *a)
+/* The queued batch that was being done becomes the runs before the death; the death and the rest follow it. */
+static int explorer_death(explorer *x, queued *p, const rad_workers_answer *a)
 {
-    if (p->unit.dedup && a->run > 0) {
+    if (p->batch.dedup && a->run > 0) {
         /* The visited states died with the process, so the runs before would not be the same again. From
-         * here on each run is a unit of its own, and this death will come as the first of one. */
+         * here on each run is a batch of its own, and this death will come as the first of one. */
         p->lane->one_by_one = true;
-        p->unit.count = 1;
-        p->state = PIECE_WAITING;
+        p->batch.count = 1;
+        p->state = QUEUED_WAITING;
         return 0;
     }
     if (strcmp(a->verdict.identity, "crash:SIGKILL") == 0 && killed_once(p, a)) {
         /* Perhaps it came from outside (an operator, the kernel short of memory). Everything is done
          * again, and believed when it happens to the same run. */
-        p->state = PIECE_WAITING;
+        p->state = QUEUED_WAITING;
         return 0;
     }
     bool pruned = false;
     if (death_rest(x, p, a, &pruned) != 0) return x->error->code;
-    rad_unit one = p->unit;
+    rad_batch one = p->batch;
     one.path = NULL;
     one.path_count = 0;
     one.count = 1;
-    piece *death = piece_insert(x, p->lane, &p->next, &one);
+    queued *death = queued_insert(x, p->lane, &p->next, &one);
     if (death == NULL || !death_result(x, a, &death->result)) return x->error->code;
     death->result.pruned = pruned;
     death->closed = true;
     death->runs = 1;
-    death->state = PIECE_DONE;
+    death->state = QUEUED_DONE;
     p->closed = true;
-    p->runs = p->unit.count = a->run;
-    p->state = a->run > 0 ? PIECE_WAITING : PIECE_DONE; /* no runs before: an empty result */
+    p->runs = p->batch.count = a->run;
+    p->state = a->run > 0 ? QUEUED_WAITING : QUEUED_DONE; /* no runs before: an empty result */
     return 0;
 }
 
 static int explorer_answer(explorer *x)
 {
-    rad_pool_answer a;
-    int code = rad__pool_wait(x->pool, TICK_MS, &a, x->error);
+    rad_workers_answer a;
+    int code = rad__workers_wait(x->workers, TICK_MS, &a, x->error);
     if (code != 0 || a.ticket == NULL) return code;
-    piece *p = a.ticket;
+    queued *p = a.ticket;
     const rad_explore_options *o = x->options;
     if (a.died && o->interrupted &&
         *o->interrupted) /* whoever asked us to stop asked the worker too */
         return rad__error(x->error, RAD_EINTERRUPTED, "interrupted");
     if (a.died) return explorer_death(x, p, &a);
     p->result = a.result;
-    p->state = PIECE_DONE;
+    p->state = QUEUED_DONE;
     return 0;
 }
 
@@ -450,7 +451,7 @@ static void explorer_tell(explorer *x)
 
 /* ---- Lanes and turns ------------------------------------------------------------------------------- */
 
-/* Works until every piece of the lane is folded, its turn is over, or something says stop. */
+/* Works until every queued batch of the lane is folded, its turn is over, or something says stop. */
 static int explorer_work(explorer *x)
 {
     while (x->at->front && !x->stop && turn_left(x->at) > 0) {
@@ -465,16 +466,16 @@ static int explorer_work(explorer *x)
     return 0;
 }
 
-/* Pieces for the runs up to the end of the epoch, or of the turn. How the runs are cut changes nothing. */
-static int sample_pieces(explorer *x, lane *l, uint64_t end)
+/* Queued batches for the runs up to the end of the epoch, or of the turn. How the runs are cut changes nothing. */
+static int sample_queue(explorer *x, lane *l, uint64_t end)
 {
     uint64_t jobs = x->options->jobs ? x->options->jobs : 1;
     uint64_t size = (end - l->next + jobs - 1) / jobs;
-    if (size > UNIT_RUNS) size = UNIT_RUNS;
-    for (piece **at = &l->front; l->next < end; l->next += size) {
+    if (size > BATCH_RUNS) size = BATCH_RUNS;
+    for (queued **at = &l->front; l->next < end; l->next += size) {
         if (size > end - l->next) size = end - l->next;
-        rad_unit u = lane_unit(x, l, l->next, size);
-        piece *p = piece_insert(x, l, at, &u);
+        rad_batch u = lane_batch(x, l, l->next, size);
+        queued *p = queued_insert(x, l, at, &u);
         if (p == NULL) return x->error->code;
         at = &p->next;
     }
@@ -487,8 +488,8 @@ static int turn_sample(explorer *x, lane *l)
     uint64_t jobs = x->options->jobs ? x->options->jobs : 1;
     while (turn_left(l) > 0 && !x->stop) {
         uint64_t epoch =
-            l->plan->learns ? rad__epoch_end(l->next) : l->next + UNIT_RUNS * jobs * UNITS_AHEAD;
-        int code = sample_pieces(x, l, epoch < l->turn_end ? epoch : l->turn_end);
+            l->plan->learns ? rad__epoch_end(l->next) : l->next + BATCH_RUNS * jobs * BATCHES_AHEAD;
+        int code = sample_queue(x, l, epoch < l->turn_end ? epoch : l->turn_end);
         if (code == 0) code = explorer_work(x);
         if (code != 0) return code;
         if (l->plan->learns && l->next == epoch) {
@@ -512,8 +513,8 @@ static void tree_exhausted(explorer *x, lane *l)
 static int turn_tree(explorer *x, lane *l)
 {
     if (l->phase->runs == 0 && l->front == NULL) {
-        rad_unit u = lane_unit(x, l, 0, tree_unit_runs(l));
-        if (piece_insert(x, l, &l->front, &u) == NULL) return x->error->code;
+        rad_batch u = lane_batch(x, l, 0, tree_batch_runs(l));
+        if (queued_insert(x, l, &l->front, &u) == NULL) return x->error->code;
     }
     int code = explorer_work(x);
     l->phase->bounded = true;
@@ -582,9 +583,9 @@ static void explorer_drop(explorer *x)
     for (uint32_t i = 0; i < x->lane_count; i++) {
         lane *l = &x->lanes[i];
         while (l->front) {
-            piece *p = l->front;
+            queued *p = l->front;
             l->front = p->next;
-            piece_free(p);
+            queued_free(p);
         }
         rad__estimates_free(&l->estimates);
         rad__estimates_free(&l->learned);
@@ -594,7 +595,7 @@ static void explorer_drop(explorer *x)
 static void count_sites(const rad_target *t, rad_exploration *out)
 {
     void *self = NULL;
-    rad_error ignored = {0};                 /* opening the pool asks again and reports */
+    rad_error ignored = {0};                 /* opening the workers asks again and reports */
     if (rad__program_is(t->machine)) return; /* a program need not make every call that there is */
     if (t->machine->site_name == NULL || t->machine->create(&self, &t->c, &ignored) != 0) return;
     while (out->site_count < RAD_SITES_MAX && t->machine->site_name(self, out->site_count) != NULL)
@@ -630,16 +631,16 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
     x.classes.limit = CLASSES_MAX;
     x.started = x.told = rad__os_now_seconds();
     count_sites(t, out);
-    enum rad_pool_way way = rad__user_policy_find(o->strategy ? o->strategy : "auto")
-                                ? RAD_POOL_TOLD
-                            : o->apart ? RAD_POOL_APART
-                                       : RAD_POOL_USUAL;
-    code = rad__pool_open(&x.pool, t, o->jobs, o->hang_seconds, o->suppressed, way, error);
+    enum rad_workers_way way = rad__user_policy_find(o->strategy ? o->strategy : "auto")
+                                   ? RAD_WORKERS_TOLD
+                               : o->apart ? RAD_WORKERS_APART
+                                          : RAD_WORKERS_USUAL;
+    code = rad__workers_open(&x.workers, t, o->jobs, o->hang_seconds, o->suppressed, way, error);
     if (code == 0) code = explorer_lanes(&x, &plan);
     out->elapsed = rad__os_now_seconds() - x.started;
     explorer_drop(&x);
-    out->killed = x.pool != NULL ? rad__pool_killed(x.pool) : 0;
-    rad__pool_close(x.pool); /* workers may still be busy with what does not count any more */
+    out->killed = x.workers != NULL ? rad__workers_killed(x.workers) : 0;
+    rad__workers_close(x.workers); /* workers may still be busy with what does not count any more */
     rad__set128_free(&x.classes);
     if (code == RAD_EINTERRUPTED) {
         out->interrupted = true;

@@ -2,7 +2,7 @@
  *
  * The variable RADDLE_UNDER_TEST holds the numbers of three descriptors, whether the program is to explore (w) or
  * to tell (t), and how many processors it sees, which its constructors may ask. The program reads a rad_setup and
- * writes a rad_hello: units and records are memory as it is, so both have to be of one build. Then it does units
+ * writes a rad_hello: batches and records are memory as it is, so both have to be of one build. Then it does batches
  * (serve.h), or what stream.h says.
  */
 #ifndef RAD_LAB_HELLO_H

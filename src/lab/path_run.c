@@ -76,13 +76,13 @@ static bool is_run_of(const rad_artifact *a, const rad_verdict *v, const rad_pat
     return v->result == want->result && strcmp(v->trace_hash, want->trace_hash) == 0;
 }
 
-static int trace(const rad_artifact *a, rad_trial *t, rad_path **out, rad_error *error)
+static int trace(const rad_artifact *a, rad_single_run *t, rad_path **out, rad_error *error)
 {
     traced_policy *p = (traced_policy *)t->policy;
     rad_verdict v = {.steps = 0};
     rad__artifact_limits(a, &t->rig);
     if (rad__verdict_is_deadly(&a->expected)) p->recorder.deadly = a->expected.failure_step;
-    int code = rad__trial_do(t, &v, error);
+    int code = rad__single_run_do(t, &v, error);
     if (code == 0 && is_run_of(a, &v, p->recorder.shared))
         code = rad__path_copy(out, &p->recorder.shared->path, error);
     return code;
@@ -90,7 +90,7 @@ static int trace(const rad_artifact *a, rad_trial *t, rad_path **out, rad_error 
 
 int rad__path_of(const rad_artifact *a, rad_path **out, rad_error *error)
 {
-    rad_trial t = {.seed = a->seed};
+    rad_single_run t = {.seed = a->seed};
     *out = NULL;
     if (rad__verdict_is_deadly(&a->expected) && a->expected.failure_step == 0)
         return 0; /* nobody is asked before the first step */

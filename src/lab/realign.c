@@ -140,12 +140,12 @@ static int make_artifact(const realigner *x, const rad_rig *rig, rad_realignment
                                     r->actual.decisions, &r->actual, error);
 }
 
-static int attempt_run(realigner *x, rad_trial *t, rad_error *error)
+static int attempt_run(realigner *x, rad_single_run *t, rad_error *error)
 {
     rad_realignment r = {.answer = RAD_REALIGNED_DIVERGED};
     rad_path *path = NULL;
     rad__artifact_limits(x->old, &t->rig);
-    int code = rad__trial_do(t, &r.actual, error);
+    int code = rad__single_run_do(t, &r.actual, error);
     if (code == 0) code = make_artifact(x, &t->rig, &r, error);
     if (code != 0) return code;
     const rad_realign_shared *s = rad__realign_shared(t->policy);
@@ -164,7 +164,7 @@ static int attempt_run(realigner *x, rad_trial *t, rad_error *error)
 
 static int attempt(realigner *x, rad_error *error)
 {
-    rad_trial t = {.seed = x->old->seed};
+    rad_single_run t = {.seed = x->old->seed};
     rad__watch_begin(&t.watch, 0, NULL);
     int code = rad__policy_realign(&t.policy, &x->options, error);
     if (code != 0) return code;

@@ -7,13 +7,13 @@
 
 /* Head of the mapping that a supervisor shares with the process that runs. */
 typedef struct rad_rig_shared {
-    volatile uint64_t run; /* which run of the current unit is under way */
+    volatile uint64_t run; /* which run of the current batch is under way */
     volatile uint64_t choice_count;
     volatile uint64_t panic;   /* an assertion of ours failed */
     volatile uint64_t trouble; /* the process gave up for a reason of ours, not the machine's */
     volatile int64_t pid;      /* in which the run is; 0: in the process that raddle has started */
     volatile uint64_t here;    /* that process makes many runs */
-    volatile uint64_t timed;   /* a run of the current unit had a timer or a deadline, … */
+    volatile uint64_t timed;   /* a run of the current batch had a timer or a deadline, … */
     volatile uint64_t waited;  /* … or a thread that waited for a condition … */
     rad_outside outside;       /* … and what its runs did outside of their processes */
     rad_beacon beacon;
@@ -21,7 +21,7 @@ typedef struct rad_rig_shared {
 
 enum { RAD_RIG_WHY = 100 };
 
-enum rad_unit_time { RAD_UNIT_BEGINS, RAD_UNIT_ENDS, RAD_UNIT_ANSWERED };
+enum rad_batch_time { RAD_BATCH_BEGINS, RAD_BATCH_ENDS, RAD_BATCH_ANSWERED };
 
 typedef struct rad_rig rad_rig;
 
@@ -41,10 +41,10 @@ struct rad_rig {
     int memory; /* the mapping as a file, for a machine whose process is a program; or -1 */
     /* A run from beginning to end, for a machine of which each run needs a process. NULL: none does. */
     enum rad_outcome (*apart)(rad_rig *r, const rad_run_options *options);
-    /* False, when a unit ends: it has to be done again. May be NULL. */
-    bool (*between)(rad_rig *r, enum rad_unit_time when);
+    /* False, when a batch ends: it has to be done again. May be NULL. */
+    bool (*between)(rad_rig *r, enum rad_batch_time when);
     uint64_t here,
-        audits; /* runs of this unit that had no process of their own; made again in one */
+        audits; /* runs of this batch that had no process of their own; made again in one */
     char why[RAD_RIG_WHY]; /* each run has a process of its own because …; "": it has not */
 };
 

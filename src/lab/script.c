@@ -2,18 +2,18 @@
 
 #include "core/kernel.h"
 
-enum { LOOK_AHEAD = 64 }; /* cues passed over at once, so that a step's cost is bounded */
+enum { LOOK_AHEAD = 64 }; /* steps passed over at once, so that a step's cost is bounded */
 
 typedef struct script_policy {
     rad_policy base;
-    const rad_cue *cues;
-    uint64_t cue_count;
+    const rad_script_step *steps;
+    uint64_t step_count;
     const uint32_t *picks;
     uint64_t pick_count;
-    uint64_t at;        /* the next cue */
-    const rad_cue *cue; /* of the step under way; NULL: it has none */
-    bool found;         /* `cue` is set */
-    uint32_t picked;    /* how many of its picks were given out */
+    uint64_t at;                 /* the next step */
+    const rad_script_step *step; /* of the step under way; NULL: it has none */
+    bool found;                  /* `step` is set */
+    uint32_t picked;             /* how many of its picks were given out */
 } script_policy;
 
 static void script_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
@@ -24,16 +24,16 @@ static void script_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
     s->found = false;
 }
 
-/* Finds the cue of the step under way: the next one of its actor. Those before it belong to actors that
+/* Finds the step of the step under way: the next one of its actor. Those before it belong to actors that
  * could not run, because one that could would have been chosen. */
 static void script_find(script_policy *s, const rad_kernel *k)
 {
     uint32_t actor = k->actions[k->current].actor;
-    uint64_t i = s->at, end = i + LOOK_AHEAD < s->cue_count ? i + LOOK_AHEAD : s->cue_count;
+    uint64_t i = s->at, end = i + LOOK_AHEAD < s->step_count ? i + LOOK_AHEAD : s->step_count;
     if (s->found) return;
-    while (i < end && s->cues[i].actor != actor) i++;
-    s->cue = i < end ? &s->cues[i] : NULL;
-    if (s->cue) s->at = i + 1;
+    while (i < end && s->steps[i].actor != actor) i++;
+    s->step = i < end ? &s->steps[i] : NULL;
+    if (s->step) s->at = i + 1;
     s->found = true;
     s->picked = 0;
 }
@@ -41,8 +41,8 @@ static void script_find(script_policy *s, const rad_kernel *k)
 static uint32_t script_pick(script_policy *s, const rad_kernel *k, uint32_t count)
 {
     script_find(s, k);
-    if (s->cue == NULL || s->picked >= s->cue->pick_count) return 0;
-    uint64_t at = (uint64_t)s->cue->pick_at + s->picked++;
+    if (s->step == NULL || s->picked >= s->step->pick_count) return 0;
+    uint64_t at = (uint64_t)s->step->pick_at + s->picked++;
     if (at >= s->pick_count) return 0;
     return s->picks[at] < count ? s->picks[at] : count - 1;
 }
@@ -51,8 +51,8 @@ static uint32_t script_choose(rad_policy *p, rad_kernel *k, const rad_decision *
 {
     script_policy *s = (script_policy *)p;
     if (d->kind != RAD_PICK_ACTION) return script_pick(s, k, d->count);
-    for (; s->at < s->cue_count; s->at++) {
-        uint32_t actor = s->cues[s->at].actor;
+    for (; s->at < s->step_count; s->at++) {
+        uint32_t actor = s->steps[s->at].actor;
         uint32_t action = actor < k->actor_count ? rad__actor_action(k, actor) : RAD_NONE;
         if (action != RAD_NONE) return rad__index_of(k, d, action);
     }
@@ -81,12 +81,12 @@ int rad__policy_script(rad_policy **p, rad_error *error)
     return rad__policy_alloc(p, &SCRIPT, sizeof(script_policy), NULL, error);
 }
 
-void rad__script_set(rad_policy *p, const rad_cue *cues, uint64_t cue_count, const uint32_t *picks,
-                     uint64_t pick_count)
+void rad__script_set(rad_policy *p, const rad_script_step *steps, uint64_t step_count,
+                     const uint32_t *picks, uint64_t pick_count)
 {
     script_policy *s = (script_policy *)p;
-    s->cues = cues;
-    s->cue_count = cue_count;
+    s->steps = steps;
+    s->step_count = step_count;
     s->picks = picks;
     s->pick_count = pick_count;
 }

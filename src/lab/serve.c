@@ -30,9 +30,9 @@ int rad__message_write(int fd, const rad_bytes *b, rad_error *error)
 }
 
 typedef struct served {
-    rad_unit_bench bench;
-    rad_unit unit;
-    rad_unit_result result;
+    rad_batch_worker worker;
+    rad_batch batch;
+    rad_batch_result result;
     rad_bytes buffer;
     rad_estimates estimates;
 } served;
@@ -44,31 +44,31 @@ static int serve_trouble(rad_rig *rig)
     return 3;
 }
 
-int rad__serve_units(rad_rig *rig, int in, int out)
+int rad__serve_batches(rad_rig *rig, int in, int out)
 {
     static const rad_worker_note again = {.what = RAD_WORKER_AGAIN};
     rad_error error = {0};
     served *s = rad__alloc(1, sizeof *s);
     if (s == NULL) return serve_trouble(rig);
-    rad__unit_bench_open(&s->bench, rig);
+    rad__batch_worker_open(&s->worker, rig);
     int got;
     while ((got = rad__message_read(in, &s->buffer, &error)) == 1) {
         rad_reader reader = rad__reader(s->buffer.data, s->buffer.size);
-        if (!rad__unit_read(&s->unit, &s->estimates, &reader)) return serve_trouble(rig);
-        if (rig->between) rig->between(rig, RAD_UNIT_BEGINS);
-        rad__unit_run(&s->bench, &s->unit, &s->result);
+        if (!rad__batch_read(&s->batch, &s->estimates, &reader)) return serve_trouble(rig);
+        if (rig->between) rig->between(rig, RAD_BATCH_BEGINS);
+        rad__batch_run(&s->worker, &s->batch, &s->result);
         s->buffer.size = 0;
-        if (rig->between == NULL || rig->between(rig, RAD_UNIT_ENDS))
-            rad__unit_result_write(&s->result, &s->buffer);
+        if (rig->between == NULL || rig->between(rig, RAD_BATCH_ENDS))
+            rad__batch_result_write(&s->result, &s->buffer);
         else
             rad__bytes_put(&s->buffer, &again, sizeof again);
-        rad__unit_result_free(&s->result);
-        rad__unit_free(&s->unit);
+        rad__batch_result_free(&s->result);
+        rad__batch_free(&s->batch);
         if (rad__message_write(out, &s->buffer, &error) != 0) return serve_trouble(rig);
-        if (rig->between) rig->between(rig, RAD_UNIT_ANSWERED);
+        if (rig->between) rig->between(rig, RAD_BATCH_ANSWERED);
     }
     if (got < 0) return serve_trouble(rig);
-    rad__unit_bench_close(&s->bench);
+    rad__batch_worker_close(&s->worker);
     rad__estimates_free(&s->estimates);
     rad__bytes_free(&s->buffer);
     rad__free(s);

@@ -1,4 +1,4 @@
-/* serve.h — a process that does units: reads them from one pipe, writes the results to another. */
+/* serve.h — a process that does batches: reads them from one pipe, writes the results to another. */
 #ifndef RAD_LAB_SERVE_H
 #define RAD_LAB_SERVE_H
 
@@ -8,10 +8,10 @@
 RAD_INTERNAL int rad__message_read(int fd, rad_bytes *into, rad_error *error);
 RAD_INTERNAL int rad__message_write(int fd, const rad_bytes *b, rad_error *error);
 
-/* Instead of a result: what became of the process that did the unit. A result is longer. */
+/* Instead of a result: what became of the process that did the batch. A result is longer. */
 enum rad_worker_what {
     RAD_WORKER_DIED = 1, /* in a run, of which the shared memory tells */
-    RAD_WORKER_AGAIN /* the unit is to be done again, by another one: it is to be sent once more */
+    RAD_WORKER_AGAIN /* the batch is to be done again, by another one: it is to be sent once more */
 };
 
 typedef struct rad_worker_note {
@@ -19,8 +19,8 @@ typedef struct rad_worker_note {
     int32_t status, signal; /* as in rad_os_exit */
 } rad_worker_note;
 
-/* Until the stream of units ends: 0, or the exit status of a process that gives up, for a reason of ours. All it keeps
- * is on the heap: a rig may run its kernel in children (rad_rig.apart), which share that. */
-RAD_INTERNAL int rad__serve_units(rad_rig *rig, int in, int out);
+/* Until the stream of batches ends: 0, or the exit status of a process that gives up, for a reason of ours. All it
+ * keeps is on the heap: a rig may run its kernel in children (rad_rig.apart), which share that. */
+RAD_INTERNAL int rad__serve_batches(rad_rig *rig, int in, int out);
 
 #endif

@@ -55,7 +55,7 @@ static void shrink_tell_again(rad_shrinker *s)
 
 /* ---- Taking what is better ------------------------------------------------------------------------- */
 
-static void measure_of(const rad_target *t, const rad_unit_finding *f, rad_measure *m,
+static void measure_of(const rad_target *t, const rad_batch_finding *f, rad_measure *m,
                        uint64_t *sum)
 {
     *m = (rad_measure){
@@ -81,15 +81,15 @@ static bool measure_less(const rad_measure *a, uint64_t a_sum, const rad_measure
     return false;
 }
 
-void rad__finding_free(rad_unit_finding *f)
+void rad__finding_free(rad_batch_finding *f)
 {
     rad__free(f->choices);
     rad__free(f->set_hashes);
-    *f = (rad_unit_finding){0};
+    *f = (rad_batch_finding){0};
 }
 
 /* Takes the finding over when it is the same failure and less; the caller still frees what it gave. */
-static bool shrink_consider(rad_shrinker *s, const rad_target *t, rad_unit_finding *f)
+static bool shrink_consider(rad_shrinker *s, const rad_target *t, rad_batch_finding *f)
 {
     bool first = s->best.choices == NULL;
     if (!first && strcmp(f->verdict.identity, s->best.verdict.identity) != 0) {
@@ -110,7 +110,7 @@ static bool shrink_consider(rad_shrinker *s, const rad_target *t, rad_unit_findi
     }
     rad__finding_free(&s->best);
     s->best = *f;
-    *f = (rad_unit_finding){0};
+    *f = (rad_batch_finding){0};
     s->recorded = false;
     s->measure = m;
     s->sum = sum;
@@ -119,56 +119,59 @@ static bool shrink_consider(rad_shrinker *s, const rad_target *t, rad_unit_findi
 
 /* ---- Trying ---------------------------------------------------------------------------------------- */
 
-static bool shrink_pool(rad_shrinker *s, const rad_target *t)
+static bool shrink_workers(rad_shrinker *s, const rad_target *t)
 {
     rad_digest wanted = rad__case_digest(t);
-    if (rad__digest_equal(s->pool_case, wanted)) return s->pool != NULL;
-    rad__pool_close(s->pool);
-    s->pool = NULL;
-    s->pool_case = wanted;
+    if (rad__digest_equal(s->workers_case, wanted)) return s->workers != NULL;
+    rad__workers_close(s->workers);
+    s->workers = NULL;
+    s->workers_case = wanted;
     rad_error own = {0};
-    int code = rad__pool_open(&s->pool, t, 1, s->options->hang_seconds, NULL, RAD_POOL_USUAL, &own);
+    int code = rad__workers_open(&s->workers, t, 1, s->options->hang_seconds, NULL,
+                                 RAD_WORKERS_USUAL, &own);
     bool refused = code == RAD_EINPUT && s->best.choices; /* a reducer's case without sense */
     if (code != 0 && !refused) rad__error(s->error, code, "%s", own.text);
     return code == 0;
 }
 
-/* What a run left whose process died, as the result of a unit. */
-static bool shrink_death(rad_shrinker *s, const rad_pool_answer *a, rad_unit_result *out)
+/* What a run left whose process died, as the result of a batch. */
+static bool shrink_death(rad_shrinker *s, const rad_workers_answer *a, rad_batch_result *out)
 {
-    *out = (rad_unit_result){.runs = 1, .failures = 1, .steps = a->verdict.steps};
+    *out = (rad_batch_result){.runs = 1, .failures = 1, .steps = a->verdict.steps};
     rad_choice *choices = rad__alloc(a->choice_count, sizeof *choices);
-    rad_unit_finding *f = choices ? rad__unit_finding_add(out) : NULL;
+    rad_batch_finding *f = choices ? rad__batch_finding_add(out) : NULL;
     if (f == NULL) {
         rad__free(choices);
         rad__error_memory(s->error);
         return false;
     }
     if (a->choice_count) memcpy(choices, a->choices, a->choice_count * sizeof *choices);
-    *f = (rad_unit_finding){
+    *f = (rad_batch_finding){
         .verdict = a->verdict, .choices = choices, .choice_count = a->choice_count};
     return true;
 }
 
-bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_unit *u, rad_unit_result *out)
+bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_batch *u,
+                     rad_batch_result *out)
 {
-    rad_pool_answer a = {0};
-    *out = (rad_unit_result){0};
-    rad_unit unit = *u;
-    unit.round = s->round;
-    unit.unfair = s->unfair;
+    rad_workers_answer a = {0};
+    *out = (rad_batch_result){0};
+    rad_batch batch = *u;
+    batch.round = s->round;
+    batch.unfair = s->unfair;
     const char *ends_at = s->best.choices ? s->best.verdict.identity : s->ends_at;
-    if (!unit.races_go_on && ends_at) { /* other races are not what is looked for */
-        unit.races_go_on = true;
-        snprintf(unit.ends_at, sizeof unit.ends_at, "%s", ends_at);
+    if (!batch.races_go_on && ends_at) { /* other races are not what is looked for */
+        batch.races_go_on = true;
+        snprintf(batch.ends_at, sizeof batch.ends_at, "%s", ends_at);
     }
-    if (s->steps < s->steps_max) unit.steps_max = s->steps_max - s->steps;
-    if (!shrink_pool(s, t) || rad__pool_start(s->pool, &unit, s, s->error) != 0) return false;
+    if (s->steps < s->steps_max) batch.steps_max = s->steps_max - s->steps;
+    if (!shrink_workers(s, t) || rad__workers_start(s->workers, &batch, s, s->error) != 0)
+        return false;
     while (a.ticket == NULL) {
-        if (rad__pool_wait(s->pool, 100, &a, s->error) != 0) return false;
+        if (rad__workers_wait(s->workers, 100, &a, s->error) != 0) return false;
         if (a.ticket == NULL && is_interrupted(s)) { /* what was found so far is the answer */
-            rad__pool_close(s->pool);
-            s->pool = NULL;
+            rad__workers_close(s->workers);
+            s->workers = NULL;
             return false;
         }
         shrink_tell_again(s);
@@ -179,9 +182,9 @@ bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_unit *u, ra
     return true;
 }
 
-bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
+bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_batch *u)
 {
-    rad_unit_result r;
+    rad_batch_result r;
     bool better = false;
     s->ran = 0;
     if (!rad__shrink_goes_on(s) || !rad__shrink_run(s, t, u, &r)) return false;
@@ -195,14 +198,14 @@ bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_unit *u)
             better |= shrink_consider(s, t, &r.findings[i]);
     for (uint64_t i = 0; i < r.finding_count; i++)
         if (r.findings[i].choices) better |= shrink_consider(s, t, &r.findings[i]);
-    rad__unit_result_free(&r);
+    rad__batch_result_free(&r);
     return better;
 }
 
 bool rad__shrink_try_list(rad_shrinker *s, const rad_choice *list, uint64_t count)
 {
-    rad_unit u = {
-        .kind = RAD_UNIT_TREE, .count = 1, .path = (rad_choice *)list, .path_count = count};
+    rad_batch u = {
+        .kind = RAD_BATCH_TREE, .count = 1, .path = (rad_choice *)list, .path_count = count};
     rad_target t = s->target;
     return rad__shrink_try(s, &t, &u);
 }
@@ -340,7 +343,7 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
 
 static int shrink_artifact(rad_shrinker *s, const rad_artifact *from, rad_artifact **out)
 {
-    rad_unit_finding *f = &s->best;
+    rad_batch_finding *f = &s->best;
     int code = rad__artifact_of_choices(out, &s->target, from->policy, from->seed, f->choices,
                                         f->choice_count, &f->verdict, s->error);
     if (code == 0) (*out)->path->known = s->unfair;      /* it has none, as the file */
@@ -413,7 +416,7 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
         code = error->code;
     }
     rad__shrink_forget(&s);
-    rad__pool_close(s.pool);
+    rad__workers_close(s.workers);
     rad__recorder_close(&s.recorder);
     rad__set128_free(&s.searched);
     rad_target_free(&s.target);

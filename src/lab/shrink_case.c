@@ -36,9 +36,9 @@ static bool case_inherit(rad_shrinker *s, const rad_target *t, const rad_cursor 
     const rad_recorder *r = &s->recorder;
     if (t->machine->heir == NULL || !rad__shrink_record(s)) return false;
     rad_case from = rad__case_of(&s->target), to = rad__case_of(t);
-    rad_cue *cues = rad__alloc(r->step_count, sizeof *cues);
+    rad_script_step *steps = rad__alloc(r->step_count, sizeof *steps);
     uint32_t count = 0, last = RAD_NONE, heir = RAD_NONE;
-    if (cues == NULL) {
+    if (steps == NULL) {
         rad__error_memory(s->error);
         return false;
     }
@@ -47,35 +47,35 @@ static bool case_inherit(rad_shrinker *s, const rad_target *t, const rad_cursor 
         if (actor != last) heir = t->machine->heir(&from, &to, at, actor);
         last = actor;
         if (heir != RAD_NONE)
-            cues[count++] = (rad_cue){heir, r->steps[i].pick_at, r->steps[i].pick_count};
+            steps[count++] = (rad_script_step){heir, r->steps[i].pick_at, r->steps[i].pick_count};
     }
-    rad_unit u = {
-        .kind = RAD_UNIT_SCRIPT,
+    rad_batch u = {
+        .kind = RAD_BATCH_SCRIPT,
         .count = 1,
-        .cues = cues,
-        .cue_count = count,
+        .steps = steps,
+        .step_count = count,
         .picks = r->picks,
         .pick_count = r->pick_count,
     };
     bool better = rad__shrink_try(s, t, &u);
-    rad__free(cues);
+    rad__free(steps);
     return better;
 }
 
 static bool case_list(rad_shrinker *s, const rad_target *t)
 {
-    rad_unit list = {.kind = RAD_UNIT_TREE,
-                     .count = 1,
-                     .path = s->best.choices,
-                     .path_count = s->measure.choices};
+    rad_batch list = {.kind = RAD_BATCH_TREE,
+                      .count = 1,
+                      .path = s->best.choices,
+                      .path_count = s->measure.choices};
     return rad__shrink_try(s, t, &list);
 }
 
-/* A unit of slow runs ends early: the rest is asked for until it is done, so that it does not depend on the
+/* A batch of slow runs ends early: the rest is asked for until it is done, so that it does not depend on the
  * speed of the computer. */
 static bool case_sample(rad_shrinker *s, const rad_target *t, const char *policy, uint64_t runs)
 {
-    rad_unit u = {.kind = RAD_UNIT_SAMPLE, .seed = 1, .stop_on_first = true};
+    rad_batch u = {.kind = RAD_BATCH_SAMPLE, .seed = 1, .stop_on_first = true};
     rad_estimates none = {0};
     u.estimates = &none;
     snprintf(u.policy, sizeof u.policy, "%s", policy);

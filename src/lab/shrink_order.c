@@ -11,9 +11,9 @@
 
 typedef struct order {
     rad_shrinker *s;
-    rad_cue *cues;  /* the best run */
-    rad_cue *draft; /* the order being tried */
-    uint32_t cue_capacity, draft_capacity;
+    rad_script_step *steps; /* the best run */
+    rad_script_step *draft; /* the order being tried */
+    uint32_t step_capacity, draft_capacity;
     uint32_t count;
 } order;
 
@@ -22,33 +22,34 @@ static bool order_record(order *o)
     const rad_recorder *r = &o->s->recorder;
     if (!rad__shrink_record(o->s)) return false;
     o->count = r->step_count;
-    if (!RAD_GROW(&o->cues, &o->cue_capacity, o->count) ||
+    if (!RAD_GROW(&o->steps, &o->step_capacity, o->count) ||
         !RAD_GROW(&o->draft, &o->draft_capacity, o->count)) {
         rad__error_memory(o->s->error);
         return false;
     }
     for (uint32_t i = 0; i < o->count; i++)
-        o->cues[i] = (rad_cue){r->steps[i].actor, r->steps[i].pick_at, r->steps[i].pick_count};
+        o->steps[i] =
+            (rad_script_step){r->steps[i].actor, r->steps[i].pick_at, r->steps[i].pick_count};
     return true;
 }
 
-/* Moves cues [from, to) so that they begin at `at`, outside that range, and runs the result. */
+/* Moves steps [from, to) so that they begin at `at`, outside that range, and runs the result. */
 static bool order_move(order *o, uint32_t from, uint32_t to, uint32_t at)
 {
     uint32_t size = to - from;
-    memcpy(o->draft, o->cues, o->count * sizeof *o->cues);
+    memcpy(o->draft, o->steps, o->count * sizeof *o->steps);
     if (at < from) {
-        memmove(o->draft + at + size, o->cues + at, (from - at) * sizeof *o->cues);
-        memcpy(o->draft + at, o->cues + from, size * sizeof *o->cues);
+        memmove(o->draft + at + size, o->steps + at, (from - at) * sizeof *o->steps);
+        memcpy(o->draft + at, o->steps + from, size * sizeof *o->steps);
     } else {
-        memmove(o->draft + from, o->cues + to, (at - to) * sizeof *o->cues);
-        memcpy(o->draft + at - size, o->cues + from, size * sizeof *o->cues);
+        memmove(o->draft + from, o->steps + to, (at - to) * sizeof *o->steps);
+        memcpy(o->draft + at - size, o->steps + from, size * sizeof *o->steps);
     }
-    rad_unit u = {
-        .kind = RAD_UNIT_SCRIPT,
+    rad_batch u = {
+        .kind = RAD_BATCH_SCRIPT,
         .count = 1,
-        .cues = o->draft,
-        .cue_count = o->count,
+        .steps = o->draft,
+        .step_count = o->count,
         .picks = o->s->recorder.picks,
         .pick_count = o->s->recorder.pick_count,
     };
@@ -59,22 +60,22 @@ static bool order_move(order *o, uint32_t from, uint32_t to, uint32_t at)
 static uint32_t block_end(const order *o, uint32_t from)
 {
     uint32_t to = from + 1;
-    while (to < o->count && o->cues[to].actor == o->cues[from].actor) to++;
+    while (to < o->count && o->steps[to].actor == o->steps[from].actor) to++;
     return to;
 }
 
 static uint32_t block_start(const order *o, uint32_t last)
 {
     uint32_t from = last;
-    while (from > 0 && o->cues[from - 1].actor == o->cues[last].actor) from--;
+    while (from > 0 && o->steps[from - 1].actor == o->steps[last].actor) from--;
     return from;
 }
 
-/* The block before [from, …) of the same actor: its last cue, or RAD_NONE. */
+/* The block before [from, …) of the same actor: its last step, or RAD_NONE. */
 static uint32_t block_before(const order *o, uint32_t from)
 {
     for (uint32_t i = from; i-- > 0;)
-        if (o->cues[i].actor == o->cues[from].actor) return i;
+        if (o->steps[i].actor == o->steps[from].actor) return i;
     return RAD_NONE;
 }
 
@@ -95,6 +96,6 @@ void rad__shrink_order(rad_shrinker *s)
     order o = {.s = s};
     while (rad__shrink_goes_on(s) && order_record(&o) && order_pass(&o)) {
     }
-    rad__free(o.cues);
+    rad__free(o.steps);
     rad__free(o.draft);
 }

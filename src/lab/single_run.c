@@ -18,17 +18,17 @@
 /* ---- A run in a child ------------------------------------------------------------------------------ */
 
 /* Shared between the two processes. */
-typedef struct rad_trial_answer {
+typedef struct rad_single_run_answer {
     volatile bool done;
     int code;
     rad_error error;
     rad_verdict verdict;
     char report[16 << 10]; /* what diverged, in full: policy_replay.c shows 60 names at most */
-} rad_trial_answer;
+} rad_single_run_answer;
 
-static void trial_run(rad_trial *t)
+static void single_run_run(rad_single_run *t)
 {
-    rad_trial_answer *a = t->answer;
+    rad_single_run_answer *a = t->answer;
     rad_kernel *k = t->rig.kernel;
     rad_run_options options = rad__rig_options(&t->rig, t->policy);
     options.info.seed = t->seed;
@@ -52,21 +52,21 @@ static void trial_run(rad_trial *t)
     }
 }
 
-static int trial_child(void *context)
+static int single_run_child(void *context)
 {
-    rad_trial *t = context;
+    rad_single_run *t = context;
     rad__os_close(t->ends[0]);
     rad__panic_mark = &t->rig.shared->panic;
     if (rad__program_is(t->rig.target.machine))
         rad__under_test_serves(t->rig.self, &t->rig.shared->pid);
-    trial_run(t);
+    single_run_run(t);
     t->answer->done = true;
     return 0;
 }
 
 /* Waits until the child has closed its end of the pipe, by ending; kills it when a step does not return, or when
  * somebody wants us to stop. */
-static void trial_watch(rad_trial *t, int pid, rad_error *error)
+static void single_run_watch(rad_single_run *t, int pid, rad_error *error)
 {
     bool ended = false;
     while (rad__os_poll(&t->ends[0], 1, 100, &ended, error) == 0) {
@@ -77,9 +77,10 @@ static void trial_watch(rad_trial *t, int pid, rad_error *error)
     }
 }
 
-static int trial_verdict(rad_trial *t, const rad_os_exit *how, rad_verdict *v, rad_error *error)
+static int single_run_verdict(rad_single_run *t, const rad_os_exit *how, rad_verdict *v,
+                              rad_error *error)
 {
-    const rad_trial_answer *a = t->answer;
+    const rad_single_run_answer *a = t->answer;
     if (a->done && a->code != 0) return rad__error(error, a->code, "%s", a->error.text);
     if (t->rig.shared->panic)
         return rad__error(error, RAD_EBUG, "the run met an internal error (see above)");
@@ -94,7 +95,7 @@ static int trial_verdict(rad_trial *t, const rad_os_exit *how, rad_verdict *v, r
     return *t->divergence ? 0 : rad__error_memory(error);
 }
 
-int rad__trial_do(rad_trial *t, rad_verdict *v, rad_error *error)
+int rad__single_run_do(rad_single_run *t, rad_verdict *v, rad_error *error)
 {
     void *shared = NULL;
     int pid = 0;
@@ -105,16 +106,16 @@ int rad__trial_do(rad_trial *t, rad_verdict *v, rad_error *error)
     t->asked =
         *rad__os_interrupted(); /* before the fork: somebody who sees the child begin may ask at once */
     if (code == 0) {
-        code = rad__os_fork(&pid, t, trial_child, error);
+        code = rad__os_fork(&pid, t, single_run_child, error);
         rad__os_close(t->ends[1]);
-        if (code == 0) trial_watch(t, pid, error);
+        if (code == 0) single_run_watch(t, pid, error);
         if (code == 0) code = rad__os_wait(pid, true, &how, error);
         if (code < 0 &&
             t->answer->done) { /* its log is in its place, whatever became of waiting for it */
             rad__error_clear(error);
             code = 1;
         }
-        if (code >= 0) code = trial_verdict(t, &how, v, error);
+        if (code >= 0) code = single_run_verdict(t, &how, v, error);
         rad__os_close(t->ends[0]);
     }
     rad__os_shared_unmap(shared, sizeof *t->answer);
@@ -124,8 +125,8 @@ int rad__trial_do(rad_trial *t, rad_verdict *v, rad_error *error)
 /* ---- One run ----------------------------------------------------------------------------------------- */
 
 /* Pages that the run does not write to cost nothing. */
-static int trial_memory(rad_trial *t, const rad_target *target, const char *policy,
-                        const rad_run_request *r, rad_error *error)
+static int single_run_memory(rad_single_run *t, const rad_target *target, const char *policy,
+                             const rad_run_request *r, rad_error *error)
 {
     void *mapping;
     uint64_t limit = r->log_limit;
@@ -139,20 +140,20 @@ static int trial_memory(rad_trial *t, const rad_target *target, const char *poli
 }
 
 /* The policy of the request, and the logs that it wants. */
-static int trial_open(rad_trial *t, const rad_target *target, const char *policy,
-                      const rad_run_request *r, rad_log_in *from, rad_error *error)
+static int single_run_open(rad_single_run *t, const rad_target *target, const char *policy,
+                           const rad_run_request *r, rad_log_in *from, rad_error *error)
 {
     int code = from ? rad__policy_replay(&t->policy, rad__log_reader(from), error)
                     : rad__policy_create(&t->policy, policy, error);
     if (code == 0 && r->log)
         code = rad__log_create(&t->logs[0], r->log, target, policy, r->seed, r->log_limit, error);
-    if (code == 0 && r->get_log) code = trial_memory(t, target, policy, r, error);
+    if (code == 0 && r->get_log) code = single_run_memory(t, target, policy, r, error);
     return code;
 }
 
 /* What the caller wanted besides the verdict. */
-static int trial_results(rad_trial *t, const rad_target *target, const char *policy,
-                         const rad_run_request *r, const rad_verdict *v, rad_error *error)
+static int single_run_results(rad_single_run *t, const rad_target *target, const char *policy,
+                              const rad_run_request *r, const rad_verdict *v, rad_error *error)
 {
     int code = 0;
     if (r->get_log && t->kept)
@@ -165,7 +166,7 @@ static int trial_results(rad_trial *t, const rad_target *target, const char *pol
     return code;
 }
 
-static void trial_close(rad_trial *t)
+static void single_run_close(rad_single_run *t)
 {
     for (uint32_t i = 0; i < 2; i++) rad__log_discard(t->logs[i]);
     rad__os_shared_unmap(t->memory, t->memory_size);
@@ -187,7 +188,7 @@ static int check_request(const rad_run_request *r, rad_error *error)
 int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict *v,
                 rad_error *error)
 {
-    rad_trial t = {.seed = r->seed, .divergence = r->divergence};
+    rad_single_run t = {.seed = r->seed, .divergence = r->divergence};
     rad_log_in *from = NULL;
     const char *policy = r->policy ? r->policy : r->from_log ? "replay" : "random";
     rad__error_clear(error);
@@ -196,10 +197,10 @@ int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict 
     if (code == 0) code = rad__rig_open(&t.rig, target, error);
     if (code != 0) return code;
     if (r->from_log) code = rad__log_value_open(&from, r->from_log, error);
-    if (code == 0) code = trial_open(&t, target, policy, r, from, error);
-    if (code == 0) code = rad__trial_do(&t, v, error);
-    if (code == 0) code = trial_results(&t, target, policy, r, v, error);
-    trial_close(&t);
+    if (code == 0) code = single_run_open(&t, target, policy, r, from, error);
+    if (code == 0) code = rad__single_run_do(&t, v, error);
+    if (code == 0) code = single_run_results(&t, target, policy, r, v, error);
+    single_run_close(&t);
     rad__log_close(from);
     return code;
 }
@@ -207,7 +208,7 @@ int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict 
 int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad_error *error)
 {
     rad_log_in *log = NULL;
-    rad_trial t = {0};
+    rad_single_run t = {0};
     rad__error_clear(error);
     rad__watch_begin(&t.watch, 0, NULL);
     *target = (rad_target){0};
@@ -219,7 +220,7 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
     }
     if (code == 0) {
         code = rad__policy_replay(&t.policy, rad__log_reader(log), error);
-        if (code == 0) code = rad__trial_do(&t, v, error);
+        if (code == 0) code = rad__single_run_do(&t, v, error);
         rad__policy_destroy(t.policy);
         rad__rig_close(&t.rig);
     }
@@ -232,39 +233,39 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
 
 /* Runs the artifact's list once on `t`; the caller frees the answer's result. */
 static int replay_once(const rad_artifact *a, const rad_target *t, bool unfair,
-                       rad_pool_answer *answer, rad_error *error)
+                       rad_workers_answer *answer, rad_error *error)
 {
-    rad_pool *pool = NULL;
+    rad_workers *workers = NULL;
     int before = *rad__os_interrupted();
-    *answer = (rad_pool_answer){0};
+    *answer = (rad_workers_answer){0};
     rad_choice *path = rad__alloc(a->choice_count, sizeof *path);
     if (path == NULL) return rad__error_memory(error);
     for (uint64_t i = 0; i < a->choice_count; i++) path[i] = (rad_choice){.chosen = a->choices[i]};
-    rad_unit u = {.kind = RAD_UNIT_TREE,
-                  .round = rad__artifact_is_round(a),
-                  .unfair = unfair,
-                  .races_go_on = a->expects_failure,
-                  .count = 1,
-                  .path = path,
-                  .path_count = a->choice_count};
+    rad_batch u = {.kind = RAD_BATCH_TREE,
+                   .round = rad__artifact_is_round(a),
+                   .unfair = unfair,
+                   .races_go_on = a->expects_failure,
+                   .count = 1,
+                   .path = path,
+                   .path_count = a->choice_count};
     memcpy(u.ends_at, a->expected.identity, sizeof u.ends_at);
-    int code = rad__pool_open(&pool, t, 1, 0, NULL, RAD_POOL_USUAL, error);
-    if (code == 0) code = rad__pool_start(pool, &u, answer, error);
+    int code = rad__workers_open(&workers, t, 1, 0, NULL, RAD_WORKERS_USUAL, error);
+    if (code == 0) code = rad__workers_start(workers, &u, answer, error);
     while (code == 0 && answer->ticket == NULL) {
-        code = rad__pool_wait(pool, 100, answer, error);
+        code = rad__workers_wait(workers, 100, answer, error);
         if (code == 0 && answer->ticket == NULL && rad__os_interrupted_since(before))
             code = rad__error(error, RAD_EINTERRUPTED, "interrupted");
     }
     if (code == 0 && !answer->died && answer->result.error.code != 0)
         code = rad__error(error, answer->result.error.code, "%s", answer->result.error.text);
-    answer->choices = NULL; /* the pool's */
-    rad__pool_close(pool);
+    answer->choices = NULL; /* the workers's */
+    rad__workers_close(workers);
     rad__free(path);
     return code;
 }
 
 /* Between which decisions the sets of the two runs first differed. */
-static void replay_locate(const rad_artifact *a, const rad_unit_result *r, char *text, size_t size)
+static void replay_locate(const rad_artifact *a, const rad_batch_result *r, char *text, size_t size)
 {
     uint64_t same = 0, most = a->set_hash_count;
     while (same < most && same < r->last_hash_count && a->set_hashes[same] == r->last_hashes[same])
@@ -289,7 +290,7 @@ static void verdict_text(const rad_verdict *v, char *text, size_t size)
         snprintf(text, size, "%s at step %llu", v->identity, (unsigned long long)v->failure_step);
 }
 
-static void replay_compare(const rad_artifact *a, const rad_unit_result *r, rad_replay *out)
+static void replay_compare(const rad_artifact *a, const rad_batch_result *r, rad_replay *out)
 {
     const rad_verdict *want = &a->expected, *have = &out->actual;
     char wanted[RAD_IDENTITY_MAX + 40], had[RAD_IDENTITY_MAX + 40], where[100] = "";
@@ -316,7 +317,7 @@ static void replay_compare(const rad_artifact *a, const rad_unit_result *r, rad_
 int rad__replay(const rad_artifact *a, const rad_target *other, rad_replay *out, bool *unfair,
                 rad_error *error)
 {
-    rad_pool_answer answer;
+    rad_workers_answer answer;
     *out = (rad_replay){0};
     *unfair = false;
     rad__error_clear(error);
@@ -330,7 +331,7 @@ int rad__replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
             now.actual = answer.died ? answer.verdict : answer.result.last;
             replay_compare(a, &answer.result, &now);
         }
-        rad__unit_result_free(&answer.result);
+        rad__batch_result_free(&answer.result);
         if (code == 0 && (!all || now.as_recorded)) *out = now;
         *unfair = all && now.as_recorded;
     }

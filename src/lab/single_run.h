@@ -7,7 +7,7 @@
 #include "lab/rig.h"
 #include "lab/watch.h"
 
-typedef struct rad_trial {
+typedef struct rad_single_run {
     rad_rig rig;
     rad_policy *policy;
     uint64_t seed;
@@ -16,15 +16,15 @@ typedef struct rad_trial {
     size_t memory_size;
     char **divergence; /* for the caller; may be NULL */
     bool kept;         /* the child has come to its end, and its logs with it */
-    struct rad_trial_answer *answer;
+    struct rad_single_run_answer *answer;
     rad_watch watch;
     int ends[2]; /* a pipe that ends with the child */
     int asked;   /* how often somebody had asked us to stop when it began */
     bool interrupted;
-} rad_trial;
+} rad_single_run;
 
 /* Forks, runs what the rig and the policy say, waits, and turns what came of it into a verdict. The choices are in
  * rig.choices, which is shared; what else the policy wants to tell it keeps in shared memory, too. */
-RAD_INTERNAL int rad__trial_do(rad_trial *t, rad_verdict *v, rad_error *error);
+RAD_INTERNAL int rad__single_run_do(rad_single_run *t, rad_verdict *v, rad_error *error);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "core/kernel.h"
 
-typedef struct rad_classes {
+typedef struct rad_trace_classes {
     rad_observer observer; /* first: the kernel holds a pointer to it */
     uint64_t *chain;       /* hash of the last step, by actor */
     uint32_t chain_capacity;
@@ -19,9 +19,9 @@ typedef struct rad_classes {
     uint64_t picks; /* choices inside the step under way */
     rad_digest sum;
     bool failed; /* memory ran out: no fingerprint for this run */
-} rad_classes;
+} rad_trace_classes;
 
-RAD_INTERNAL void rad__classes_open(rad_classes *c);
-RAD_INTERNAL void rad__classes_close(rad_classes *c);
+RAD_INTERNAL void rad__trace_classes_open(rad_trace_classes *c);
+RAD_INTERNAL void rad__trace_classes_close(rad_trace_classes *c);
 
 #endif

@@ -56,7 +56,7 @@ bool rad__tree_advance(rad_choice *run, uint64_t *count, uint64_t floor, enum ra
     return false;
 }
 
-bool rad__tree_split(rad_unit *u, rad_unit *other)
+bool rad__tree_split(rad_batch *u, rad_batch *other)
 {
     uint64_t spent = tree_cost_before(u->path, u->floor, u->bound);
     for (uint64_t d = u->floor; d < u->path_count; d++) {

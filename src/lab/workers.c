@@ -19,12 +19,12 @@ typedef struct worker {
     int to, from; /* pipes; -1 = closed */
     void *ticket; /* NULL = idle */
     rad_watch watch;
-    rad_bytes unit;             /* what it does, as it was sent */
+    rad_bytes batch;            /* what it does, as it was sent */
     enum rad_setup_apart apart; /* of a program */
     bool told;                  /* of a program: it tells its runs, and the kernel is here */
 } worker;
 
-struct rad_pool {
+struct rad_workers {
     worker *workers;
     uint32_t count;
     double hang_seconds;
@@ -49,7 +49,7 @@ static int worker_main(void *context)
     if (f->w->told) rad__under_test_serves(f->w->rig.self, &f->w->rig.shared->pid);
     rad__os_signals_leave_to_parent();
     signal(SIGTERM, SIG_DFL); /* a machine that terminates itself has failed */
-    return rad__serve_units(&f->w->rig, f->in, f->out);
+    return rad__serve_batches(&f->w->rig, f->in, f->out);
 }
 
 /* ---- The supervisor's side ------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ static int worker_start_program(worker *w, rad_error *error)
     return 0;
 }
 
-static int worker_start(rad_pool *p, worker *w, rad_error *error)
+static int worker_start(rad_workers *p, worker *w, rad_error *error)
 {
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     (void)p;
@@ -107,14 +107,14 @@ static int worker_start(rad_pool *p, worker *w, rad_error *error)
     return code;
 }
 
-int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double hang_seconds,
-                   const char *const *suppressed, enum rad_pool_way way, rad_error *error)
+int rad__workers_open(rad_workers **out, const rad_target *t, uint32_t jobs, double hang_seconds,
+                      const char *const *suppressed, enum rad_workers_way way, rad_error *error)
 {
     if (jobs == 0) jobs = 1;
     if (jobs > RAD_JOBS_MAX)
         return rad__error(error, RAD_EINPUT, "-j %u: expected at most %d worker processes", jobs,
                           RAD_JOBS_MAX);
-    rad_pool *p = rad__alloc(1, sizeof *p);
+    rad_workers *p = rad__alloc(1, sizeof *p);
     if (p == NULL) return rad__error_memory(error);
     p->hang_seconds = hang_seconds;
     p->workers = rad__alloc(jobs, sizeof *p->workers);
@@ -125,69 +125,69 @@ int rad__pool_open(rad_pool **out, const rad_target *t, uint32_t jobs, double ha
         code = rad__rig_open(&w->rig, t, error);
         if (code != 0) break;
         w->rig.suppressed = suppressed;
-        w->apart = way == RAD_POOL_APART ? RAD_APART_ASKED : RAD_APART_NOT;
-        w->told = way == RAD_POOL_TOLD && rad__program_is(t->machine);
+        w->apart = way == RAD_WORKERS_APART ? RAD_APART_ASKED : RAD_APART_NOT;
+        w->told = way == RAD_WORKERS_TOLD && rad__program_is(t->machine);
         p->count = i + 1;
         code = worker_start(p, w, error);
     }
     if (code != 0) {
-        rad__pool_close(p);
+        rad__workers_close(p);
         p = NULL;
     }
     *out = p;
     return code;
 }
 
-void rad__pool_close(rad_pool *p)
+void rad__workers_close(rad_workers *p)
 {
     if (p == NULL) return;
     for (uint32_t i = 0; i < p->count; i++) {
         worker_stop(&p->workers[i]);
-        rad__bytes_free(&p->workers[i].unit);
+        rad__bytes_free(&p->workers[i].batch);
         rad__rig_close(&p->workers[i].rig);
     }
     rad__free(p->workers);
     rad__free(p);
 }
 
-uint32_t rad__pool_killed(const rad_pool *p)
+uint32_t rad__workers_killed(const rad_workers *p)
 {
     return p->killed;
 }
 
-uint32_t rad__pool_idle(const rad_pool *p)
+uint32_t rad__workers_idle(const rad_workers *p)
 {
     uint32_t idle = 0;
     for (uint32_t i = 0; i < p->count; i++) idle += p->workers[i].ticket == NULL;
     return idle;
 }
 
-int rad__pool_start(rad_pool *p, const rad_unit *u, void *ticket, rad_error *error)
+int rad__workers_start(rad_workers *p, const rad_batch *u, void *ticket, rad_error *error)
 {
     worker *w = p->workers;
     while (w->ticket != NULL) w++;
-    w->unit.size = 0;
-    rad__unit_write(u, &w->unit);
+    w->batch.size = 0;
+    rad__batch_write(u, &w->batch);
     w->ticket = ticket;
     w->rig.shared->run = 0;
     rad__watch_begin(&w->watch, p->hang_seconds, &p->habits);
-    int code = rad__message_write(w->to, &w->unit, NULL);
+    int code = rad__message_write(w->to, &w->batch, NULL);
     if (code != 0) { /* somebody killed it while it had nothing to do: the next one has not begun */
         p->killed++;
         worker_stop(w);
         code = worker_start(p, w, error);
-        if (code == 0) code = rad__message_write(w->to, &w->unit, error);
+        if (code == 0) code = rad__message_write(w->to, &w->batch, error);
     }
     return code;
 }
 
-/* The unit is begun anew, by another process of the program or by this one. */
-static int worker_again(rad_pool *p, worker *w, void *ticket, rad_error *error)
+/* The batch is begun anew, by another process of the program or by this one. */
+static int worker_again(rad_workers *p, worker *w, void *ticket, rad_error *error)
 {
     w->ticket = ticket;
     w->rig.shared->run = 0;
     rad__watch_begin(&w->watch, p->hang_seconds, &p->habits);
-    return rad__message_write(w->to, &w->unit, error);
+    return rad__message_write(w->to, &w->batch, error);
 }
 
 static void death_words(const rad_os_exit *how, char text[40])
@@ -250,7 +250,8 @@ int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const ra
 }
 
 /* What became of the run that killed its process: a verdict, or an error of ours. */
-static int worker_verdict(worker *w, const rad_os_exit *how, rad_pool_answer *a, rad_error *error)
+static int worker_verdict(worker *w, const rad_os_exit *how, rad_workers_answer *a,
+                          rad_error *error)
 {
     if (w->rig.shared->trouble)
         return rad__error(error, RAD_ENOMEM, "a worker process ran out of memory");
@@ -266,7 +267,7 @@ static int worker_verdict(worker *w, const rad_os_exit *how, rad_pool_answer *a,
 }
 
 /* A worker has ended that had something to do. */
-static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_answer *a,
+static int worker_died(rad_workers *p, worker *w, const rad_os_exit *how, rad_workers_answer *a,
                        rad_error *error)
 {
     bool hung = w->watch.hung_seconds > 0;
@@ -276,7 +277,7 @@ static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_
     if (hung && w->rig.shared->here) { /* a fresh process has to confirm that */
         void *ticket = a->ticket;
         w->apart = RAD_APART_HUNG;
-        *a = (rad_pool_answer){0};
+        *a = (rad_workers_answer){0};
         int code = worker_start(p, w, error);
         return code ? code : worker_again(p, w, ticket, error);
     }
@@ -285,8 +286,8 @@ static int worker_died(rad_pool *p, worker *w, const rad_os_exit *how, rad_pool_
 }
 
 /* A worker of a program has more than one process, and lives on when one of them dies. */
-static int worker_noted(rad_pool *p, worker *w, const rad_worker_note *note, rad_pool_answer *a,
-                        rad_error *error)
+static int worker_noted(rad_workers *p, worker *w, const rad_worker_note *note,
+                        rad_workers_answer *a, rad_error *error)
 {
     void *ticket = a->ticket;
     rad_os_exit how = {note->status, note->signal};
@@ -294,12 +295,12 @@ static int worker_noted(rad_pool *p, worker *w, const rad_worker_note *note, rad
         p->killed += how.signal == SIGKILL;
         return worker_verdict(w, &how, a, error);
     }
-    *a = (rad_pool_answer){0};
+    *a = (rad_workers_answer){0};
     return worker_again(p, w, ticket, error);
 }
 
 /* Its process only told which instruction it was. */
-static void name_places(rad_unit_result *r)
+static void name_places(rad_batch_result *r)
 {
     for (uint64_t i = 0; i < r->finding_count; i++) {
         rad_verdict *v = &r->findings[i].verdict;
@@ -308,7 +309,7 @@ static void name_places(rad_unit_result *r)
     rad__spots_read(r->last.message, sizeof r->last.message);
 }
 
-static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *error)
+static int worker_answer(rad_workers *p, worker *w, rad_workers_answer *a, rad_error *error)
 {
     rad_bytes bytes = {0};
     rad_worker_note note;
@@ -326,10 +327,10 @@ static int worker_answer(rad_pool *p, worker *w, rad_pool_answer *a, rad_error *
         code = worker_noted(p, w, &note, a, error);
     } else if (got == 1) {
         rad_reader reader = rad__reader(bytes.data, bytes.size);
-        if (rad__unit_result_read(&a->result, &reader)) {
+        if (rad__batch_result_read(&a->result, &reader)) {
             name_places(&a->result);
         } else {
-            rad__unit_result_free(&a->result);
+            rad__batch_result_free(&a->result);
             code = rad__error_memory(error);
         }
     }
@@ -346,7 +347,7 @@ static bool worker_is_gone(worker *w, rad_os_exit *how)
 }
 
 /* Kills a worker that hangs, if there is one, and makes that the answer. */
-static bool pool_watchdog(rad_pool *p, rad_pool_answer *a, int *code, rad_error *error)
+static bool workers_watchdog(rad_workers *p, rad_workers_answer *a, int *code, rad_error *error)
 {
     uint64_t now = rad__os_now_ns();
     if (now - p->looked_ns < LOOK_EVERY_NS) return false;
@@ -368,13 +369,13 @@ static bool pool_watchdog(rad_pool *p, rad_pool_answer *a, int *code, rad_error 
     return false;
 }
 
-int rad__pool_wait(rad_pool *p, int timeout_ms, rad_pool_answer *a, rad_error *error)
+int rad__workers_wait(rad_workers *p, int timeout_ms, rad_workers_answer *a, rad_error *error)
 {
     int fds[RAD_JOBS_MAX];
     bool ready[RAD_JOBS_MAX];
     int code = 0;
-    *a = (rad_pool_answer){0};
-    if (pool_watchdog(p, a, &code, error)) return code;
+    *a = (rad_workers_answer){0};
+    if (workers_watchdog(p, a, &code, error)) return code;
     for (uint32_t i = 0; i < p->count; i++) fds[i] = p->workers[i].ticket ? p->workers[i].from : -1;
     int count = rad__os_poll(fds, p->count, timeout_ms, ready, error);
     if (count < 0) return count;

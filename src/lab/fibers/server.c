@@ -283,20 +283,20 @@ static bool unit_ends(rad_control *c)
     return false;
 }
 
-static bool around_unit(rad_rig *rig, enum rad_unit_time when)
+static bool around_unit(rad_rig *rig, enum rad_batch_time when)
 {
     rad_control *c = rad__control;
     const struct rad_runs_here *w = c->worker;
     switch (when) {
-    case RAD_UNIT_BEGINS:
+    case RAD_BATCH_BEGINS:
         c->in_unit = true;
         c->trusts = c->is_void = false;
         c->worker->confirmed_count = 0;
         memcpy(rig->why, c->why, sizeof rig->why);
         if (w->snapshot) rad__snapshot_pages_back(w->snapshot);
         return true;
-    case RAD_UNIT_ENDS: return unit_ends(c);
-    case RAD_UNIT_ANSWERED:
+    case RAD_BATCH_ENDS: return unit_ends(c);
+    case RAD_BATCH_ANSWERED:
         c->in_unit = false;
         if (w->spoilt) worker_leaves(RAD_LEAVES_RENEWED, NULL);
     }
@@ -329,7 +329,7 @@ int rad__worker_serves(int keeper)
         rad__marks_ignore();
     else
         snapshot_take(w);
-    return rad__serve_units(p->rig, p->in, p->out);
+    return rad__serve_batches(p->rig, p->in, p->out);
 }
 
 /* ---- Telling ------------------------------------------------------------------------------------------- */

@@ -482,11 +482,11 @@ static void the_reducing_policy_runs_each_class_once(void **state)
         rad_error error = {0};
         rad_target t = target_of(CASES[i][0], CASES[i][1]);
         rad_rig rig;
-        rad_classes classes;
+        rad_trace_classes classes;
         rad_set128 seen = {0}, lists = {0};
         t.c.repaired = true;
         assert_int_equal(rad__rig_open(&rig, &t, &error), 0);
-        rad__classes_open(&classes);
+        rad__trace_classes_open(&classes);
         rad_policy *p = policy_named("sleep");
         uint64_t pruned = 0;
         for (uint64_t n = 0; n < 3000; n++) {
@@ -508,7 +508,7 @@ static void the_reducing_policy_runs_each_class_once(void **state)
         assert_int_equal(lists.count, seen.count);
         rad__set128_free(&seen);
         rad__set128_free(&lists);
-        rad__classes_close(&classes);
+        rad__trace_classes_close(&classes);
         rad__policy_destroy(p);
         rad__rig_close(&rig);
     }

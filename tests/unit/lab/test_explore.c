@@ -543,13 +543,13 @@ static void twice_reports_nothing_on_the_toys(void **state)
 enum { HASHES = 4096 };
 
 /* Does a unit to its end, collecting the digests of its runs in the set. */
-static uint64_t do_unit(rad_unit_bench *bench, rad_unit *u, rad_set128 *all)
+static uint64_t do_unit(rad_batch_worker *bench, rad_batch *u, rad_set128 *all)
 {
     uint64_t runs = 0;
     for (;;) {
-        rad_unit_result r;
+        rad_batch_result r;
         u->count = 1;
-        rad__unit_run(bench, u, &r);
+        rad__batch_run(bench, u, &r);
         assert_int_equal(r.runs, 1);
         assert_int_equal(rad__set128_add(all, rad__kernel_digest(bench->rig->kernel)), RAD_SET_NEW);
         runs++;
@@ -558,25 +558,25 @@ static uint64_t do_unit(rad_unit_bench *bench, rad_unit *u, rad_set128 *all)
         u->path_count = r.path_count;
         bool exhausted = r.exhausted;
         r.path = NULL;
-        rad__unit_result_free(&r);
+        rad__batch_result_free(&r);
         if (exhausted) return runs;
     }
 }
 
 /* So many runs of a tree, from its beginning; a unit by itself ends after a while, however few it has done. */
-static rad_unit tree_begun(rad_unit_bench *bench, uint64_t runs)
+static rad_batch tree_begun(rad_batch_worker *bench, uint64_t runs)
 {
-    rad_unit u = {.kind = RAD_UNIT_TREE, .count = runs};
+    rad_batch u = {.kind = RAD_BATCH_TREE, .count = runs};
     while (u.count > 0) {
-        rad_unit_result r;
-        rad__unit_run(bench, &u, &r);
+        rad_batch_result r;
+        rad__batch_run(bench, &u, &r);
         assert_in_range(r.runs, 1, u.count);
         free(u.path);
         u.count -= r.runs;
         u.path = r.path;
         u.path_count = r.path_count;
         r.path = NULL;
-        rad__unit_result_free(&r);
+        rad__batch_result_free(&r);
     }
     return u;
 }
@@ -587,12 +587,12 @@ static void a_tree_cut_anywhere_gives_every_run_once(void **state)
     for (uint64_t first = 1; first < 1680; first += 61) {
         rad_rig rig;
         rad_error error = {0};
-        rad_unit_bench bench;
+        rad_batch_worker bench;
         rad_set128 all = {0};
         rad_target t = target_of("inc", "n=3 k=3");
         assert_int_equal(rad__rig_open(&rig, &t, &error), 0);
-        rad__unit_bench_open(&bench, &rig);
-        rad_unit pieces[8] = {tree_begun(&bench, first)};
+        rad__batch_worker_open(&bench, &rig);
+        rad_batch pieces[8] = {tree_begun(&bench, first)};
         uint32_t count = 1;
         while (count < 8 && rad__tree_split(&pieces[first % count], &pieces[count])) count++;
         uint64_t runs = first;
@@ -602,7 +602,7 @@ static void a_tree_cut_anywhere_gives_every_run_once(void **state)
         }
         assert_int_equal(runs, 1680);
         rad__set128_free(&all);
-        rad__unit_bench_close(&bench);
+        rad__batch_worker_close(&bench);
         rad__rig_close(&rig);
     }
 }

@@ -185,7 +185,7 @@ static rad_target target_in(const rad_machine *m, const char *body)
 static rad_artifact *opened(const rad_target *t)
 {
     char who[WHO_MAX], letters[CODE_MAX];
-    rad_cue cues[256] = {{0, 0, 0}};
+    rad_script_step cues[256] = {{0, 0, 0}};
     uint32_t count = 0;
     rad_rig rig;
     rad_policy *script;
@@ -303,12 +303,12 @@ static void cues_of_who_cannot_run_are_passed_over(void **state)
 {
     (void)state;
     static const uint32_t cued[] = {0, 0, 0, 2, 1, 0, 2, 2, 1}, order[] = {0, 0, 2, 1, 2, 1};
-    rad_cue cues[9];
+    rad_script_step cues[9];
     rad_error error = {0};
     rad_policy *script;
     bare_rig b;
     weave w = weave_writers(3, 2);
-    for (uint32_t i = 0; i < 9; i++) cues[i] = (rad_cue){cued[i], 0, 0};
+    for (uint32_t i = 0; i < 9; i++) cues[i] = (rad_script_step){cued[i], 0, 0};
     bare_open(&b, &weave_machine, &w, 100);
     assert_int_equal(rad__policy_script(&script, &error), 0);
     rad__script_set(script, cues, 9, NULL, 0);

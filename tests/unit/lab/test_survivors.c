@@ -215,7 +215,7 @@ static void a_script_gives_every_step_its_own_picks(void **state)
 {
     (void)state;
     static const uint32_t picks[] = {1, 2, 2, 1, 2, 0, 1, 1};
-    static const rad_cue cues[] = {{0, 0, 2}, {0, 2, 2}, {0, 6, 1}, {0, 4, 2}, {0, 7, 1}};
+    static const rad_script_step cues[] = {{0, 0, 2}, {0, 2, 2}, {0, 6, 1}, {0, 4, 2}, {0, 7, 1}};
     static const uint32_t expected[] = {1, 2, 2, 1, 1, 0, 2, 0, 1, 0, 0, 0};
     puppet p = {.reset = single_reset, .step = picking_step};
     bare_rig b;
@@ -233,7 +233,7 @@ static void a_script_gives_every_step_its_own_picks(void **state)
 
 /* ---- Trees ------------------------------------------------------------------------------------------ */
 
-static bool walk_prunes(const rad_unit *u, const rad_choice *run, uint64_t count)
+static bool walk_prunes(const rad_batch *u, const rad_choice *run, uint64_t count)
 {
     rad_choice copy[4];
     bool pruned = false;
@@ -249,8 +249,8 @@ static void a_tree_cut_in_two_still_says_what_the_bound_cut_off(void **state)
 {
     (void)state;
     rad_choice path[] = {{.count = 2, .flags = RAD_CHOICE_PREEMPTIBLE}, {.count = 2}, {.count = 2}};
-    rad_unit u = {.kind = RAD_UNIT_TREE, .bound = RAD_BOUND_PREEMPTIONS, .path = path};
-    rad_unit other;
+    rad_batch u = {.kind = RAD_BATCH_TREE, .bound = RAD_BOUND_PREEMPTIONS, .path = path};
+    rad_batch other;
     u.path_count = 3;
     assert_true(walk_prunes(&u, path, 3));
     assert_true(rad__tree_split(&u, &other));

@@ -120,13 +120,13 @@ static void what_was_spent_above_the_floor_counts(void **state)
 {
     (void)state;
     rad_choice path[3];
-    rad_unit u = {.kind = RAD_UNIT_TREE,
-                  .bound = RAD_BOUND_PREEMPTIONS,
-                  .bound_limit = 1,
-                  .floor = 1,
-                  .path = path,
-                  .path_count = 3},
-             other;
+    rad_batch u = {.kind = RAD_BATCH_TREE,
+                   .bound = RAD_BOUND_PREEMPTIONS,
+                   .bound_limit = 1,
+                   .floor = 1,
+                   .path = path,
+                   .path_count = 3},
+              other;
     for (uint32_t i = 0; i < 3; i++)
         path[i] =
             (rad_choice){.count = 2, .kind = RAD_PICK_ACTION, .flags = RAD_CHOICE_PREEMPTIBLE};
@@ -137,7 +137,7 @@ static void what_was_spent_above_the_floor_counts(void **state)
     assert_int_equal(other.path_count, 2);
     assert_int_equal(other.path[1].chosen, 1);
     assert_int_equal(u.floor, 2);
-    rad__unit_free(&other);
+    rad__batch_free(&other);
 }
 
 /* ---- Races -----------------------------------------------------------------------------------------------

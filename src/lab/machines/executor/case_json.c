@@ -95,7 +95,7 @@ static int read_resources(const reader *r, const json_t *root)
         char place[32];
         snprintf(place, sizeof place, "resources[%zu]", i);
         if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-            json_integer_value(v) > RAD_UNITS_MAX)
+            json_integer_value(v) > RAD_BATCHES_MAX)
             return rad__json_bad(&r->source, place, "units, 0 ... 1000000", v);
         r->c->totals[r->c->resource_count++] = (uint32_t)json_integer_value(v);
     }

@@ -131,12 +131,12 @@ static bool parse_operands(code_words *w, const rad_code_names *names, uint32_t 
     case RAD_OP_WAIT_IO: return parse_wait(w, length, out);
     case RAD_OP_ACQUIRE:
         return parse_index(w, "a resource", out) &&
-               expect_number(w, RAD_UNITS_MAX, "units, 0 ... 1000000", &out->amount) &&
+               expect_number(w, RAD_BATCHES_MAX, "units, 0 ... 1000000", &out->amount) &&
                expect_word(w, "ok", "ok PLACE fail PLACE") && parse_target(w, length, &out->ok) &&
                expect_word(w, "fail", "fail PLACE") && parse_target(w, length, &out->fail);
     case RAD_OP_RELEASE:
         return parse_index(w, "a resource", out) &&
-               expect_number(w, RAD_UNITS_MAX, "units, 0 ... 1000000", &out->amount);
+               expect_number(w, RAD_BATCHES_MAX, "units, 0 ... 1000000", &out->amount);
     case RAD_OP_JUMP: return parse_target(w, length, &out->ok);
     default: return true;
     }

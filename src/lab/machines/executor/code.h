@@ -41,7 +41,7 @@ enum rad_op {
 
 enum rad_place { RAD_PLACE_LOCAL = 0, RAD_PLACE_GLOBAL, RAD_PLACE_EXTERNAL, RAD_PLACE_TO };
 
-enum { RAD_CODE_MAX = 256, RAD_TICKS_MAX = 1000000, RAD_UNITS_MAX = 1000000 };
+enum { RAD_CODE_MAX = 256, RAD_TICKS_MAX = 1000000, RAD_BATCHES_MAX = 1000000 };
 
 /* What is not used by an operation is 0. */
 typedef struct rad_instruction {

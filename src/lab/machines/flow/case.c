@@ -23,12 +23,12 @@ static int flow_name(const rad_case *c, char *name, size_t size, rad_error *erro
 char *rad__flow_case_source(const rad_case *c, char *name, size_t size, rad_error *error)
 {
     static const char *const keys[] = {"source", "flow", NULL};
-    return flow_name(c, name, size, error) == 0 ? rad__source_text(c, keys, error) : NULL;
+    return flow_name(c, name, size, error) == 0 ? rad__case_source_text(c, keys, error) : NULL;
 }
 
 uint64_t rad__flow_case_size(const rad_case *c)
 {
-    return rad__source_size(&rad__machine_flow, c);
+    return rad__case_source_size(&rad__machine_flow, c);
 }
 
 static int check(const char *path, const char *text, size_t size, rad_error *error)
@@ -41,5 +41,5 @@ static int check(const char *path, const char *text, size_t size, rad_error *err
 
 int rad_target_flow(rad_target *t, const char *path, const char *flow, rad_error *error)
 {
-    return rad__source_target(t, &rad__machine_flow, path, check, "flow", flow, error);
+    return rad__case_source_target(t, &rad__machine_flow, path, check, "flow", flow, error);
 }

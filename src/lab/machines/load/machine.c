@@ -137,7 +137,7 @@ static int scenario_create(void **self, const rad_case *c, rad_error *error)
 {
     static const char *const keys[] = {"source", NULL};
     *self = NULL;
-    char *text = rad__source_text(c, keys, error);
+    char *text = rad__case_source_text(c, keys, error);
     if (text == NULL) return error->code;
     rad__load_trial *t = rad__alloc(1, sizeof *t);
     int status = t != NULL ? rad__load_scenario_parse(&t->scenario, "source", text, strlen(text),
@@ -163,7 +163,7 @@ static int scenario_create(void **self, const rad_case *c, rad_error *error)
 
 static uint64_t scenario_size(const rad_case *c)
 {
-    return rad__source_size(&rad__machine_scenario, c);
+    return rad__case_source_size(&rad__machine_scenario, c);
 }
 
 static int scenario_check(const char *path, const char *text, size_t size, rad_error *error)
@@ -176,7 +176,8 @@ static int scenario_check(const char *path, const char *text, size_t size, rad_e
 
 int rad_target_scenario(rad_target *t, const char *path, rad_error *error)
 {
-    return rad__source_target(t, &rad__machine_scenario, path, scenario_check, NULL, NULL, error);
+    return rad__case_source_target(t, &rad__machine_scenario, path, scenario_check, NULL, NULL,
+                                   error);
 }
 
 static int keep(void *context, const void *data, size_t size, rad_error *error)
@@ -435,7 +436,7 @@ const rad_machine rad__machine_scenario = {
     .idle = trial_idle,
     .check = trial_check,
     .size = scenario_size,
-    .reduce = rad__source_reduce,
+    .reduce = rad__case_source_reduce,
     .kind_name = trial_kind,
     .site_name = trial_site,
     .describe = trial_describe,

@@ -23,12 +23,12 @@ int rad__session_case_protocol(const rad_case *c, char *name, size_t size, rad_e
 char *rad__session_case_source(const rad_case *c, rad_error *error)
 {
     static const char *const keys[] = {"source", "protocol", NULL};
-    return rad__source_text(c, keys, error);
+    return rad__case_source_text(c, keys, error);
 }
 
 uint64_t rad__session_case_size(const rad_case *c)
 {
-    return rad__source_size(&rad__machine_session, c);
+    return rad__case_source_size(&rad__machine_session, c);
 }
 
 /* ---- Smaller ones --------------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static bool code_fits(const rad_case *before, const rad_case *after)
 
 bool rad__session_case_reduce(const rad_case *from, rad_cursor *at, rad_case *to)
 {
-    while (rad__source_reduce(from, at, to)) {
+    while (rad__case_source_reduce(from, at, to)) {
         if (code_fits(from, to)) return true;
         rad_free((void *)to->body);
         to->body = from->body;
@@ -113,5 +113,6 @@ static int check(const char *path, const char *text, size_t size, rad_error *err
 
 int rad_target_protocol(rad_target *t, const char *path, const char *protocol, rad_error *error)
 {
-    return rad__source_target(t, &rad__machine_session, path, check, "protocol", protocol, error);
+    return rad__case_source_target(t, &rad__machine_session, path, check, "protocol", protocol,
+                                   error);
 }
