@@ -79,7 +79,7 @@ static bool has_parts_of_ours(const rad_elf *e)
 /* It makes threads itself, or has a library that may. */
 static bool uses_threads(const rad_elf *e)
 {
-    static const char *const calls[] = {"pthread_create", "thrd_create"};
+    static const char *const calls[] = {"pthread_create", "thrd_create", "timer_create"};
     static const char *const quiet[] = {"libc.so.",      "libm.so.",  "ld-linux", "libgcc_s.so.",
                                         "libdl.so.",     "librt.so.", "libtinfo", "libselinux.so.",
                                         "libresolv.so.", NULL};

@@ -10,6 +10,11 @@ for row in SIMULATED:simulated WAITING:waits PASSED:passed NOTED:noted STAYING:s
 done
 sed -n 's/.*/&/; /^#define RAD_CALLS/,/^$/p' "$src/src/lab/fibers/calls.h" | grep -o 'CALL([a-z0-9_]*)' | LC_ALL=C sort | uniq -d >twice
 check "none has two rows" [ ! -s twice ]
+if [ "$(uname -m)" = x86_64 ]; then
+    echo '#include <sys/syscall.h>' | $cc -E -dM - | awk '$2 ~ /^__NR_/ && $3 <= 450 { print "CALL(" substr($2, 6) ")" }' | LC_ALL=C sort -u >known
+    grep -o 'CALL([a-z0-9_]*)' "$src/src/lab/fibers/calls.h" | LC_ALL=C sort -u | LC_ALL=C comm -23 known - >without
+    check "every call of Linux 6.1 has a row" [ -s known -a ! -s without ]
+fi
 
 has_library "system calls under test"
 if [ "$(uname -m)" != x86_64 ]; then

@@ -19,7 +19,6 @@ refuses() { # NAME TEXT
     has err "$2" "$1 is refused by name: $2"
 }
 refuses at_once "the program calls pthread_cancel: of a thread with PTHREAD_CANCEL_ASYNCHRONOUS"
-refuses ceiling "the program calls pthread_mutex_lock: of a mutex with a priority ceiling"
 refuses inherits "the program calls futex(FUTEX_LOCK_PI): "
 
 try explore --runs 60 --clock quiet ./leaving answers

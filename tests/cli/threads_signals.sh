@@ -1,5 +1,6 @@
 #!/bin/bash
-# Signals in programs with threads: tests/programs/signals.c has a bug under each name, and the fixed version of it.
+# Signals and timers in programs with threads: tests/programs/signals.c and timers.c have a bug under each name, and the
+# fixed version of it.
 . "$(dirname "$0")/under_test"
 
 has_library "signals under test"
@@ -21,6 +22,19 @@ try explore --runs 60 --clock quiet ./signals answers
 status 0 "what the calls answer, in 60 runs"
 has out "equal in a fresh process" "which leave nothing behind"
 hasnt out "outside" "and are marked in none"
+
+makes_threads timers
+runs=60
+finds_in timers held deadlock:mutex+semaphore+timer
+finds_in timers early deadlock:condition+timer
+finds_in timers silent deadlock:semaphore
+finds_in timers unset deadlock:descriptor
+try explore --runs 60 --clock quiet ./timers answers
+status 0 "what timers answer, in 60 runs"
+has out "equal in a fresh process" "which leave nothing behind"
+hasnt out "outside" "and are marked in none"
+try explore --runs 20 ./timers held
+has out "tick 0 waits for mutex m (held by" "a thread of a timer has the name of its function"
 
 try explore --runs 60 ./signals locked
 has out "main waits for" "who waits"

@@ -144,15 +144,6 @@ static void at_once(void)
     pthread_join(t, NULL);
 }
 
-static void ceiling(void)
-{
-    pthread_mutexattr_t a;
-    pthread_mutexattr_init(&a);
-    pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_PROTECT);
-    pthread_mutex_init(&m, &a);
-    pthread_mutex_lock(&m);
-}
-
 static void inherits(void)
 {
     static uint32_t word;
@@ -333,8 +324,33 @@ static void requeued(void)
     for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
 }
 
+/* A mutex whose ceiling is 20. */
+static void ceilings(void)
+{
+    int old = 0;
+    pthread_mutex_t high;
+    pthread_mutexattr_t a;
+    struct sched_param above = {.sched_priority = 30}, usual = {.sched_priority = 0};
+    pthread_mutexattr_init(&a);
+    assert(pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_PROTECT) == 0);
+    pthread_mutexattr_setprioceiling(&a, 20);
+    assert(pthread_mutex_init(&high, &a) == 0);
+    assert(pthread_mutex_lock(&high) == 0 && pthread_mutex_trylock(&high) == EBUSY);
+    assert(pthread_mutex_getprioceiling(&high, &old) == 0 && old == 20);
+    assert(pthread_mutex_unlock(&high) == 0 && pthread_mutex_trylock(&high) == 0);
+    assert(pthread_mutex_unlock(&high) == 0);
+    pthread_setschedparam(pthread_self(), SCHED_FIFO, &above);
+    assert(pthread_mutex_lock(&high) == EINVAL && pthread_mutex_trylock(&high) == EINVAL);
+    assert(pthread_mutex_setprioceiling(&high, 40, &old) == 0 && old == 20);
+    assert(pthread_mutex_lock(&high) == 0 && pthread_mutex_unlock(&high) == 0);
+    assert(pthread_mutex_setprioceiling(&high, 100, NULL) == EINVAL);
+    pthread_setschedparam(pthread_self(), SCHED_OTHER, &usual);
+    assert(pthread_mutex_destroy(&high) == 0);
+}
+
 static void answers(void)
 {
+    ceilings();
     exits();
     requeued();
     cancelled();
@@ -347,9 +363,14 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"held", held},         {"halves", halves},           {"robust", robust},
-               {"orphan", orphan},     {"at_once", at_once},         {"ceiling", ceiling},
-               {"inherits", inherits}, {"main_leaves", main_leaves}, {"answers", answers}};
+    } all[] = {{"held", held},
+               {"halves", halves},
+               {"robust", robust},
+               {"orphan", orphan},
+               {"at_once", at_once},
+               {"inherits", inherits},
+               {"main_leaves", main_leaves},
+               {"answers", answers}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     sem_init(&begun, 0, 0);

@@ -210,16 +210,8 @@ bool rad__clock_by_number(long number, const long *a, long *answer)
 #ifdef SYS_time
     case SYS_time: *answer = rad__libc_time(rad__argument_pointer(a[0])); return true;
 #endif
+    case SYS_times: *answer = rad__libc_times(rad__argument_pointer(a[0])); return true;
     case SYS_sched_yield: *answer = rad__libc_sched_yield(); return true;
     default: return false;
     }
-}
-
-RAD_ANSWER(int, timerfd_create, (int clock, int flags))
-{
-    if (rad__program_calls()) {
-        rad__stage.external = true;
-        rad__program_reaches("timerfd_create", "has the real time");
-    }
-    return RAD_REAL(timerfd_create)(clock, flags);
 }

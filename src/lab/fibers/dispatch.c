@@ -103,7 +103,7 @@ static long simulated(long number, const long *a)
         rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer) ||
         rad__processors_by_number(number, a, &answer) ||
         rad__descriptors_by_number(number, a, &answer) ||
-        rad__signals_by_number(number, a, &answer))
+        rad__timers_by_number(number, a, &answer) || rad__signals_by_number(number, a, &answer))
         return of_library(answer);
     return rad__dispatch_pass(number, a);
 }
@@ -111,14 +111,17 @@ static long simulated(long number, const long *a)
 static bool reads(long number)
 {
     return number == SYS_read || number == SYS_readv || number == SYS_recvfrom ||
-           number == SYS_recvmsg || number == SYS_accept || number == SYS_accept4;
+           number == SYS_recvmsg || number == SYS_recvmmsg || number == SYS_accept ||
+           number == SYS_accept4;
 }
 
 static long waiting(long number, const long *a)
 {
     int fd = (int)a[0];
     if (rad__thread_self() == NULL) return rad__dispatch_pass(number, a);
-    bool at_once = (number == SYS_recvfrom || number == SYS_sendto) && (a[3] & MSG_DONTWAIT);
+    bool fourth = number == SYS_recvfrom || number == SYS_sendto || number == SYS_recvmmsg ||
+                  number == SYS_sendmmsg;
+    bool at_once = fourth && (a[3] & MSG_DONTWAIT);
     at_once |= (number == SYS_recvmsg || number == SYS_sendmsg) && (a[2] & MSG_DONTWAIT);
     if (at_once) return rad__dispatch_pass(number, a);
     if (number == SYS_write && rad__write_may_wait(fd))

@@ -48,6 +48,7 @@ RAD_INTERNAL bool rad__random_by_number(long number, const long *arguments, long
 RAD_INTERNAL bool rad__identity_by_number(long number, long *answer);
 RAD_INTERNAL bool rad__processors_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__descriptors_by_number(long number, const long *arguments, long *answer);
+RAD_INTERNAL bool rad__timers_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__signals_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__futex_by_number(long number, const long *arguments, long *answer);
 

@@ -8,6 +8,7 @@
 #include "lab/fibers/libc.h"
 #include "lab/fibers/snapshot.h"
 #include "lab/fibers/stage.h"
+#include "lab/threads/threads.h"
 #include "lab/watched/watched.h"
 
 #include <dlfcn.h>
@@ -22,8 +23,7 @@ typedef long words_function(long a, long b, long c, long d, long e, long f);
 /* ---- The real ones ------------------------------------------------------------------------------------------ */
 
 /* Descriptors that were there. */
-#define FILES(row)                                                                                 \
-    row(close) row(close_range) row(closefrom) row(dup2) row(dup3) row(fclose) row(fcloseall)
+#define FILES(row) row(close_range) row(closefrom) row(dup2) row(dup3) row(fclose) row(fcloseall)
 
 /* What these do stays. */
 #define STAYING(row)                                                                               \
@@ -35,6 +35,7 @@ typedef long words_function(long a, long b, long c, long d, long e, long f);
 
 enum real_name {
 #define REAL_ROW(name) REAL_##name,
+    REAL_close,
     FILES(REAL_ROW) STAYING(REAL_ROW) ADDRESSES(REAL_ROW)
 #undef REAL_ROW
         REAL_COUNT
@@ -42,7 +43,7 @@ enum real_name {
 
 static const char *const real_names[REAL_COUNT] = {
 #define NAME_ROW(name) #name,
-    FILES(NAME_ROW) STAYING(NAME_ROW) ADDRESSES(NAME_ROW)
+    "close", FILES(NAME_ROW) STAYING(NAME_ROW) ADDRESSES(NAME_ROW)
 #undef NAME_ROW
 };
 
@@ -75,6 +76,16 @@ void rad__marks_open(void)
 
 #define MARKED_FILES(name) MARKED(name, files = true)
 FILES(MARKED_FILES)
+
+RAD_API long rad__marked_close(PARAMETERS) __asm__("close");
+long rad__marked_close(PARAMETERS)
+{
+    if (rad__stage.running) {
+        rad__marks->files = true;
+        rad__timers_close((int)a);
+    }
+    return real(REAL_close)(ARGUMENTS);
+}
 #define MARKED_STAYING(name) MARKED(name, beyond = "it calls " #name)
 STAYING(MARKED_STAYING)
 

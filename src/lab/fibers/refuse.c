@@ -40,7 +40,6 @@ REFUSED(lio_listio, THREADS)
 REFUSED(lio_listio64, THREADS)
 REFUSED(getaddrinfo_a, THREADS)
 REFUSED(mq_notify, THREADS)
-REFUSED(timer_create, THREADS)
 
 REFUSED(setuid, IDENTITY)
 REFUSED(setgid, IDENTITY)
@@ -112,7 +111,7 @@ RAD_ANSWER(long, syscall, (long number, ...))
             rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer) ||
             rad__processors_by_number(number, a, &answer) ||
             rad__descriptors_by_number(number, a, &answer) ||
-            rad__signals_by_number(number, a, &answer))
+            rad__timers_by_number(number, a, &answer) || rad__signals_by_number(number, a, &answer))
             return answer;
     }
     return RAD_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -48,7 +48,7 @@ RAD_INTERNAL extern const char rad__files;
     SITE(sem_wait) SITE(sem_trywait) SITE(sem_post) SITE(futex_wait) SITE(futex_woken) SITE(futex_wake) \
     SITE(signal_handler) SITE(pthread_kill) SITE(kill) SITE(raise) SITE(sigwait) SITE(sigsuspend) \
     SITE(pthread_continue) SITE(pthread_cancel) SITE(pthread_testcancel) \
-    SITE(flockfile) SITE(funlockfile)
+    SITE(flockfile) SITE(funlockfile) SITE(timer_rings)
 /* clang-format on */
 
 /* Sites of the machine. Their numbers are in files: a new operation is added at the end. */

@@ -63,7 +63,7 @@ void rad__time_changed(rad_runner *r)
 /* Of runners that the clock has overtaken the next deadline counts, if there is one. */
 uint64_t rad__time_next(void)
 {
-    uint64_t next = rad__alarms_next();
+    uint64_t next = rad__timers_next();
     rad_runner *r;
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
         uint64_t at = rad__wheel_next(&seat_of(x)->wheel);
@@ -146,7 +146,7 @@ void rad__time_tick(void)
         if (next > rad__stage.now_ns) rad__stage.now_ns = next;
         any = fibers_expire();
         any |= runners_are_due();
-        any |= rad__alarms_ring();
+        any |= rad__timers_ring();
     }
     if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
     rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;

@@ -12,15 +12,23 @@
 /* Of __kind. */
 enum { KIND = 3, RECURSIVE = 1, CHECKS = 2, CEILING = 0x40, DESTROYED = -1 };
 
+/* In __lock, above what says whether it is locked. */
+enum { CEILING_SHIFT = 19, LOCK = (1 << CEILING_SHIFT) - 1 };
+
+bool rad__mutex_is_locked(const pthread_mutex_t *m)
+{
+    return (m->__data.__lock & LOCK) != 0;
+}
+
 static bool is_mine(const pthread_mutex_t *m, const rad_thread *self)
 {
-    return m->__data.__lock != 0 && rad__owner_of(m->__data.__owner) == self;
+    return rad__mutex_is_locked(m) && rad__owner_of(m->__data.__owner) == self;
 }
 
 /* A thread that waits for a condition with a recursive mutex which it has locked twice still has it. */
 bool rad__mutex_can_be_taken(const pthread_mutex_t *m, const rad_thread *t)
 {
-    return m->__data.__lock == 0 || ((m->__data.__kind & KIND) == RECURSIVE && is_mine(m, t));
+    return !rad__mutex_is_locked(m) || ((m->__data.__kind & KIND) == RECURSIVE && is_mine(m, t));
 }
 
 /* It is free. EOWNERDEAD: and taken; ENOTRECOVERABLE: and not. */
@@ -29,7 +37,7 @@ static int take(pthread_mutex_t *m, const rad_thread *self)
     int state = rad__robust_state(m);
     if (state == ENOTRECOVERABLE) return state;
     if (rad__robust_is(m)) rad__robust_taken(m, state);
-    m->__data.__lock = 1;
+    m->__data.__lock |= 1;
     m->__data.__owner = rad__owner_word(self);
     m->__data.__count = 1;
     rad__threads_review(m);
@@ -39,7 +47,7 @@ static int take(pthread_mutex_t *m, const rad_thread *self)
 void rad__mutex_release(pthread_mutex_t *m)
 {
     rad__watched_release(m);
-    m->__data.__lock = 0;
+    m->__data.__lock &= ~LOCK;
     m->__data.__owner = 0;
     m->__data.__count = 0;
     rad__threads_review(m);
@@ -48,8 +56,14 @@ void rad__mutex_release(pthread_mutex_t *m)
 static void check_kind(const pthread_mutex_t *m, const char *call)
 {
     if (m->__data.__kind == DESTROYED) rad__used_destroyed(call, "mutex");
-    if (m->__data.__kind & CEILING)
-        rad__program_refused(call, "of a mutex with a priority ceiling (PTHREAD_PRIO_PROTECT)");
+}
+
+/* Who has a higher priority than its ceiling may not lock it. Nothing else comes of priorities: who is next is the
+ * kernel's choice. */
+static bool is_above(const rad_thread *self, const pthread_mutex_t *m)
+{
+    int ceiling = (int)((unsigned)m->__data.__lock >> CEILING_SHIFT);
+    return (m->__data.__kind & CEILING) && self->priority > ceiling;
 }
 
 static int lock(pthread_mutex_t *m, uint32_t site, const char *call, uint64_t deadline_ns)
@@ -66,6 +80,7 @@ static int lock(pthread_mutex_t *m, uint32_t site, const char *call, uint64_t de
         rad__point(site, m);
         return EDEADLK;
     }
+    if (is_above(self, m)) return EINVAL;
     if (!rad__thread_waits(site, RAD_WAIT_MUTEX, m, deadline_ns)) return ETIMEDOUT;
     return take(m, self);
 }
@@ -108,7 +123,8 @@ RAD_ANSWER(int, pthread_mutex_trylock, (pthread_mutex_t * m))
     if (self == NULL) return RAD_REAL(pthread_mutex_trylock)(m);
     check_kind(m, "pthread_mutex_trylock");
     rad__point(RAD_AT_pthread_mutex_trylock, m);
-    if (m->__data.__lock == 0) return take(m, self);
+    if (is_above(self, m)) return EINVAL;
+    if (!rad__mutex_is_locked(m)) return take(m, self);
     if (is_mine(m, self) && (m->__data.__kind & KIND) == RECURSIVE) {
         m->__data.__count++;
         return 0;
@@ -125,7 +141,7 @@ RAD_ANSWER(int, pthread_mutex_unlock, (pthread_mutex_t * m))
     check_kind(m, "pthread_mutex_unlock");
     if (!is_mine(m, self)) {
         if ((m->__data.__kind & KIND) == CHECKS || rad__robust_is(m)) return EPERM;
-        const rad_thread *owner = m->__data.__lock ? rad__owner_of(m->__data.__owner) : NULL;
+        const rad_thread *owner = rad__mutex_is_locked(m) ? rad__owner_of(m->__data.__owner) : NULL;
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_mutex_unlock",
                            "pthread_mutex_unlock: %s unlocks a mutex that %s%s", self->runner->role,
                            owner ? "is held by " : "is not locked",
@@ -142,11 +158,28 @@ RAD_ANSWER(int, pthread_mutex_destroy, (pthread_mutex_t * m))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_mutex_destroy)(m);
     rad__point(RAD_AT_pthread_mutex_destroy, m);
-    if (m->__data.__lock != 0)
+    if (rad__mutex_is_locked(m))
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_mutex_destroy",
                            "pthread_mutex_destroy: the mutex is locked");
     m->__data.__nusers = 0;
     return RAD_REAL(pthread_mutex_destroy)(m);
+}
+
+/* Like the C library's: it locks the mutex, without regard to the ceiling, to change it. */
+RAD_ANSWER(int, pthread_mutex_setprioceiling, (pthread_mutex_t * m, int ceiling, int *old))
+{
+    rad_thread *self = rad__thread_self();
+    int least = sched_get_priority_min(SCHED_FIFO), most = sched_get_priority_max(SCHED_FIFO);
+    if (self == NULL) return RAD_REAL(pthread_mutex_setprioceiling)(m, ceiling, old);
+    if (!(m->__data.__kind & CEILING) || ceiling < least || ceiling > most) return EINVAL;
+    bool locks = !is_mine(m, self);
+    if (locks) {
+        rad__thread_waits(RAD_AT_pthread_mutex_lock, RAD_WAIT_MUTEX, m, UINT64_MAX);
+        take(m, self);
+    }
+    if (old) *old = (int)((unsigned)m->__data.__lock >> CEILING_SHIFT);
+    m->__data.__lock = (int)((unsigned)ceiling << CEILING_SHIFT | (m->__data.__lock & LOCK));
+    return locks ? rad__libc_pthread_mutex_unlock(m) : 0;
 }
 
 /* ---- What os locks while a thread runs: no point (tools/seam.sh) ----------------------------------------- */

@@ -22,7 +22,7 @@ bool rad__robust_is(const pthread_mutex_t *m)
 
 int rad__robust_state(const pthread_mutex_t *m)
 {
-    if (!rad__robust_is(m) || m->__data.__lock != 0) return 0;
+    if (!rad__robust_is(m) || rad__mutex_is_locked(m)) return 0;
     return m->__data.__owner == INCONSISTENT ? EOWNERDEAD
            : m->__data.__owner == LOST       ? ENOTRECOVERABLE
                                              : 0;
@@ -52,7 +52,7 @@ void rad__robust_end(const rad_thread *t)
 {
     for (uint32_t i = held_count; i > 0; i--) {
         pthread_mutex_t *m = held[i - 1];
-        if (m->__data.__lock == 0 || rad__owner_of(m->__data.__owner) != t) continue;
+        if (!rad__mutex_is_locked(m) || rad__owner_of(m->__data.__owner) != t) continue;
         held[i - 1] = held[--held_count];
         rad__mutex_release(m);
         m->__data.__nusers = 0;

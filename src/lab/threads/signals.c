@@ -237,6 +237,17 @@ static bool is_there(const rad_thread *to, int number)
     return false;
 }
 
+bool rad__signal_is_on_its_way(const siginfo_t *of_timer)
+{
+    for (uint32_t i = 0; i < rad__signals_pending; i++) {
+        const siginfo_t *info = &queue[i].info;
+        if (info->si_signo == of_timer->si_signo && info->si_code == of_timer->si_code &&
+            (info->si_code != SI_TIMER || info->si_timerid == of_timer->si_timerid))
+            return true;
+    }
+    return false;
+}
+
 int rad__signal_send(rad_thread *to, int number, const siginfo_t *info)
 {
     if (number == SIGKILL || number == SIGSTOP) die_by(number);
@@ -505,30 +516,6 @@ RAD_ANSWER(int, tgkill, (pid_t pid, pid_t thread, int number))
     return to_number(thread, number);
 }
 
-/* Of glibc itself: siglongjmp, for one. */
-static long mask_by_number(int how, const uint64_t *set, uint64_t *old)
-{
-    sigset_t wide, before;
-    if (set) bits_show(*set, &wide);
-    long code = rad__libc_pthread_sigmask(how, set ? &wide : NULL, &before);
-    if (old && code == 0) memcpy(old, &before, sizeof *old);
-    return answer((int)code);
-}
-
-bool rad__signals_by_number(long number, const long *a, long *result)
-{
-    switch (number) {
-    case SYS_rt_sigprocmask:
-        *result =
-            mask_by_number((int)a[0], rad__argument_pointer(a[1]), rad__argument_pointer(a[2]));
-        return true;
-    case SYS_kill: *result = rad__libc_kill((pid_t)a[0], (int)a[1]); return true;
-    case SYS_tkill: *result = to_number((pid_t)a[0], (int)a[1]); return true;
-    case SYS_tgkill: *result = rad__libc_tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]); return true;
-    default: return false;
-    }
-}
-
 /* ---- Waiting ------------------------------------------------------------------------------------ */
 
 static int wait_for(uint64_t set, siginfo_t *info, uint64_t deadline_ns)
@@ -607,4 +594,33 @@ RAD_ANSWER(int, pause, (void))
     if (!rad__stage.running) return RAD_REAL(pause)();
     rad__point(RAD_AT_sigsuspend, NULL); /* what comes before it is lost */
     return suspend(*blocked());
+}
+
+/* ---- By number ------------------------------------------------------------------------------------ */
+
+/* Of glibc itself: siglongjmp, for one. */
+static long mask_by_number(int how, const uint64_t *set, uint64_t *old)
+{
+    sigset_t wide, before;
+    if (set) bits_show(*set, &wide);
+    long code = rad__libc_pthread_sigmask(how, set ? &wide : NULL, &before);
+    if (old && code == 0) memcpy(old, &before, sizeof *old);
+    return answer((int)code);
+}
+
+bool rad__signals_by_number(long number, const long *a, long *result)
+{
+    switch (number) {
+    case SYS_rt_sigprocmask:
+        *result =
+            mask_by_number((int)a[0], rad__argument_pointer(a[1]), rad__argument_pointer(a[2]));
+        return true;
+    case SYS_kill: *result = rad__libc_kill((pid_t)a[0], (int)a[1]); return true;
+#ifdef SYS_pause
+    case SYS_pause: *result = rad__libc_pause(); return true;
+#endif
+    case SYS_tkill: *result = to_number((pid_t)a[0], (int)a[1]); return true;
+    case SYS_tgkill: *result = rad__libc_tgkill((pid_t)a[0], (pid_t)a[1], (int)a[2]); return true;
+    default: return false;
+    }
 }

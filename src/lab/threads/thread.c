@@ -110,20 +110,18 @@ int rad__main_runs(int (*main)(int, char **, char **), int argc, char **argv, ch
 
 /* ---- What the program calls -------------------------------------------------------------------------------- */
 
-static const void *code_of(void *(*fn)(void *))
+static const char *name_of(void *(*fn)(void *), const void *arg)
 {
     const void *code;
+    (void)arg;
     memcpy(&code, &fn, sizeof code);
-    return code;
+    return rad__address_name(code, "thread");
 }
 
-RAD_ANSWER(int, pthread_create,
-           (pthread_t * thread, const pthread_attr_t *attributes, void *(*fn)(void *), void *arg))
+int rad__thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*fn)(void *),
+                      void *arg, const char *name, uint64_t blocked)
 {
-    const rad_thread *self = rad__thread_self();
     int detach = PTHREAD_CREATE_JOINABLE;
-    if (self == NULL)
-        rad__refuse("pthread_create", "threads are explored when main or a thread starts them");
     rad__point(RAD_AT_pthread_create, NULL);
     rad_thread *t = rad__thread_new();
     if (t == NULL) rad__program_refused("pthread_create", "more than 4096 threads in one run");
@@ -135,17 +133,25 @@ RAD_ANSWER(int, pthread_create,
                       .fn = fn,
                       .arg = arg,
                       .result = PTHREAD_CANCELED,
-                      .blocked = self->blocked,
+                      .blocked = blocked,
                       .detached = detach == PTHREAD_CREATE_DETACHED};
     *thread = d->handle;
-    t->runner = rad__thread_add_on(rad__address_name(code_of(fn), "thread"), RAD_AT_pthread_begin,
-                                   thread_body, t, d->low, d->size);
+    t->runner = rad__thread_add_on(name, RAD_AT_pthread_begin, thread_body, t, d->low, d->size);
     t->runner->thread = t;
     t->runner->pointer = d->pointer;
     rad__object_begins(t, RAD_AT_pthread_begin, t->runner->role, NULL);
     rad__runner_enable(t->runner);
     rad__thread_released();
     return 0;
+}
+
+RAD_ANSWER(int, pthread_create,
+           (pthread_t * thread, const pthread_attr_t *attributes, void *(*fn)(void *), void *arg))
+{
+    const rad_thread *self = rad__thread_self();
+    if (self == NULL)
+        rad__refuse("pthread_create", "threads are explored when main or a thread starts them");
+    return rad__thread_start(thread, attributes, fn, arg, name_of(fn, arg), self->blocked);
 }
 
 static int join(pthread_t thread, void **result, uint64_t deadline_ns)

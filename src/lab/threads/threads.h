@@ -141,6 +141,9 @@ RAD_INTERNAL rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void
 RAD_INTERNAL uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait,
                                           const void *address, uint32_t count);
 
+/* The one that has waited longest, if any: no choice. */
+RAD_INTERNAL void rad__threads_wake_first(enum rad_wait_kind wait, const void *address);
+
 /* How often threads were woken so far. */
 RAD_INTERNAL uint64_t rad__threads_wakes(void);
 
@@ -158,6 +161,11 @@ RAD_INTERNAL bool rad__thread_may_pick(const rad_runner *r);
 
 /* The last of a thread: destructors of thread-local variables and keys, then its end. */
 RAD_INTERNAL _Noreturn void rad__thread_ends(rad_thread *t);
+
+/* pthread_create of a thread that has this name in reports, and these signals blocked. */
+RAD_INTERNAL int rad__thread_start(pthread_t *thread, const pthread_attr_t *attributes,
+                                   void *(*fn)(void *), void *arg, const char *name,
+                                   uint64_t blocked);
 
 /* Calls main; pthread_exit in it ends its thread, and the process when the others have ended. */
 RAD_INTERNAL int rad__main_runs(int (*main)(int, char **, char **), int argc, char **argv,
@@ -190,6 +198,7 @@ RAD_INTERNAL void rad__thread_tried(void);
 RAD_INTERNAL void rad__thread_released(void);
 
 /* For conditions. */
+RAD_INTERNAL bool rad__mutex_is_locked(const pthread_mutex_t *m);
 RAD_INTERNAL bool rad__mutex_is_mine(const pthread_mutex_t *m);
 RAD_INTERNAL void rad__mutex_release(pthread_mutex_t *m);
 RAD_INTERNAL bool rad__mutex_can_be_taken(const pthread_mutex_t *m, const rad_thread *t);
@@ -223,9 +232,15 @@ RAD_INTERNAL int rad__signal_send(rad_thread *to, int number, const siginfo_t *i
 /* Threads of the program that could take one that is sent to the process. */
 RAD_INTERNAL bool rad__signals_choose(void);
 
-/* The earliest alarm, or UINT64_MAX; those that are due now ring. True: one did. */
-RAD_INTERNAL uint64_t rad__alarms_next(void);
-RAD_INTERNAL bool rad__alarms_ring(void);
+/* The last signal of this timer has not come yet. */
+RAD_INTERNAL bool rad__signal_is_on_its_way(const siginfo_t *of_timer);
+
+/* When the next timer rings (timers.c), or UINT64_MAX; those that are due now ring. True: one did. */
+RAD_INTERNAL uint64_t rad__timers_next(void);
+RAD_INTERNAL bool rad__timers_ring(void);
+
+/* This descriptor is closed. */
+RAD_INTERNAL void rad__timers_close(int fd);
 
 /* The runner is about to continue: faults of the program use its stack. */
 RAD_INTERNAL void rad__signal_stack_use(const rad_thread *t);

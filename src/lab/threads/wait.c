@@ -305,6 +305,12 @@ uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait, const void 
     return woken;
 }
 
+void rad__threads_wake_first(enum rad_wait_kind wait, const void *address)
+{
+    rad_thread *t = rad__thread_waiting(wait, address, 0);
+    if (t != NULL) wake(t);
+}
+
 uint32_t rad__threads_move(const void *from, void *to, uint32_t count)
 {
     rad_thread *t;
