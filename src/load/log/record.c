@@ -297,12 +297,10 @@ const char *rad__load_get_event(const struct rad__load_raw *raw, rad__load_event
     *event = (rad__load_event){.kind = raw->kind};
     rad_reader r = rad__reader(raw->bytes, raw->size);
     uint64_t value, wide = 0;
-    if (raw->kind == RAD__LOAD_RESPONSE) {
-        RESPONSE_FIELDS(TAKE)
-    } else if (raw->kind == RAD__LOAD_ISSUED) {
-        ISSUED_FIELDS(TAKE)
-    } else {
-        return get_fields(raw, event, NULL);
+    switch (raw->kind) {
+    case RAD__LOAD_RESPONSE: RESPONSE_FIELDS(TAKE); break;
+    case RAD__LOAD_ISSUED: ISSUED_FIELDS(TAKE); break;
+    default: return get_fields(raw, event, NULL);
     }
     if (RAD_LIKELY(!r.failed && wide == 0 && r.at == r.end)) return NULL;
     return get_fields(raw, event, NULL); /* says what is wrong */
