@@ -234,15 +234,20 @@ static void shuffle_reset(puppet *p, rad_kernel *k)
     shuffle_all(p, k);
 }
 
+static void disable_even(puppet *p, rad_kernel *k)
+{
+    shuffle *s = p->data;
+    for (uint32_t i = 0; i < SHUFFLED; i++)
+        if (s->order[i] % 2 == 0) rad_disable(k, p->actions[s->order[i]]);
+}
+
 static void shuffle_step(puppet *p, rad_kernel *k, uint32_t action)
 {
     shuffle *s = p->data;
     if (++s->steps > 30)
         rad_disable(k, action);
     else if (s->steps % 5 == 0)
-        for (uint32_t i = 0; i < SHUFFLED; i++) {
-            if (s->order[i] % 2 == 0) rad_disable(k, p->actions[s->order[i]]);
-        }
+        disable_even(p, k);
     else if (s->steps % 3 == 0)
         shuffle_all(p, k);
     if (s->steps % 5 == 0 && s->steps <= 30) shuffle_all(p, k);
